@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
         Of the kernels of equal trace, absolute values of sum 1; NaN where the kernel is not a
         combination of these.
     alignment : float
-        Centred alignment of the kernel with the target on the training folds; NaN without a kernel.
+        Centered alignment of the kernel with the target on the training folds; NaN without a kernel.
     parameter : float
         That the validation fold chooses: C, alpha, or what the method's entry says.
     kernel : Kernel, optional
@@ -54,7 +54,7 @@ class Method:
         ``candidates(trial)`` yields a `Candidate` for each setting that the validation fold chooses
         from; of equal validation errors the first is taken.
     style : (str, str, str)
-        Label, colour and marker in the figure.
+        Label, color and marker in the figure.
     task : {"classification", "regression"}, optional
         The only one that it is for.
     learns : bool
@@ -95,7 +95,7 @@ def own_kernel_candidates(trial, kernel):
     ----------
     trial : Trial
     kernel : Kernel
-        On the columns as ``trial.columns`` scales them. Its centred Gram matrix is brought to trace
+        On the columns as ``trial.columns`` scales them. Its centered Gram matrix is brought to trace
         m; a kernel that is constant on the training folds gives no candidate.
     """
     train, held_out = trial.columns
@@ -113,7 +113,7 @@ def own_kernel_candidates(trial, kernel):
 
 
 def centered_alignment(K, y, task):
-    """Alignment of a centred Gram matrix with the target; 0 where one of them is 0."""
+    """Alignment of a centered Gram matrix with the target; 0 where one of them is 0."""
     Y = target_columns(y, task=task)
     norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
     return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0

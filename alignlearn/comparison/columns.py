@@ -52,8 +52,8 @@ COLUMNS = {
     "alignment": Column(
         lambda trial, chosen: float(chosen.alignment),
         title="alignment",
-        legend="alignment: centred, with the target, on the training folds and on the test fold.",
-        axis="centred alignment with the target, training folds",
+        legend="alignment: centered, with the target, on the training folds and on the test fold.",
+        axis="centered alignment with the target, training folds",
     ),
     "test_alignment": Column(
         lambda trial, chosen: trial.test_alignment(chosen), title="on test fold"

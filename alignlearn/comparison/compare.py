@@ -1,7 +1,7 @@
 """A fair comparison of kernel combinations by cross-validation: whether learning pays on this data.
 
 The folds take turns: one tests, the next one validates, the others train. Weights are learned from
-the training folds alone, the regularisation of the machine (and, for the best single kernel, the
+the training folds alone, the regularization of the machine (and, for the best single kernel, the
 kernel) is chosen on the validation fold, and the test fold is looked at once.
 
 Source: Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
@@ -63,7 +63,7 @@ def compare(
         Real targets or class labels.
     kernels : sequence of Kernel and str, dict, or RankOneKernels, optional
         Default: a ladder of nine Gaussians around ``gamma="scale"``; a dict, and several tables as
-        X, as in `MKLClassifier`. They are centred and scaled to
+        X, as in `MKLClassifier`. They are centered and scaled to
         equal trace on the training folds.
     methods : sequence of str
         Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules

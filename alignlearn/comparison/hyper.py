@@ -1,6 +1,6 @@
 """Hyper-kernels in a comparison: a kernel fitted to the labels, a machine on its Gram matrix.
 
-The validation fold chooses the reach of the hyper-kernel, the regularisation of its regression and
+The validation fold chooses the reach of the hyper-kernel, the regularization of its regression and
 C: 81 candidates with the usual grid of C, from 9 learned kernels. The machine is `KreinSVC`, since
 a learned kernel may be indefinite; C is that of a matrix whose absolute eigenvalues have mean 1, so
 that one grid serves all data.
@@ -19,7 +19,7 @@ from alignlearn.validation import is_sparse
 
 # Of sigma2: of the five that Liu et al. tune over every second one.
 MULTIPLES = (0.25, 1.0, 4.0)
-# Of stage 1, strong regularisation first.
+# Of stage 1, strong regularization first.
 STRENGTHS = {"krr": (100.0, 10.0, 1.0), "svr": (0.01, 0.1, 1.0), "nnls": (100.0, 10.0, 1.0)}
 # Of more pairs (362 samples) so many are drawn: a fold then costs the same whatever its size.
 MAX_PAIRS = 2**16

@@ -41,7 +41,7 @@ def _rule(name, colour, marker, label=None, **traits):
     return Method(partial(_two_stage, name), style, rule=name, **traits)
 
 
-# Okabe and Ito's palette keeps its differences for colour-blind readers; markers differ as well.
+# Okabe and Ito's palette keeps its differences for color-blind readers; markers differ as well.
 METHODS = {
     "best-single": Method(
         _best_single,

@@ -1,6 +1,6 @@
 """One-stage rules and the ensemble in a comparison: candidates for the validation fold.
 
-The rules see the kernels as the two-stage methods do, centred and of mean diagonal 1 on the
+The rules see the kernels as the two-stage methods do, centered and of mean diagonal 1 on the
 training folds. Every candidate comes with weights that sum to 1 and the parameter that goes with
 them, so that a machine at that kernel and parameter gives the same predictions.
 """
@@ -95,7 +95,7 @@ class OneStage:
 
     @cached_property
     def family(self):
-        """The kernels that vary, centred, of mean diagonal 1."""
+        """The kernels that vary, centered, of mean diagonal 1."""
         if are_per_column(self.trial.kernels):
             return FeatureFamily(
                 self.trial.source.X[:, self.used], scale=self.trial.scale[self.used]

@@ -72,7 +72,7 @@ class Comparison:
     validation_error : ndarray of shape (n, f)
         The same on the validation fold, at the chosen parameter.
     alignment : ndarray of shape (n, f)
-        Centred alignment of the combined kernel with the target on the training folds, which is
+        Centered alignment of the combined kernel with the target on the training folds, which is
         what weights are learned from. NaN for the ensemble, which has no combined kernel.
     test_alignment : ndarray of shape (n, f)
         The same on the test fold. Alignment has an upward bias that grows as samples get fewer, so
@@ -81,7 +81,7 @@ class Comparison:
         Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble);
         of "bayesian-mkl" its sigma_g.
     weights : ndarray of shape (n, f, p)
-        Weights of the centred, trace-normalised kernels; absolute values sum to 1. Of the ensemble,
+        Weights of the centered, trace-normalized kernels; absolute values sum to 1. Of the ensemble,
         weights of its machines: with more than two classes, the mean size over the classes, as of
         "bayesian-mkl". NaN for methods with a kernel of their own, such as "auto".
     shape : tuple of int

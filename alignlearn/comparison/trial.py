@@ -19,8 +19,8 @@ from .candidates import Candidate, centered_alignment
 from .columns import COLUMNS
 from .methods import METHODS
 
-# Strong regularisation first: a tie on the validation fold goes to the first. Kernels have mean
-# diagonal 1 (trace normalised), so one range serves all data.
+# Strong regularization first: a tie on the validation fold goes to the first. Kernels have mean
+# diagonal 1 (trace normalized), so one range serves all data.
 C_GRID = tuple(2.0**k for k in range(-5, 12, 2))
 ALPHA_GRID = tuple(10.0 ** (k / 4) for k in range(12, -25, -1))
 
@@ -114,7 +114,7 @@ class Trial:
         return svm_path(SupportVectorClassifier, K, self.y, K_held_out, self.grid)
 
     def grams(self, weights):
-        """Combined Gram matrices, centred at the training mean: training and held-out rows.
+        """Combined Gram matrices, centered at the training mean: training and held-out rows.
 
         ``weights`` (p,) are those of the kernels of equal trace.
         """
@@ -133,7 +133,7 @@ def _error(prediction, y, task):
 
 
 def grid(protocol, task):
-    """Values of C or alpha, strong regularisation first."""
+    """Values of C or alpha, strong regularization first."""
     if protocol.grid is None:
         return ALPHA_GRID if task == "regression" else C_GRID
     ordered = sorted(protocol.grid, reverse=task == "regression")

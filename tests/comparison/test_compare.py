@@ -58,7 +58,7 @@ def problem(task, m=60, d=3, seed=0):
 
 
 def centered(K, K_train):
-    """Centre in feature space at the training mean, by the projector."""
+    """Center in feature space at the training mean, by the projector."""
     m = len(K_train)
     mean = np.full((m, m), 1.0 / m)
     ones = np.full((len(K), m), 1.0 / m)
@@ -66,7 +66,7 @@ def centered(K, K_train):
 
 
 def alignment(K, y):
-    """Centred alignment from full matrices."""
+    """Centered alignment from full matrices."""
     labels = np.unique(y)
     Y = y[:, None] if y.dtype.kind == "f" else (y[:, None] == labels[None]).astype(float)
     T = Y @ Y.T
@@ -322,7 +322,7 @@ def test_ridge_path_of_an_indefinite_matrix():
 def test_default_grids_run_from_strong_to_weak_regularisation():
     assert list(C_GRID) == sorted(C_GRID)
     assert list(ALPHA_GRID) == sorted(ALPHA_GRID, reverse=True)
-    # A tie goes to the stronger regularisation: two distant clusters are never confused.
+    # A tie goes to the stronger regularization: two distant clusters are never confused.
     X = np.repeat([[0.0], [9.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 1))
     found = compare(X, np.repeat([0, 1], 30), ["linear"], protocol=Protocol(grid=(16.0, 1.0, 4.0)))
     assert np.all(found.validation_error == 0.0)

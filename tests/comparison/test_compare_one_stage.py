@@ -50,9 +50,9 @@ def found_on(kind):
 
 
 def by_hand(X, y, t, task):
-    """Trial t: y of (train, validate, test) and their (p, n, m) centred kernels of mean diagonal 1.
+    """Trial t: y of (train, validate, test) and their (p, n, m) centered kernels of mean diagonal 1.
 
-    Centred with the projector of the training mean in feature space.
+    Centered with the projector of the training mean in feature space.
     """
     folds = split(y, 5, task, 3)
     train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))

@@ -46,7 +46,7 @@ def found_on(kind):
 
 
 def parts(X, y, t):
-    """Columns standardised on the training folds, and y, of (train, validate, test) of trial t."""
+    """Columns standardized on the training folds, and y, of (train, validate, test) of trial t."""
     folds = split(y, 5, "classification", 3)
     train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
     Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
@@ -63,7 +63,7 @@ def near(outcome, candidates, n):
 
 
 def svm_errors(kernel, trial):
-    """Errors of scikit-learn's SVC for each C on a kernel centred and of trace m."""
+    """Errors of scikit-learn's SVC for each C on a kernel centered and of trace m."""
     (Z, y), *others = trial
     K, m = kernel(Z, Z), len(Z)
     H = np.eye(m) - 1.0 / m
