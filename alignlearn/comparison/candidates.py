@@ -22,7 +22,8 @@ class Candidate(NamedTuple):
         Of the kernels of equal trace, absolute values of sum 1; NaN where the kernel is not a
         combination of these.
     alignment : float
-        Centered alignment of the kernel with the target on the training folds; NaN without a kernel.
+        Centered alignment of the kernel with the target on the training folds. NaN if there is
+        no kernel.
     parameter : float
         That the validation fold chooses: C, alpha, or what the method's entry says.
     kernel : Kernel, optional
@@ -95,8 +96,8 @@ def own_kernel_candidates(trial, kernel):
     ----------
     trial : Trial
     kernel : Kernel
-        On the columns as ``trial.columns`` scales them. Its centered Gram matrix is brought to trace
-        m; a kernel that is constant on the training folds gives no candidate.
+        On the columns as scaled by ``trial.columns``. Its centered Gram matrix is scaled to trace m.
+        A kernel that is constant on the training folds gives no candidate.
     """
     train, held_out = trial.columns
     K, K_held_out = kernel(train), kernel(held_out, train)

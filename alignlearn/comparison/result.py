@@ -81,9 +81,9 @@ class Comparison:
         Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble);
         of "bayesian-mkl" its sigma_g.
     weights : ndarray of shape (n, f, p)
-        Weights of the centered, trace-normalized kernels; absolute values sum to 1. Of the ensemble,
-        weights of its machines: with more than two classes, the mean size over the classes, as of
-        "bayesian-mkl". NaN for methods with a kernel of their own, such as "auto".
+        Weights of the centered, trace-normalized kernels; absolute values sum to 1. For the
+        ensemble, weights of its models. With more than two classes, these and the weights of
+        "bayesian-mkl" are mean absolute values over the classes. NaN for methods with a kernel of their own, such as "auto".
     shape : tuple of int
         Of X.
     protocol : Protocol

@@ -50,7 +50,7 @@ def found_on(kind):
 
 
 def by_hand(X, y, t, task):
-    """Trial t: y of (train, validate, test) and their (p, n, m) centered kernels of mean diagonal 1.
+    """Trial t: y of (train, validate, test), centered kernels (p, n, m) of mean diagonal 1.
 
     Centered with the projector of the training mean in feature space.
     """
