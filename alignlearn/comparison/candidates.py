@@ -96,8 +96,8 @@ def own_kernel_candidates(trial, kernel):
     ----------
     trial : Trial
     kernel : Kernel
-        On the columns as scaled by ``trial.columns``. Its centered Gram matrix is scaled to trace m.
-        A kernel that is constant on the training folds gives no candidate.
+        On the columns as scaled by ``trial.columns``. Its centered Gram matrix is scaled to trace
+        m. A kernel that is constant on the training folds gives no candidate.
     """
     train, held_out = trial.columns
     K, K_held_out = kernel(train), kernel(held_out, train)

@@ -83,7 +83,8 @@ class Comparison:
     weights : ndarray of shape (n, f, p)
         Weights of the centered, trace-normalized kernels; absolute values sum to 1. For the
         ensemble, weights of its models. With more than two classes, these and the weights of
-        "bayesian-mkl" are mean absolute values over the classes. NaN for methods with a kernel of their own, such as "auto".
+        "bayesian-mkl" are mean absolute values over the classes. NaN for methods with their
+        own kernel, such as "auto".
     shape : tuple of int
         Of X.
     protocol : Protocol
