@@ -24,7 +24,7 @@ _WHERE = {
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "
-    "MKLRegressor MKLRegressorCV NotFittedError OneClassMKL TableTransformer "
+    "MKLRegressor MKLRegressorCV NotFittedError OneClassMKL TablePreparer TableTransformer "
     "alignment_interval cross_validate_kernels",
     "hyper": "GaussianHyperKernel HyperKRR HyperKRRCV HyperKernelClassifier "
     "HyperKernelClassifierCV HyperNNLS HyperSVR WishartHyperKernel hyper_kernels",

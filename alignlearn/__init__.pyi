@@ -49,6 +49,7 @@ from alignlearn.estimators import MKLRegressor as MKLRegressor
 from alignlearn.estimators import MKLRegressorCV as MKLRegressorCV
 from alignlearn.estimators import NotFittedError as NotFittedError
 from alignlearn.estimators import OneClassMKL as OneClassMKL
+from alignlearn.estimators import TablePreparer as TablePreparer
 from alignlearn.estimators import TableTransformer as TableTransformer
 from alignlearn.estimators import alignment_interval as alignment_interval
 from alignlearn.estimators import cross_validate_kernels as cross_validate_kernels

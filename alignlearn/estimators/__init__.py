@@ -15,6 +15,7 @@ from .inputs import DataConversionWarning
 from .one_class import OneClassMKL
 from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassifier
 from .regressor import MKLRegressor
+from .table_preparer import TablePreparer
 from .table_transformer import TableTransformer
 from .tuned import MKLClassifierCV, MKLRegressorCV
 
@@ -33,6 +34,7 @@ __all__ = [
     "NotFittedError",
     "OneClassMKL",
     "PredictionInterval",
+    "TablePreparer",
     "TableTransformer",
     "alignment_interval",
     "cross_validate_kernels",

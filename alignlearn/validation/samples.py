@@ -137,7 +137,10 @@ def _real_array(name, X):
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name} must hold real numbers: {error}.") from None
+            raise type(error)(
+                f"{name} must hold real numbers: {error}. Pass a table of numbers and strings as "
+                "a data frame."
+            ) from None
     if X.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
     return X

@@ -70,6 +70,7 @@ ORDER = {
     "verbose, device, client, random_state",
     "OneClassMKL": "kernels, weighting, nu, memory, normalize, unbiased, missing, tol, max_iter, "
     "verbose, device, client",
+    "TablePreparer": "min_count, clip",
     "TableTransformer": "transformers",
 }
 

@@ -23,6 +23,7 @@ ESTIMATORS = [
     al.AlignedRandomFeatures("laplacian", n_features=50, offsets=True, n_components=30),
     al.AlignedRandomFeaturesClassifier(n_features=50),
     al.FeatureScales(),
+    al.TablePreparer(),
     al.BayesianMKLClassifier(["rbf", "linear"], tol=1e-3),
     al.NystromRidge(al.Gaussian(0.2)),
     al.NystromRidgeClassifier(al.Gaussian(0.2)),

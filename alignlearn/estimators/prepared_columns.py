@@ -1,0 +1,401 @@
+"""The columns of a data frame as features of comparable scale: what is learned, and applied.
+
+Numbers are made nearly symmetric where they are skewed, and standardized; categories become
+indicators whose variances sum to 1. So every column has about the same squared distances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alignlearn._text import Described, listed
+from alignlearn._versions import Versioned
+from alignlearn.validation.frames import FrameColumns, coded
+
+CLIP = 4.0  # standard deviations beyond which numbers are clipped
+MIN_COUNT = 5  # rows of a level that has an indicator of its own
+_SKEWED = 1.0  # absolute skewness from which on numbers are mapped
+_INDICATED = 0.1  # share of missing numbers from which on they have an indicator
+_NORMAL = 1.349  # interquartile range of the standard normal distribution
+_SAME, _LOG, _ARCSINH = 0, 1, 2
+
+MISSING, OTHER = "<missing>", "<other>"
+"""Names of the indicators of missing values, and of rare and unseen levels."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberMaps(Described, Versioned):
+    """What was learned of k columns of numbers; arrays of shape (k,).
+
+    Attributes
+    ----------
+    kept : ndarray of bool
+        Columns that vary on the training samples.
+    start : ndarray
+        Subtracted first: the minimum of dates, else 0.
+    shape : ndarray of int
+        0: unchanged, 1: ``log1p(max(x, 0) / scale)``, 2: ``arcsinh((x - center) / scale)``.
+    center, scale : ndarray
+    mean, deviation : ndarray
+        Of the mapped observed values.
+    missing : ndarray
+        Share of missing values.
+    indicated : ndarray of bool
+        Whether missing values have an indicator.
+    clip : float
+    """
+
+    kept: np.ndarray
+    start: np.ndarray
+    shape: np.ndarray
+    center: np.ndarray
+    scale: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    missing: np.ndarray
+    indicated: np.ndarray
+    clip: float
+
+    def check_loaded(self):
+        """ValueError where arrays are not of one shape, or hold no usable numbers."""
+        k = len(self.kept)
+        for name, found in vars(self).items():
+            if name == "clip" or not isinstance(found, np.ndarray):
+                continue
+            if found.shape != (k,) or not np.isfinite(found).all():
+                raise ValueError(f"{name} of a preparation must be finite, of shape ({k},)")
+        if not (self.scale > 0.0).all() or not (self.deviation > 0.0).all():
+            raise ValueError("scale and deviation of a preparation must be positive")
+        if self.kept.dtype != bool or self.indicated.dtype != bool:
+            raise ValueError("kept and indicated of a preparation must be booleans")
+
+    def apply(self, X):
+        """Standardized columns of X (n, k) and indicators, (n, k) each; 0 where not kept."""
+        Z = self._mapped(X)
+        Z -= self.mean
+        Z /= self.deviation
+        gaps = np.isnan(X)
+        Z[gaps] = 0.0
+        np.clip(Z, -self.clip, self.clip, out=Z)
+        share = np.where(self.indicated, self.missing, 0.5)
+        return Z, (gaps - share) / np.sqrt(share * (1.0 - share))
+
+    def _mapped(self, X):
+        log, arcsinh = self.shape == _LOG, self.shape == _ARCSINH
+        with np.errstate(over="ignore"):  # of new samples; they are clipped
+            Z = (X - self.start - self.center) / self.scale
+        Z[:, log] = np.log1p(np.maximum(Z[:, log], 0.0))
+        Z[:, arcsinh] = np.arcsinh(Z[:, arcsinh])
+        return Z
+
+
+def number_maps(X, dates, weight=None, clip=CLIP) -> NumberMaps:
+    """Learn the `NumberMaps` of a matrix.
+
+    Parameters
+    ----------
+    X : ndarray of float64 of shape (m, k)
+        Finite or NaN.
+    dates : ndarray of bool of shape (k,)
+    weight : ndarray of shape (m,), optional
+        Positive weights of the samples.
+    clip : float
+    """
+    k, seen = X.shape[1], ~np.isnan(X)
+    w = np.ones(len(X)) if weight is None else weight / weight.mean()
+    some = seen.any(axis=0)
+    low = np.where(some, np.where(seen, X, np.inf).min(axis=0, initial=np.inf), 0.0)
+    high = np.where(some, np.where(seen, X, -np.inf).max(axis=0, initial=-np.inf), 0.0)
+    start = np.where(dates, low, 0.0)
+    kept = low < high
+    # Relative to the range, so that no square overflows or vanishes.
+    size = np.where(kept, np.maximum(np.abs(low - start), np.abs(high - start)), 1.0)
+    shape, center, scale = np.full(k, _SAME), np.zeros(k), size.copy()
+    inner = ((low != X) & (high != X) & seen).any(axis=0)
+    unscaled = NumberMaps(kept, start, shape, center, scale, *np.zeros((3, k)), kept, clip)
+    Z = unscaled._mapped(X)
+    skewed = kept & inner & (np.abs(_skewness(Z, seen, w)) > _SKEWED)
+    for j in np.flatnonzero(skewed):
+        values, of = X[seen[:, j], j] - start[j], w[seen[:, j]]
+        if low[j] - start[j] >= 0.0:
+            positive = values > 0.0
+            shape[j], scale[j] = _LOG, quantiles(values[positive], of[positive], [0.5])[0]
+            continue
+        first, center[j], third = quantiles(values, of, [0.25, 0.5, 0.75])
+        if third > first:
+            shape[j], scale[j] = _ARCSINH, (third - first) / _NORMAL
+        else:  # more than half of the values are equal
+            center[j] = 0.0
+    mapped = unscaled._mapped(X)  # with what was filled in above
+    mean, variance = _moments(mapped, seen, w)
+    deviation = np.where(kept & (variance > 0.0), np.sqrt(variance), 1.0)
+    missing = w @ ~seen / w.sum()
+    indicated = (missing >= _INDICATED) & (missing < 1.0)
+    return NumberMaps(
+        kept, start, shape, center, scale, mean, deviation, missing, indicated, float(clip)
+    )
+
+
+def _moments(Z, seen, w):
+    """Weighted means and variances of the observed values of each column."""
+    total = np.maximum(w @ seen, 1e-300)
+    mean = w @ np.where(seen, Z, 0.0) / total
+    return mean, w @ np.square(np.where(seen, Z - mean, 0.0)) / total
+
+
+def _skewness(Z, seen, w):
+    """Weighted third central moment over the variance to the power of 3/2, by column."""
+    mean, variance = _moments(Z, seen, w)
+    third = w @ np.power(np.where(seen, Z - mean, 0.0), 3) / np.maximum(w @ seen, 1e-300)
+    return third / np.where(variance > 0.0, variance, 1.0) ** 1.5
+
+
+def quantiles(x, w, levels):
+    """Quantiles of weighted values; a weight of 2 is a value given twice (Hyndman and Fan's 2)."""
+    order = np.argsort(x, kind="stable")
+    x, total = x[order], np.cumsum(w[order])
+    asked = np.asarray(levels) * total[-1]
+    close = 1e-12 * total[-1]
+    last = len(x) - 1
+    left = np.minimum(np.searchsorted(total, asked - close), last)
+    right = np.minimum(np.searchsorted(total, asked + close), last)
+    return 0.5 * x[left] + 0.5 * x[right]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CategoryMap(Described, Versioned):
+    """What was learned of one column of categories.
+
+    Attributes
+    ----------
+    levels : tuple of str
+        Those with an indicator of their own.
+    others : tuple of str
+        "missing" where missing values have one, "other" where rare levels have.
+    share : ndarray of shape (n_levels + n_others,)
+        Of the training samples, of each indicator.
+    """
+
+    levels: tuple
+    others: tuple
+    share: np.ndarray
+
+    def check_loaded(self):
+        """ValueError where shares do not fit the levels."""
+        n = len(self.levels) + len(self.others)
+        texts = all(type(level) is str for level in (*self.levels, *self.others))
+        if not texts or self.share.shape != (n,) or not (self.share > 0.0).all():
+            raise ValueError("levels of a preparation are strings with positive shares")
+        if not np.isclose(self.share.sum(), 1.0):
+            raise ValueError("shares of levels of a preparation must sum to 1")
+
+    @property
+    def width(self):
+        """Number of features: one for two levels, none for one."""
+        n = len(self.share)
+        return 0 if n < 2 else 1 if n == 2 else n
+
+    def names(self, label):
+        """Names of the features."""
+        shown = [*self.levels, *self.others]
+        shown = shown[1:] if len(shown) == 2 else shown if len(shown) > 2 else []
+        return [f"{label}={level}" for level in shown]
+
+    def apply(self, values):
+        """Centered indicators of `CategoryValues`, (n, width), of total variance 1."""
+        n, known = len(self.share), {level: k for k, level in enumerate(self.levels)}
+        other = len(self.levels) + self.others.index(OTHER) if OTHER in self.others else n
+        missing = len(self.levels) if MISSING in self.others else other
+        at = np.array([known.get(level, other) for level in values.levels] + [missing])
+        place = at[values.codes]
+        if not self.width:
+            return np.empty((len(place), 0))
+        spread = np.sqrt(np.sum(self.share * (1.0 - self.share)))
+        table = (np.eye(n) - self.share) / spread
+        if n == 2:  # the same distances in one column
+            table = (table[:, 1:] - table[:, :1]) / np.sqrt(2.0)
+        # A level that is not known is at the mean of all samples.
+        return np.vstack([table, np.zeros((1, table.shape[1]))])[place]
+
+
+def category_map(values, weight=None, min_count=MIN_COUNT) -> CategoryMap:
+    """Learn the `CategoryMap` of `CategoryValues`; levels of fewer rows are pooled."""
+    n = len(values.levels)
+    place = np.where(values.codes < 0, n, values.codes)
+    count = np.bincount(place, minlength=n + 1)
+    total = np.bincount(place, weight, n + 1).astype(np.float64)
+    own = count >= min_count
+    levels = np.flatnonzero(own[:-1])
+    share, others = list(total[levels]), []
+    if own[-1]:
+        others.append(MISSING)
+        share.append(total[-1])
+    if count[~own].any():
+        others.append(OTHER)
+        share.append(total[~own].sum())
+    share = np.array(share) / total.sum()
+    return CategoryMap(tuple(values.levels[k] for k in levels), tuple(others), share)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Preparation(Described, Versioned):
+    """What was learned of the columns of a frame, and the features that it makes of others.
+
+    Attributes
+    ----------
+    columns : tuple of (str or int)
+        Labels of the columns of the frame.
+    numbers : NumberMaps
+        Of the columns that are not in ``categories``, in their order.
+    categories : dict {int: CategoryMap}
+        By the position of the column.
+    dates : tuple of int
+        Positions of the columns of dates.
+    """
+
+    columns: tuple
+    numbers: NumberMaps
+    categories: dict
+    dates: tuple
+
+    def check_loaded(self):
+        """ValueError where the maps of a file do not fit the columns that it states."""
+        n, k = len(self.columns), len(self.columns) - len(self.categories)
+        if not all(type(label) in (int, str) for label in self.columns):
+            raise ValueError("columns of a preparation are ints or strings")
+        whole = all(type(c) is int and 0 <= c < n for c in (*self.categories, *self.dates))
+        if not whole or not isinstance(self.numbers, NumberMaps):
+            raise ValueError("categories and dates of a preparation are positions of columns")
+        if len(self.numbers.kept) != k:
+            raise ValueError(f"a preparation has maps of {len(self.numbers.kept)} numbers, not {k}")
+
+    @property
+    def widths(self):
+        """Number of features of each column, (n_columns,)."""
+        found = np.zeros(len(self.columns), dtype=int)
+        found[self._at] = self.numbers.kept.astype(int) + self.numbers.indicated
+        for c, one in self.categories.items():
+            found[c] = one.width
+        return found
+
+    @property
+    def _at(self):
+        return [c for c in range(len(self.columns)) if c not in self.categories]
+
+    @property
+    def groups(self):
+        """For each feature the position of the column that it comes from, (n_features,)."""
+        return np.repeat(np.arange(len(self.columns)), self.widths)
+
+    def names(self):
+        """Names of the features, unique; of several features of a column each with its level."""
+        found, number = [], dict(zip(self._at, range(len(self._at))))
+        for c, label in enumerate(self.columns):
+            if c in self.categories:
+                found += self.categories[c].names(label)
+                continue
+            k = number[c]
+            found += [str(label)] * bool(self.numbers.kept[k])
+            found += [f"{label}={MISSING}"] * bool(self.numbers.indicated[k])
+        seen: dict = {}
+        for k, name in enumerate(found):
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > 1:
+                found[k] = f"{name} ({seen[name]})"
+        return found
+
+    def aligned(self, frame):
+        """The columns of `FrameColumns` in the order of fit, found by their labels.
+
+        Columns that fit has not seen are left out; numbers where fit saw categories become levels.
+
+        Raises
+        ------
+        ValueError
+            Columns are missing, or hold another kind of values than in fit.
+        """
+        position = {label: c for c, label in enumerate(frame.columns)}
+        missing = [label for label in self.columns if label not in position]
+        if missing:
+            raise ValueError(
+                f"X has no columns {listed(missing)}, {len(missing)} of the {len(self.columns)} "
+                f"that fit saw; X has {listed(frame.columns)}. Accepted: a frame with all of them."
+            )
+        of_numbers = {c: k for k, c in enumerate(frame.at)}
+        numbers, categories, wrong = np.empty((len(frame), len(self._at)), order="F"), {}, {}
+        for k, c in enumerate(self._at):
+            given = position[self.columns[c]]
+            found = frame.categories.get(given)
+            if found is not None:  # strings where there were numbers
+                wrong[self.columns[c]] = "strings or categories"
+                continue
+            numbers[:, k] = values = frame.numbers[:, of_numbers[given]]
+            if (given in frame.dates) != (c in self.dates) and not np.isnan(values).all():
+                wrong[self.columns[c]] = "dates" if given in frame.dates else "numbers"
+        if wrong:
+            label, kind = next(iter(wrong.items()))
+            raise ValueError(
+                f"X holds another kind of values than in fit in the columns {listed(list(wrong))}: "
+                f"{label!r} held {self._kind(label)} in fit, and holds {kind} now."
+            )
+        for c in self.categories:
+            given = position[self.columns[c]]
+            found = frame.categories.get(given)
+            as_levels = found is None
+            categories[c] = coded(frame.numbers[:, of_numbers[given]]) if as_levels else found
+        return FrameColumns(list(self.columns), numbers, categories, self.dates)
+
+    def _kind(self, label):
+        return "dates" if self.columns.index(label) in self.dates else "numbers"
+
+    def apply(self, frame):
+        """Features of the rows of `FrameColumns` that have these columns, (n, n_features)."""
+        widths = self.widths
+        ends = np.cumsum(widths)
+        found = np.empty((len(frame), int(ends[-1])))
+        Z, gaps = self.numbers.apply(frame.numbers)
+        for k, c in enumerate(self._at):
+            j = ends[c] - widths[c]
+            if self.numbers.kept[k]:
+                found[:, j] = Z[:, k]
+            if self.numbers.indicated[k]:
+                found[:, ends[c] - 1] = gaps[:, k]
+        for c, one in self.categories.items():
+            found[:, ends[c] - widths[c] : ends[c]] = one.apply(frame.categories[c])
+        return found
+
+
+def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparation:
+    """Learn the `Preparation` of the rows of `FrameColumns`; those of weight 0 do not count.
+
+    Parameters
+    ----------
+    frame : FrameColumns
+    weight : ndarray of shape (m,), optional
+        Nonnegative weights of the rows.
+    min_count : int
+        Rows of a level that has an indicator of its own.
+    clip : float
+        Standard deviations at which numbers are clipped.
+    """
+    if weight is not None and not weight.all():
+        frame, weight = frame[np.flatnonzero(weight)], weight[weight > 0.0]
+    dates = np.isin(frame.at, frame.dates)
+    numbers = number_maps(frame.numbers, dates, weight, clip)
+    categories = {
+        c: category_map(values, weight, min_count) for c, values in frame.categories.items()
+    }
+    return Preparation(tuple(frame.columns), numbers, categories, frame.dates)
+
+
+def identifiers(frame: Any) -> list:
+    """Labels of columns of categories of which all rows, 20 or more, differ."""
+    found = []
+    for c, values in frame.categories.items():
+        codes = values.codes[values.codes >= 0]
+        if len(codes) >= 20 and len(np.unique(codes)) == len(codes):
+            found.append(frame.columns[c])
+    return found

@@ -1,0 +1,319 @@
+"""Columns of data frames as numbers and categories, without importing a library of frames.
+
+pandas, polars and Arrow frames are recognized by their attributes, so that no library is imported
+and libraries with the same interface work, too.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn._text import listed
+
+from .samples import frame_names, is_missing
+
+_DAY = np.timedelta64(1, "D")
+_REAL = (numbers.Real, Decimal)
+_DATES = (datetime.date, np.datetime64)  # datetime.datetime and pandas.Timestamp are dates
+_SPANS = (datetime.timedelta, np.timedelta64)
+_ACCEPTED = "accepted: numbers, categories, strings, booleans, dates and durations"
+
+
+class CategoryValues(NamedTuple):
+    """The values of a column of categories.
+
+    Attributes
+    ----------
+    codes : ndarray of int32 of shape (n,)
+        Positions in ``levels``; -1 where the value is missing.
+    levels : tuple of str
+    """
+
+    codes: np.ndarray
+    levels: tuple
+
+
+class FrameColumns(Sequence):
+    """The columns of a data frame: one matrix of numbers, and the codes of each category.
+
+    Parameters
+    ----------
+    columns : list of (str or int)
+        Labels of the columns, unique.
+    numbers : ndarray of float64 of shape (n, d)
+        Columns of numbers; dates are days since 1970, durations days. NaN where missing.
+    categories : dict {position: CategoryValues}
+        The other columns, by their position in the frame.
+    dates : tuple of int
+        Positions in the frame of the columns of dates.
+    """
+
+    def __init__(self, columns, numbers, categories, dates=()):
+        self.columns, self.numbers, self.categories = columns, numbers, categories
+        self.dates = dates
+
+    @property
+    def at(self):
+        """Positions in the frame of the columns of numbers."""
+        return [c for c in range(len(self.columns)) if c not in self.categories]
+
+    @property
+    def shape(self):
+        """Numbers of rows and columns of the frame."""
+        return len(self), len(self.columns)
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, rows):
+        """Some rows, by an index array or slice."""
+        some = {c: v._replace(codes=v.codes[rows]) for c, v in self.categories.items()}
+        return FrameColumns(self.columns, self.numbers[rows], some, self.dates)
+
+
+def is_frame(X):
+    """Whether X is a data frame of pandas, polars or Arrow, or has the interface of one."""
+    return isinstance(X, FrameColumns) or _series_of(X) is not None
+
+
+def _series_of(X):
+    """Labels of the columns, and a function that returns one by its position; None for no frame."""
+    if isinstance(X, (np.ndarray, dict, list, tuple)):
+        return None
+    if hasattr(X, "schema") and callable(getattr(X, "column", None)):  # Arrow
+        names = getattr(X, "column_names", None)
+        return None if names is None else (list(names), X.column)
+    names = frame_names(X)
+    if names is None:
+        return None
+    if callable(getattr(X, "get_columns", None)):  # polars
+        return names, X.get_columns().__getitem__
+    if hasattr(X, "iloc") and hasattr(X, "dtypes"):
+        return names, lambda c: X.iloc[:, c]
+    return None
+
+
+def label_of(name):
+    """The label of a column as it is kept: an int or a string."""
+    whole = isinstance(name, numbers.Integral) and not isinstance(name, (bool, np.bool_))
+    return int(name) if whole else str(name)
+
+
+def read_frame(name, X) -> FrameColumns:
+    """Read the columns of a data frame.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    X : DataFrame or Table
+        Of pandas, polars or Arrow.
+
+    Raises
+    ------
+    ValueError
+        Duplicated labels, no rows or columns, or infinite values.
+    TypeError
+        X is no data frame, or a column holds values that are no numbers, categories or dates.
+    """
+    if isinstance(X, FrameColumns):
+        return X
+    found = _series_of(X)
+    if found is None:
+        raise TypeError(f"{name} must be a data frame, got {type(X).__name__}.")
+    given, column = found
+    labels = [label_of(label) for label in given]
+    _check_labels(name, labels)
+    columns, categories, dates, bad = [], {}, [], {}
+    for c, label in enumerate(labels):
+        try:
+            kind, values = _read(column(c))
+        except _NotAColumn as error:
+            bad[label] = str(error)
+            continue
+        if kind == "category":
+            categories[c] = values
+            continue
+        columns.append(values)
+        if kind == "date":
+            dates.append(c)
+    if bad:
+        raise TypeError(
+            f"{name} has columns that cannot be prepared: {listed(list(bad))}. The first holds "
+            f"{next(iter(bad.values()))}; {_ACCEPTED}. Convert the columns, or leave them out."
+        )
+    n = len(columns[0]) if columns else len(next(iter(categories.values())).codes)
+    if n == 0:
+        raise ValueError(f"{name} has 0 rows; at least one sample is needed.")
+    values = np.empty((n, len(columns)), order="F")
+    for k, one in enumerate(columns):
+        values[:, k] = one
+    found = FrameColumns(labels, values, categories, tuple(dates))
+    _check_infinite(name, found)
+    return found
+
+
+def _check_labels(name, labels):
+    if not labels:
+        raise ValueError(f"{name} has 0 columns; accepted: a frame of at least one.")
+    if len(set(labels)) < len(labels):
+        twice = sorted({str(label) for label in labels if labels.count(label) > 1})
+        raise ValueError(
+            f"{name} has several columns of the same name: {listed(twice)}; accepted: unique "
+            "names. Rename the columns, or leave them out."
+        )
+
+
+def _check_infinite(name, found):
+    infinite = np.isinf(found.numbers).any(axis=0)
+    if infinite.any():
+        labels = [found.columns[c] for c, bad in zip(found.at, infinite) if bad]
+        raise ValueError(
+            f"{name} contains infinity in the columns {listed(labels)}; accepted: finite numbers "
+            "and missing values. Replace infinite values by missing ones, or leave the rows out."
+        )
+
+
+class _NotAColumn(TypeError):
+    """A column holds what is no number, category, string, boolean or date."""
+
+
+def _read(series):
+    """The kind of a column, "number", "date" or "category", and its values."""
+    dtype = getattr(series, "dtype", None)
+    declared = getattr(series, "cat", None) if hasattr(dtype, "categories") else None
+    if hasattr(declared, "codes") and hasattr(declared, "categories"):  # pandas
+        levels = [level_of(level) for level in declared.categories]
+        return "category", _sorted(np.asarray(declared.codes, dtype=np.int32), levels)
+    kind = getattr(dtype, "kind", None)  # of pandas' own types, too
+    if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
+        return "number", _numbers(series, dtype)
+    if kind == "M" and not isinstance(dtype, np.dtype):  # with a time zone
+        return "date", _days(series.to_numpy(dtype="datetime64[ns]"))
+    array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
+    if array is None or array.dtype.kind in "ObUST":
+        return _read_objects(_as_list(series))
+    if array.dtype.kind in "iuf":
+        return "number", array.astype(np.float64)
+    if array.dtype.kind == "M":
+        return "date", _days(array)
+    if array.dtype.kind == "m":
+        return "number", _spans(array)
+    raise _NotAColumn(f"values of the type {array.dtype}")
+
+
+def _numbers(series, dtype):
+    """Numbers of an extension type of pandas, such as those that may be missing."""
+    if hasattr(dtype, "na_value") and hasattr(series, "isna"):
+        try:
+            return series.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            pass
+    return np.asarray(series, dtype=np.float64)
+
+
+def _holds_objects(series, dtype, kind):
+    """Whether a column is to be read value by value, as its array would not say what it holds."""
+    if isinstance(dtype, np.dtype):
+        return False
+    if kind is not None:
+        return kind not in "mM"
+    text = str(getattr(series, "type", dtype)).lower()
+    plain = "int", "uint", "float", "double", "halffloat", "timestamp", "date", "duration"
+    return not text.startswith(plain)
+
+
+def _as_list(series):
+    for method in ("to_pylist", "tolist", "to_list"):
+        if callable(getattr(series, method, None)):
+            return getattr(series, method)()
+    return list(series)
+
+
+def _days(array):
+    """Dates as days since 1970, NaN where missing."""
+    days = (array - np.datetime64(0, "D").astype(array.dtype)) / _DAY
+    return np.where(np.isnat(array), np.nan, days)
+
+
+def _spans(array):
+    """Durations in days, NaN where missing."""
+    return np.where(np.isnat(array), np.nan, array / _DAY)
+
+
+def _read_objects(values):
+    """`_read` of a list of Python objects."""
+    known = {}  # of each type one value that is not missing
+    for value in values:
+        kind = type(value)
+        if kind not in known and not is_missing(value):
+            known[kind] = value
+    examples = list(known.values())
+    if not examples:
+        return "number", np.full(len(values), np.nan)
+    flags = [isinstance(v, (bool, np.bool_)) for v in examples]
+    real = [isinstance(v, _REAL) for v in examples]
+    if all(real) and not any(flags):
+        return "number", np.array([math.nan if is_missing(v) else float(v) for v in values])
+    if all(isinstance(v, _DATES) for v in examples):
+        found = [np.datetime64("NaT") if is_missing(v) else _moment(v) for v in values]
+        return "date", _days(np.array(found, dtype="datetime64[us]"))
+    if all(isinstance(v, _SPANS) for v in examples):
+        found = [np.timedelta64("NaT") if is_missing(v) else np.timedelta64(v) for v in values]
+        return "number", _spans(np.array(found, dtype="timedelta64[us]"))
+    for v, one, flag in zip(examples, real, flags):
+        if not (one or flag or isinstance(v, (str, bytes))):
+            raise _NotAColumn(f"values of the type {type(v).__name__}")
+    return "category", coded(values)
+
+
+def _moment(value):
+    """A date without its time zone, in universal time."""
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return np.datetime64(value)
+
+
+def level_of(value):
+    """The name of a category; numbers that are equal have the same one."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, _REAL) and not isinstance(value, (bool, np.bool_)):
+        number = float(value)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return str(value)
+
+
+def coded(values):
+    """The `CategoryValues` of a list of objects, or of an array of numbers."""
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    known, codes, levels = {}, np.empty(len(values), dtype=np.int32), {}
+    for i, value in enumerate(values):
+        key = (type(value), value)
+        code = known.get(key)
+        if code is None:
+            level = None if is_missing(value) else level_of(value)
+            code = -1 if level is None else levels.setdefault(level, len(levels))
+            known[key] = code
+        codes[i] = code
+    return _sorted(codes, list(levels))
+
+
+def _sorted(codes, levels):
+    """`CategoryValues` of the levels that occur, in alphabetical order, whatever theirs was."""
+    used = np.unique(codes[codes >= 0])
+    names = [levels[k] for k in used.tolist()]
+    order = {name: k for k, name in enumerate(sorted(set(names)))}
+    renumbered = np.full(len(levels) + 1, -1, dtype=np.int32)  # the last is that of -1
+    for k, name in zip(used.tolist(), names):
+        renumbered[k] = order[name]
+    return CategoryValues(renumbered[codes], tuple(order))

@@ -1,0 +1,271 @@
+"""`TablePreparer` against the recipe written out, laws of the maps, and raw tables."""
+
+import datetime
+import io
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import alignlearn as al
+
+RNG = np.random.default_rng(0)
+M = 80
+FRAME = pd.DataFrame(
+    {
+        "normal": RNG.normal(size=M),
+        "skewed": np.exp(2.0 * RNG.normal(size=M)),
+        "tails": RNG.standard_t(1.5, size=M),
+        "binary": RNG.integers(0, 2, M),
+        "gaps": np.where(RNG.random(M) < 0.3, np.nan, RNG.normal(size=M)),
+        "city": RNG.choice(["a", "b", "c", None], M),
+        "flag": RNG.random(M) < 0.3,
+    }
+)
+
+
+def _scaled(x):
+    """The recipe for a column of numbers, one value at a time."""
+    seen = x[~np.isnan(x)]
+    skewness = np.mean((seen - seen.mean()) ** 3) / seen.std() ** 3
+    if len(set(seen)) > 2 and abs(skewness) > 1.0:
+        if seen.min() >= 0.0:
+            x = np.log1p(x / np.median(seen[seen > 0.0]))
+        else:
+            first, third = np.quantile(seen, [0.25, 0.75], method="averaged_inverted_cdf")
+            x = np.arcsinh((x - np.median(seen)) / ((third - first) / 1.349))
+    x = (x - np.nanmean(x)) / np.nanstd(x)
+    return np.where(np.isnan(x), 0.0, np.clip(x, -4.0, 4.0))
+
+
+def _indicators(x):
+    """The recipe for a category whose levels have five rows or more."""
+    levels = sorted({v for v in x if isinstance(v, str)})
+    Z = np.array([[v == level for level in levels] + [not isinstance(v, str)] for v in x], float)
+    p = Z.mean(axis=0)
+    return (Z - p) / np.sqrt(np.sum(p * (1.0 - p)))
+
+
+def test_values_are_those_of_the_recipe():
+    prepared = al.TablePreparer().fit(FRAME)
+    Z = pd.DataFrame(prepared.transform(FRAME), columns=prepared.get_feature_names_out())
+    for name in ("normal", "skewed", "tails", "binary", "gaps"):
+        np.testing.assert_allclose(Z[name], _scaled(FRAME[name].to_numpy(float)), atol=1e-12)
+    city = Z[["city=a", "city=b", "city=c", "city=<missing>"]]
+    np.testing.assert_allclose(city, _indicators(FRAME["city"]), atol=1e-12)
+    missing = FRAME["gaps"].isna().to_numpy(float)
+    np.testing.assert_allclose(Z["gaps=<missing>"], (missing - missing.mean()) / missing.std())
+    flag = FRAME["flag"].to_numpy(float)
+    np.testing.assert_allclose(Z["flag=True"], (flag - flag.mean()) / flag.std())
+
+
+def test_every_column_of_categories_has_variance_1():
+    prepared = al.TablePreparer().fit(FRAME)
+    variances = prepared.transform(FRAME).var(axis=0)
+    for name in ("city", "flag"):
+        assert variances[prepared.groups_[name]].sum() == pytest.approx(1.0)
+    assert [len(prepared.groups_[name]) for name in FRAME.columns] == [1, 1, 1, 1, 2, 4, 1]
+
+
+@given(seed=st.integers(0, 10**6), shift=st.sampled_from([0.0, 3.0]))
+def test_a_weight_of_2_is_a_row_given_twice(seed, shift):
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.standard_t(2, 30), 1) + shift
+    frame = pd.DataFrame({"x": x, "c": rng.choice(list("ab"), 30)})
+    w = rng.integers(0, 4, 30)
+    frame = frame.assign(g=np.where(rng.random(30) < 0.4, np.nan, x))
+    weighted = al.TablePreparer(min_count=1).fit(frame, sample_weight=w).transform(frame)
+    again = frame.loc[np.repeat(np.arange(30), w)]
+    repeated = al.TablePreparer(min_count=1).fit(again).transform(frame)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-9)
+
+
+def _listed(column):
+    return [None if pd.isna(value) else value for value in column.tolist()]
+
+
+class _Chunked:
+    """A column with the interface of Arrow's."""
+
+    def __init__(self, values, kind):
+        self.values, self.type = values, kind
+
+    def to_pylist(self):
+        return self.values
+
+    def to_numpy(self):
+        return np.array([np.nan if v is None else v for v in self.values], dtype=float)
+
+
+class _Arrow:
+    """A table with the interface of Arrow's, for where that is not installed."""
+
+    def __init__(self, frame):
+        kinds = {"f": "double", "i": "int64"}
+        self.column_names = list(frame.columns)
+        self.columns = [
+            _Chunked(_listed(frame[name]), kinds.get(frame[name].dtype.kind, "string"))
+            for name in frame
+        ]
+        self.schema, self.shape = None, frame.shape
+
+    def column(self, c):
+        return self.columns[c]
+
+
+def test_containers_of_the_same_values_give_the_same_features():
+    expected = al.TablePreparer().fit_transform(FRAME)
+    others = [
+        pl.DataFrame({name: _listed(FRAME[name]) for name in FRAME}),
+        _Arrow(FRAME),
+        FRAME.astype({"city": "category", "flag": "category", "binary": "Int64"}),
+        FRAME.astype({"city": "string", "flag": "boolean", "gaps": "Float64"}),
+        FRAME.astype(object).set_axis(np.arange(M)[::-1]),
+    ]
+    for frame in others:
+        found = al.TablePreparer().fit(frame)
+        np.testing.assert_allclose(found.transform(frame), expected, atol=1e-12)
+        np.testing.assert_allclose(found.transform(FRAME), expected, atol=1e-12)
+        assert found.feature_names_in_.tolist() == list(FRAME.columns)
+
+
+@pytest.mark.parametrize(
+    ("values", "same"),
+    [
+        (pd.to_datetime(["2020-01-05", None, "2020-01-03", "2020-01-06"]), [2.0, None, 0.0, 3.0]),
+        (pd.to_timedelta([24, 12, 36, 0], unit="h"), [1.0, 0.5, 1.5, 0.0]),
+        ([Decimal("1.5"), 2, None, np.float32(3)], [1.5, 2.0, None, 3.0]),
+        ([datetime.date(2020, 1, d) for d in (1, 2, 5, 9)], [0.0, 1.0, 4.0, 8.0]),
+        (["x", None, float("nan"), pd.NA], ["x", None, None, None]),
+        ([1, "1", 1.0, "2"], ["1", "1", "1", "2"]),
+        ([b"u", "u", "v", "v"], ["u", "u", "v", "v"]),
+        (pd.Categorical([3, 1, 1, 3], [1, 2, 3]), ["3", "1", "1", "3"]),
+        (pd.date_range("2020-01-01", periods=4, tz="Europe/Zurich"), [0.0, 1.0, 2.0, 3.0]),
+    ],
+)
+def test_what_values_of_a_type_are(values, same):
+    found, expected = (
+        al.TablePreparer(min_count=1).fit_transform(pd.DataFrame({"x": list_, "y": range(4)}))
+        for list_ in (values, same)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_unseen_and_rare_levels_are_one_and_missing_ones_too_where_rare():
+    levels = ["a"] * 20 + ["b"] * 20 + ["c"] * 4 + [None] * 3
+    frame = pd.DataFrame({"x": levels})
+    prepared = al.TablePreparer().fit(frame)
+    assert prepared.get_feature_names_out().tolist() == ["x=a", "x=b", "x=<other>"]
+    rows = prepared.transform(pd.DataFrame({"x": ["c", "new", None, "d"]}))
+    assert (rows == rows[0]).all()
+    known = al.TablePreparer().fit(frame[:40])
+    assert (known.transform(pd.DataFrame({"x": ["new", None]})) == 0.0).all()
+
+
+def test_columns_are_found_by_name_and_others_are_ignored():
+    prepared = al.TablePreparer().fit(FRAME)
+    turned = FRAME[FRAME.columns[::-1]].assign(more="text")
+    assert np.array_equal(prepared.transform(turned), prepared.transform(FRAME))
+    with pytest.raises(ValueError, match=r"no columns 'normal', 'city', 2 of the 7"):
+        prepared.transform(FRAME.drop(columns=["city", "normal"]))
+    wide = pd.DataFrame(RNG.normal(size=(9, 100))).add_prefix("column ")
+    with pytest.raises(ValueError, match="100 of the 100") as caught:
+        al.TablePreparer().fit(wide).transform(pd.DataFrame({"a": [1.0]}))
+    assert str(caught.value).count("'column ") == 20
+
+
+def test_kinds_of_columns_are_compared():
+    prepared = al.TablePreparer().fit(FRAME)
+    with pytest.raises(ValueError, match=r"'normal' held numbers in fit, and holds strings"):
+        prepared.transform(FRAME.assign(normal="text"))
+    empty = prepared.transform(FRAME.assign(normal=None, gaps=np.nan))
+    assert (empty[:, prepared.groups_["normal"]] == 0.0).all()
+    numbers = pd.DataFrame({"x": ["1", "2"] * 10})
+    coded = al.TablePreparer().fit(numbers)
+    assert np.array_equal(coded.transform(numbers), coded.transform(numbers.astype(float)))
+    dates = pd.DataFrame({"x": pd.date_range("2020-01-01", periods=9)})
+    with pytest.raises(ValueError, match=r"'x' held dates in fit, and holds numbers"):
+        al.TablePreparer().fit(dates).transform(pd.DataFrame({"x": [1.0]}))
+
+
+@pytest.mark.parametrize(
+    ("frame", "error", "match"),
+    [
+        (
+            pd.DataFrame({"x": [1.0, np.inf], "y": [1, 2]}),
+            ValueError,
+            "infinity in the columns 'x'",
+        ),
+        (pd.DataFrame(np.eye(3), columns=list("aba")), ValueError, "the same name: 'a'"),
+        (pd.DataFrame({"x": [[1], [2]], "y": [0, 1]}), TypeError, "'x'.* list; accepted"),
+        (pd.DataFrame({"x": [1j, 2j]}), TypeError, "complex"),
+        (pd.DataFrame({"x": [1.0]})[:0], ValueError, "0 rows"),
+        (pd.DataFrame(index=[0, 1]), ValueError, "0 columns"),
+        (pd.DataFrame({"x": [1, 1], "y": [None, None]}), ValueError, "every column is constant"),
+        (pl.DataFrame({"x": [datetime.time(1), None]}), TypeError, "time"),
+    ],
+)
+def test_frames_that_are_refused(frame, error, match):
+    with pytest.raises(error, match=match):
+        al.TablePreparer().fit(frame)
+
+
+def test_arrays_of_strings_say_to_pass_a_frame():
+    with pytest.raises(ValueError, match="data frame"):
+        al.TablePreparer().fit(np.array([["a", "b"], ["c", "d"]], dtype=object))
+
+
+def test_an_identifier_is_left_out_with_a_warning():
+    frame = FRAME.assign(key=[f"k{i}" for i in range(M)])
+    with pytest.warns(al.DoubtfulResultWarning, match="'key' of X has another string in every row"):
+        prepared = al.TablePreparer().fit(frame)
+    assert prepared.groups_["key"].size == 0
+
+
+def test_many_levels_many_columns_and_extreme_numbers():
+    many = pd.DataFrame({"x": np.repeat([f"k{i}" for i in range(10_000)], 6)})
+    assert al.TablePreparer().fit(many).preparation_.widths.tolist() == [10_000]
+    wide = pd.DataFrame(RNG.normal(size=(20, 5000)))
+    assert al.TablePreparer().fit_transform(wide).shape == (20, 5000)
+    large = pd.DataFrame({"x": [1e300, -1e300, 5.0, 1e-300] * 5, "y": [1e-300, 0.0, 2e-300, 0] * 5})
+    prepared = al.TablePreparer().fit(large)
+    assert np.isfinite(prepared.transform(large)).all()
+    far = prepared.transform(pd.DataFrame({"x": [1e308, -1e308], "y": [1e308, -1e308]}))
+    assert np.abs(far).max() <= 4.0
+
+
+def test_set_output_pickles_model_files_and_pipelines():
+    prepared = al.TablePreparer().set_output(transform="pandas").fit(FRAME)
+    found = prepared.transform(FRAME)
+    assert found.columns.tolist() == prepared.get_feature_names_out().tolist()
+    file = io.BytesIO()
+    al.save(prepared, file)
+    for copy in (pickle.loads(pickle.dumps(prepared)), al.load(file)):
+        assert np.array_equal(copy.set_output(transform="default").transform(FRAME), found)
+    y = FRAME["normal"] > 0
+    model = make_pipeline(al.TablePreparer(), LogisticRegression()).fit(FRAME, y)
+    assert model.score(FRAME, y) > 0.9
+
+
+def test_names_are_unique():
+    frame = pd.DataFrame({"a": ["b=c", "x"] * 5 + ["y", "y"] * 5, "a=b": ["c", "d", "e", "f"] * 5})
+    names = al.TablePreparer(min_count=1).fit(frame).get_feature_names_out()
+    assert len(set(names)) == len(names)
+    assert "a=b=c (2)" in names
+
+
+def test_matrices_of_numbers():
+    X = FRAME[["normal", "gaps"]].to_numpy()
+    prepared = al.TablePreparer().fit(X)
+    assert prepared.get_feature_names_out().tolist() == ["x0", "x1", "x1=<missing>"]
+    of_frame = al.TablePreparer().fit(FRAME[["normal", "gaps"]])
+    assert np.array_equal(prepared.transform(X), of_frame.transform(FRAME))
+    with pytest.raises(ValueError, match="3 features, but TablePreparer is expecting 2"):
+        prepared.transform(np.eye(3))
