@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 
-from .compare import add_data_options, add_figure_options, add_kernel_options
+from .compare import add_data_options, add_figure_options, add_kernel_options, index_or_name
 from .output import Output, add_output_options, add_parser, figure_path
 from .statement import run_on_data
 
@@ -15,11 +15,12 @@ _DEFAULT_M = 10, 10**6
 
 _HELP = """\
 With DATA: what can be said of a kernel on it, with which certainty. One half of the samples, at
-random, learns scales, widths, the weights of the combination and the machine; the other half, which
-takes no part in that, gives an interval for the alignment with the target, the number of samples
-that would halve it, the share of variance that some function of the kernel explains, and a bound of
-the risk of the machine. Where nothing can be said, it says so. What a sample cannot tell, a range
-of all real targets and a bound of K(x, x) where none is known, is to be given.
+random but without parting groups of rows (--groups), learns scales, widths, the weights of the
+combination and the machine; the other half, which takes no part in that, gives an interval for the
+alignment with the target, the number of samples that would halve it, the share of variance that
+some function of the kernel explains, and a bound of the risk of the machine. Where nothing can be
+said, it says so. What a sample cannot tell, a range of all real targets and a bound of K(x, x)
+where none is known, is to be given.
 
 With --claim: at which sample size does a published bound say anything? Prints the bound of one
 claim for several sample sizes m, as printed in the paper and in its correct form, says where each
@@ -30,6 +31,7 @@ _EXAMPLES = """\
 examples:
   alignlearn bounds breast_cancer
   alignlearn bounds table.csv --target price --label-range 0:1000 --delta .01 --out price.svg
+  alignlearn bounds visits.csv --target outcome --groups patient
   alignlearn bounds table.csv --kernels rbf --gammas -3:-3 --scale minmax
   alignlearn bounds
   alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
@@ -63,6 +65,14 @@ def add_command(commands):
         type=float,
         help="with DATA: upper bound of K(x, x), in the units of the scaled columns; needed for "
         "linear, poly and others whose largest value is not known",
+    )
+    add(
+        "--groups",
+        metavar="COLUMN",
+        type=index_or_name,
+        help="with DATA: rows of one value of this column belong together, such as those of one "
+        "patient; the halves do not part them, and one row of each counts. Default: equal rows, "
+        "unless all columns have at most 10 values; none of them: --groups none",
     )
     add("--claim", metavar="NAME", help="such as p1-theorem-12; without it the names are listed")
     add(
@@ -152,7 +162,7 @@ def _check_mode(args):
     """DATA and --claim are two commands; options of one are no options of the other."""
     claim = {"--claim": args.claim, "--m": args.m, "--set": args.set}
     data = {"--target": args.target, "--task": args.task, "--missing": args.missing}
-    data |= {"--drop": args.drop}
+    data |= {"--drop": args.drop, "--groups": args.groups}
     data |= {"--kernels": args.kernels, "--gammas": args.gammas}
     data |= {"--label-range": args.label_range, "--radius2": args.radius2}
     wrong, place = (data, "needs DATA") if args.data is None else (claim, "does not go with DATA")

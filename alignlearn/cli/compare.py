@@ -109,7 +109,7 @@ def add_data_options(parser, optional=False):
     )
     add(
         "--target",
-        type=_index_or_name,
+        type=index_or_name,
         help="what to predict: a column by name or number (from 0; -1 is the last, the default), "
         "or another array of an npz file",
     )
@@ -123,7 +123,7 @@ def add_data_options(parser, optional=False):
     add(
         "--drop",
         metavar="COL",
-        type=_index_or_name,
+        type=index_or_name,
         action="append",
         default=[],
         help="a column to leave out, by name or number as --target; may be repeated",
@@ -196,7 +196,8 @@ def add_kernel_options(parser, part, random):
     add("--random-state", metavar="SEED", type=_seed, default=0, help=f"of {random} (0)")
 
 
-def _index_or_name(text):
+def index_or_name(text):
+    """A column as it is named on the command line: its number or its name."""
     try:
         return int(text)
     except ValueError:

@@ -53,10 +53,12 @@ def run_on_data(args) -> int:
     stem = f"bounds-{data.name.partition('.')[0] or 'data'}"
     figure = None if args.no_figure else figure_path(args.out, stem)
     X, y, notes = subset(data, args.max_samples, args.random_state)
+    X, groups, of_groups = _groups(X, data.feature_names, args.groups)
+    notes = [*notes, *of_groups]
     X, kernels, more = choose_kernels(X, args.kernels, args.gammas)
     notes = [*data.notes, *notes, *more, *([_FILLED] if args.missing == "impute" else [])]
-    train, held_out = split(X, y, kernels, args)
-    model = learn(*train, kernels, data.task, args.random_state)
+    train, held_out, folds = split(X, y, kernels, args, groups)
+    model = learn(*train, kernels, data.task, args.random_state, folds)
     output.print(_head(data, X, model, len(train[1]), len(held_out[1])))
     for note in notes:
         output.note(note)
@@ -88,46 +90,95 @@ def run_on_data(args) -> int:
 # -- one half learns, the other speaks -------------------------------------------------
 
 
-def split(X, y, kernels, args):
-    """((X, y) to learn from, (X, y) held out): random halves, columns scaled by the first.
+def _groups(X, feature_names, column):
+    """(X, groups (m,) or None, notes): a column of groups is no feature; else equal rows."""
+    from .groups import equal_rows, near_copies, take_groups
+
+    if column not in (None, "none"):
+        X, groups, _ = take_groups(X, feature_names, column)
+        return X, groups, [f"{groups.max() + 1} groups of rows by {column}: one row of each counts"]
+    notes, groups = [], equal_rows(X) if column is None else None
+    if groups is not None:
+        n = groups.max() + 1
+        notes = [
+            f"{len(groups) - n} of {len(groups)} rows are copies of another one and left out "
+            "(--groups none keeps them, as independent samples)"
+        ]
+    share = near_copies(X)
+    if share:
+        notes.append(
+            f"{share:.0%} of the rows are much closer to another row than to all others, as copies "
+            "with noise are: if they are no independent samples, what follows does not hold; name "
+            "what belongs together by --groups"
+        )
+    return X, groups, notes
+
+
+def split(X, y, kernels, args, groups=None):
+    """(X, y) to learn from, (X, y) held out, and fold labels of the first or None.
+
+    The halves are random, and columns are scaled by the first. No group is parted; one row of each
+    is held out, and folds are made of whole groups.
 
     Raises
     ------
     ValueError
-        With too few samples for two parts.
+        With too few samples, or groups, for two parts.
     """
     import numpy as np
 
     from alignlearn.comparison.trial import scale_columns
 
-    m = len(y)
+    from .groups import halves, one_of_each
+
+    rng = np.random.default_rng(args.random_state)
+    m, what = (len(y), "samples") if groups is None else (groups.max() + 1, "groups of rows")
     if m < 2 * _FEWEST:
         raise ValueError(
-            f"{m} samples are too few: one half learns the kernel, and the other says what it is "
+            f"{m} {what} are too few: one half learns the kernel, and the other says what it is "
             f"worth; accepted: at least {2 * _FEWEST}."
         )
-    order = np.random.default_rng(args.random_state).permutation(m)
-    first, second = order[: m // 2], order[m // 2 :]
+    folds = None
+    if groups is None:
+        order = rng.permutation(m)
+        first, second = order[: m // 2], order[m // 2 :]
+    else:
+        first, second = halves(groups, rng)
+        second = one_of_each(second, groups)
+        if args.groups is None:
+            first = one_of_each(first, groups)
+        else:
+            folds = _group_folds(groups[first])
     scale = args.scale if isinstance(kernels, list) else "none"
     parts = scale_columns((X[first], X[second]), scale)
-    return (parts[0], y[first]), (parts[1], y[second])
+    return (parts[0], y[first]), (parts[1], y[second]), folds
 
 
-def learn(X, y, kernels, task, random_state):
+def _group_folds(groups):
+    """A fold (m,) for each row, five of whole groups in random order."""
+    import numpy as np
+
+    codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    order = np.random.default_rng(0).permutation(codes.max() + 1)
+    return order[codes] % min(5, codes.max() + 1)
+
+
+def learn(X, y, kernels, task, random_state, folds=None):
     """The estimator with its C or alpha chosen by cross-validation, on one half."""
     import numpy as np
 
     from alignlearn.estimators import MKLClassifierCV, MKLRegressorCV
 
     if task == "regression":
-        return MKLRegressorCV(kernels, random_state=random_state).fit(X, y)
+        options = {} if folds is None else {"cv": folds}
+        return MKLRegressorCV(kernels, random_state=random_state, **options).fit(X, y)
     rarest = np.unique(y, return_counts=True)[1].min()
     if len(np.unique(y)) < 2 or rarest < 2:
         raise ValueError(
             "the half of the samples that learns has a class with fewer than 2 samples; accepted: "
             "more samples, or --random-state for other halves."
         )
-    folds = int(min(5, rarest))
+    folds = int(min(5, rarest)) if folds is None else folds
     return MKLClassifierCV(kernels, cv=folds, random_state=random_state).fit(X, y)
 
 

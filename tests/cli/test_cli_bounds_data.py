@@ -9,6 +9,7 @@ import pytest
 
 import alignlearn as al
 from alignlearn.cli import main
+from alignlearn.cli.groups import halves, near_copies, one_of_each
 from alignlearn.cli.statement import alignment_statement, risk_statement
 
 
@@ -232,3 +233,101 @@ def test_the_help_says_what_is_rested_on():
     text = " ".join(actions["bounds"].format_help().split())
     assert "takes no part in that" in text
     assert "--label-range LOW:HIGH" in text
+
+
+# Rows that belong together
+
+
+def noise_table(name, X, y, group=None):
+    """Rows of X, a column of groups if there is one, and labels that are noise."""
+    rows = [[repr(v) for v in row] + ["ab"[c]] for row, c in zip(X.tolist(), y)]
+    heads = [f"x{k}" for k in range(X.shape[1])] + ["label"]
+    if group is not None:
+        rows, heads = [[f"p{g}", *row] for g, row in zip(group, rows)], ["patient", *heads]
+    with open(name, "w") as file:
+        file.write("\n".join(",".join(line) for line in [heads, *rows]) + "\n")
+    return (name, "--target", "label", "--no-figure", "--json", "out.json")
+
+
+def said(folder, capsys, *words):
+    code, _, err = run(capsys, "bounds", *words)
+    assert code == 0, err
+    return json.loads((folder / "out.json").read_text())
+
+
+def pairs(n, seed=0):
+    """n pairs of equal rows with labels that are noise, (2n, 3)."""
+    rng = np.random.default_rng(seed)
+    return np.repeat(rng.normal(size=(n, 3)), 2, axis=0), np.repeat(rng.integers(0, 2, n), 2)
+
+
+def test_copies_of_rows_are_not_in_both_halves(folder, capsys):
+    """Every row twice and labels that are noise: the risk is 1/2, and no bound is below it."""
+    X, y = pairs(120)
+    words = noise_table("twice.csv", X, y)
+    found = said(folder, capsys, *words)
+    assert (found["n_train"], found["n_held_out"]) == (60, 60)
+    assert found["risk"]["value"] > 0.5
+    assert "120 of 240 rows are copies" in " ".join(found["notes"])
+    as_samples = said(folder, capsys, *words, "--groups", "none")
+    assert as_samples["n_train"] + as_samples["n_held_out"] == 240
+    assert as_samples["risk"]["value"] < found["risk"]["value"] - 0.1  # and that is false
+    assert "copies" not in " ".join(as_samples["notes"])
+
+
+def test_rows_of_few_values_are_equal_by_chance(folder, capsys):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (200, 4)) * 1.0, rng.integers(0, 2, 200)
+    found = said(folder, capsys, *noise_table("few.csv", X, y))
+    assert found["n_train"] + found["n_held_out"] == 200
+
+
+@pytest.mark.parametrize("column", ["patient", "x3"])
+def test_groups_are_not_parted_and_one_row_of_each_counts(folder, capsys, column):
+    X, y = pairs(120)
+    X = X + 1e-3 * np.random.default_rng(1).normal(size=X.shape)
+    group = np.arange(240) // 2
+    if column == "patient":
+        words = noise_table("groups.csv", X, y, group)
+    else:
+        words = noise_table("groups.csv", np.column_stack([X, group]), y)
+    found = said(folder, capsys, *words, "--groups", column)
+    assert (found["n_train"], found["n_held_out"]) == (120, 60)
+    assert found["risk"]["value"] > 0.5
+    assert "120 groups of rows" in " ".join(found["notes"])
+    code, _, err = run(capsys, "bounds", *words, "--groups", "who")
+    assert code == 2
+    assert "--groups who: no such column; accepted: " in " ".join(err.split())
+
+
+@pytest.mark.parametrize("copies", [2, 4])
+def test_near_copies_are_told(folder, capsys, copies):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    X, y = np.repeat(X, copies, axis=0), np.repeat(y, copies)
+    found = said(folder, capsys, *noise_table("near.csv", X + 1e-3 * rng.normal(size=X.shape), y))
+    assert "are much closer to another row" in " ".join(found["notes"])
+
+
+def test_near_copies_are_none_by_chance():
+    """Also of one column, of mixed columns, of clusters, and of few different rows."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        line, plane = rng.normal(size=(300, 1)), rng.normal(size=(300, 5))
+        clusters = 0.05 * plane[:, :2] + rng.integers(0, 4, (300, 2))
+        mixed = np.hstack([line, rng.integers(0, 2, (300, 2))])
+        few = rng.integers(0, 3, (300, 4)) * 1.0
+        for X in (line, plane, clusters, mixed, few, np.exp(2.0 * line)):
+            assert near_copies(X) == 0.0
+        assert near_copies(np.vstack([line, line + 1e-9])) > 0.9
+
+
+def test_halves_are_of_whole_groups_and_nearly_equal():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 30, 200)
+    first, second = halves(groups, rng)
+    assert sorted([*first, *second]) == list(range(200))
+    assert not set(groups[first]) & set(groups[second])
+    assert abs(len(first) - 100) <= np.bincount(groups).max()
+    one = one_of_each(second, groups)
+    assert sorted(groups[one]) == sorted(set(groups[second]))
