@@ -5,7 +5,8 @@ from __future__ import annotations
 _FEW_VALUES = 10  # of a column, up to which equal rows are expected by chance
 _NEIGHBORS = 6
 _CHANCE = 0.05  # of a row to be so much nearer to another one than to the next ones
-_SHARE = 0.1  # of such rows that is warned of
+_SHARE = 0.15  # of such rows that is warned of
+_ERRORS = 6.0  # standard errors of the share of pairs of rows, beyond which it is no chance
 
 
 def take_groups(X, feature_names, column):
@@ -35,7 +36,7 @@ def take_groups(X, feature_names, column):
     else:
         own = np.array([n == column or n.startswith(f"{column}=") for n in feature_names], bool)
     if not own.any() or own.all():
-        known = listed(dict.fromkeys(n.partition("=")[0] for n in feature_names), show=str)
+        known = listed(list(dict.fromkeys(n.partition("=")[0] for n in feature_names)), show=str)
         raise ValueError(
             f"--groups {column}: no such column; accepted: {known or f'0 to {d - 1}'}."
         )
@@ -107,4 +108,5 @@ def near_copies(X) -> float:
     k = np.arange(1, _NEIGHBORS)
     close = distances[:, :1] * k < _CHANCE * distances[:, 1:]
     share = float(close.mean(axis=0).max())
-    return share if share > max(_SHARE, _CHANCE + 3.0 * np.sqrt(_CHANCE / len(Z))) else 0.0
+    error = np.sqrt(2.0 * _CHANCE / len(Z))  # both rows of a pair are close
+    return share if share > max(_SHARE, _CHANCE + _ERRORS * error) else 0.0
