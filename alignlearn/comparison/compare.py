@@ -22,13 +22,13 @@ from alignlearn.kernels import are_per_column, kernel_list, refuse_packed
 from alignlearn.sources import open_source, open_tables
 from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
 from alignlearn.validation import (
+    aligns_rows,
     check_choice,
     check_features,
     check_labels,
     check_number,
     check_progress,
     check_targets,
-    compares_row_labels,
     is_sparse,
 )
 
@@ -42,7 +42,7 @@ SCALES = ("standard", "minmax", "none")
 _CAP = 3.0  # squared errors beyond the square of so many RMSE of the pilot count as that
 
 
-@compares_row_labels
+@aligns_rows
 def compare(
     X: Any,
     y: Any,

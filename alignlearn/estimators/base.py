@@ -19,8 +19,15 @@ import numpy as np
 from alignlearn._limits import MAX_FEATURES
 from alignlearn._params import ParamsMixin
 from alignlearn.machines.scores import LabelScore, TargetScore
-from alignlearn.sources import GramStack, Tables, as_fitted, as_tables
-from alignlearn.validation import check_choice, not_fitted, warn, wrap_methods
+from alignlearn.sources import GramStack, Tables, as_fitted, as_tables, with_absent
+from alignlearn.validation import (
+    check_choice,
+    not_fitted,
+    row_labels,
+    stored_labels,
+    warn,
+    wrap_methods,
+)
 
 from ._html import estimator_html
 from .inputs import feature_names, take_sparse
@@ -41,8 +48,10 @@ OF_COLUMNS = (
     "n_features_in_",
     "feature_names_in_",
     "table_names_in_",
+    "table_widths_in_",
     "sample_numbers_in_",
     "n_stacked_in_",
+    "sample_labels_in_",
 )
 
 
@@ -269,6 +278,12 @@ class Estimator(ParamsMixin):
 
     def check_loaded(self):
         """ValueError where columns that a file states disagree, which anyone may have written."""
+        labels, width = (vars(self).get(n) for n in ("sample_labels_in_", "n_stacked_in_"))
+        if labels is not None and width is not None and labels.shape != (width,):
+            raise ValueError(f"sample_labels_in_ has shape {labels.shape}; accepted: ({width},)")
+        names, widths = (vars(self).get(f"table_{n}_in_") for n in ("names", "widths"))
+        if widths is not None and len(widths) != len(names or ()):
+            raise ValueError(f"table_widths_in_={widths}; accepted: one for each table")
         n = getattr(self, "n_features_in_", None)
         if n is None:
             return
@@ -313,8 +328,15 @@ class Estimator(ParamsMixin):
         X = as_tables(X, getattr(self, "kernels", None))
         if isinstance(X, (Tables, GramStack)):
             self.table_names_in_ = X.names
+        if isinstance(X, Tables):
+            self.table_widths_in_ = tuple(len(span) for span in X.spans().values())
         if isinstance(X, GramStack):
             self.sample_numbers_in_, self.n_stacked_in_ = X.rows, X.shape[1]
+            labels = X.labels
+        else:
+            labels = _labels_of_matrices(X, getattr(self, "kernels", None))
+        if labels is not None:
+            self.sample_labels_in_ = labels
         names = feature_names(X)
         if n_features is not None:
             self.n_features_in_ = n_features
@@ -348,7 +370,18 @@ class Estimator(ParamsMixin):
         """X with its tables or matrices, if it has such, by the names and in the order of fit."""
         rows = getattr(self, "sample_numbers_in_", None)
         stack = None if rows is None else (rows, self.n_stacked_in_)
-        return as_fitted(X, getattr(self, "table_names_in_", None), stack)
+        labels = getattr(self, "sample_labels_in_", None)
+        if getattr(self, "missing", None) == "tables" and hasattr(self, "table_widths_in_"):
+            X = with_absent(X, self._columns_of_tables())
+        return as_fitted(X, getattr(self, "table_names_in_", None), stack, labels)
+
+    def _columns_of_tables(self):
+        """Names of the columns of each table in ``fit``, numbers where it had none."""
+        names, found = iter(self.feature_names_in_), {}
+        for table, width in zip(self.table_names_in_, self.table_widths_in_):
+            own = [next(names).removeprefix(f"{table}__") for _ in range(width)]
+            found[table] = range(width) if own == [str(k) for k in range(width)] else own
+        return found
 
     def _joined(self, X):
         """`_as_fitted` in one matrix, as the fitted kernels take it."""
@@ -512,6 +545,13 @@ class FrameOutput(Estimator):
             return library.DataFrame(values, schema=names.tolist(), orient="row")
         index = X.index if isinstance(X, (library.DataFrame, library.Series)) else None
         return library.DataFrame(values, index=index, columns=names, copy=False)
+
+
+def _labels_of_matrices(X, kernels):
+    """Row labels of a list of given matrices, as a model keeps them, else None."""
+    if not (isinstance(kernels, str) and kernels == "precomputed" and isinstance(X, (list, tuple))):
+        return None
+    return stored_labels(next((own for own in map(row_labels, X) if own is not None), None))
 
 
 def check_same_names(fitted, given):

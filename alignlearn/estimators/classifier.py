@@ -368,6 +368,8 @@ class MKLClassifier(KernelClassifier):
         If X was several tables, or given matrices with names.
     sample_numbers_in_, n_stacked_in_ : ndarray of shape (m,), int
         If X was given matrices with names: which of the samples of the stack, and how many it has.
+    sample_labels_in_ : ndarray
+        If X was given matrices with row labels: those of the samples of the stack.
 
     Notes
     -----
@@ -375,11 +377,13 @@ class MKLClassifier(KernelClassifier):
     sparse), or `Tables` of them, which scikit-learn's cross-validation and searches can index.
     ``kernels`` are then on each table by itself: a dict, by the names of the tables, or else the
     same for every table; but what selects `Columns` is on these of all tables side by side. New
-    samples come as such tables too, found by their names. Where the kernels are "precomputed", a
-    dict of matrices, or a `GramStack` that can be indexed, has names in the same way. `summary`
-    has sums for each name, `kernel_table` and `contributions` with ``groups="columns"``.
-    `TableTransformer` in a pipeline scales or reduces every table by itself. ``missing`` says that
-    samples may lack tables.
+    samples come as such tables too, found by their names. Rows of data frames, of y and of weights
+    that have an index are matched by its labels: those of another order are brought to that of the
+    first table, also by ``predict``, and different labels are an error. Where the kernels are
+    "precomputed", a dict of matrices, or a `GramStack` that can be indexed, has names in the same
+    way. `summary` has sums for each name, `kernel_table` and `contributions` with
+    ``groups="columns"``. `TableTransformer` in a pipeline scales or reduces every table by itself.
+    ``missing`` says that samples may lack tables.
 
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the

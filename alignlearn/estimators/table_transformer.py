@@ -103,21 +103,26 @@ class TableTransformer(Estimator):
             if rows is not None:
                 some, of_some = table_rows(table, rows), _targets_of(y, rows)
             changed[name] = _with_missing(_fit_transform(transformer, some, of_some), table, rows)
-        changed = Tables(changed)
+        changed = _labeled(changed, X)
         self._widths = {name: table.shape[1] for name, table in changed.tables.items()}
         self.table_names_in_, self.transformers_ = X.names, found
         return changed
 
     def transform(self, X) -> Tables:
-        """The tables of new samples transformed, in the order of ``fit``."""
+        """Transform the tables of new samples, in the order of ``fit``.
+
+        Tables that X lacks are missing for all of its samples: the result lacks them, too, which
+        ``missing="tables"`` of the estimator that follows accepts.
+        """
         self._check_is_fitted()
-        X = _tables(as_fitted(X, self.table_names_in_))
-        return Tables(
-            {
-                name: X.tables[name] if isinstance(t, str) else self._changed(name, X.tables[name])
-                for name, t in self.transformers_.items()
-            }
-        )
+        given = X if isinstance(X, (Mapping, Tables)) else ()
+        some = [name for name in self.table_names_in_ if name in getattr(given, "tables", given)]
+        X = _tables(as_fitted(X, some or self.table_names_in_))
+        found = {}
+        for name in X.names:
+            table, unchanged = X.tables[name], isinstance(self.transformers_[name], str)
+            found[name] = table if unchanged else self._changed(name, table)
+        return _labeled(found, X)
 
     def _changed(self, name, table):
         """A table of new samples transformed, where they have it."""
@@ -179,6 +184,13 @@ class TableTransformer(Estimator):
                 )
             own[table].set_params(**values)
         return self
+
+
+def _labeled(tables, X):
+    """`Tables` of transformed tables, with the row labels of X where these have none."""
+    found = Tables(tables)
+    found.row_labels = X.row_labels if found.row_labels is None else found.row_labels
+    return found
 
 
 def _fit_transform(transformer, table, y):

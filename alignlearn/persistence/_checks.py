@@ -36,10 +36,12 @@ _KINDS = {
     "n_features_in_": _WHOLE,
     "n_stacked_in_": _WHOLE,
     "scale_": _ARRAY,
+    "sample_labels_in_": np.ndarray,
     "sample_numbers_in_": np.ndarray,
     "support_": (np.ndarray, list),
     "support_samples": (np.ndarray, SparseRows, list, type(None)),
     "table_names_in_": tuple,
+    "table_widths_in_": tuple,
     "tasks_": np.ndarray,
     "weights_": _ARRAY,
 }

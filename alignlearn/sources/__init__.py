@@ -20,6 +20,7 @@ from .tables import (
     lacking_rows,
     open_tables,
     table_rows,
+    with_absent,
 )
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "open_source",
     "open_tables",
     "table_rows",
+    "with_absent",
 ]

@@ -14,7 +14,12 @@ from alignlearn.kernels import (
     precomputed_kernels,
     weighted_terms,
 )
-from alignlearn.validation import check_features, check_progress, optional_weights
+from alignlearn.validation import (
+    check_features,
+    check_progress,
+    columns_as_rows,
+    optional_weights,
+)
 
 from .features import FeatureSource, linear_groups
 from .gapped import GappedSource
@@ -75,7 +80,11 @@ def open_source(
         return kernels.open(X, sample_weight, **how)
     if isinstance(kernels, str) and kernels == "precomputed":
         X = as_tables(X, kernels)
-        numbers, kernels = precomputed_kernels(X.kernels() if isinstance(X, GramStack) else X)
+        if isinstance(X, GramStack):
+            X = X.kernels()
+        elif isinstance(X, (list, tuple)):
+            X = [columns_as_rows(f"matrix {k}", K) for k, K in enumerate(X)]
+        numbers, kernels = precomputed_kernels(X)
         return GramSource(numbers, kernels, optional_weights(sample_weight, len(numbers)), **how)
     X, kernels = open_tables(X, kernels)
     if are_per_column(kernels):

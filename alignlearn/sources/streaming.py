@@ -12,10 +12,10 @@ from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import are_per_column, kernel_list, kernel_samples
 from alignlearn.statistics import AlignmentStatistics, refuse_weights
 from alignlearn.validation import (
+    aligns_rows,
     check_flag,
     check_progress,
     check_same_type,
-    compares_row_labels,
     is_sparse,
 )
 
@@ -24,7 +24,7 @@ from .tables import open_tables
 from .training_sets import fold_labels
 
 
-@compares_row_labels
+@aligns_rows
 def alignment_statistics(
     X: Any,
     y: Any,

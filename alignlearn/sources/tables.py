@@ -28,14 +28,20 @@ from alignlearn.kernels import (
     refuse_packed,
 )
 from alignlearn.validation import (
+    RowLabels,
+    align_columns,
+    align_rows,
     as_array,
     check_features,
     check_samples,
-    doubt_matrices,
+    column_labels,
+    columns_as_fitted,
     is_sequence,
     is_sparse,
     plain,
     row_labels,
+    row_order,
+    stored_labels,
 )
 from alignlearn.validation.samples import frame_names, is_missing
 
@@ -83,10 +89,17 @@ class Tables(_BySample):
     tables : dict {name: table}, or sequence of tables
         Matrices (m, d_k): arrays, data frames, SciPy sparse matrices. Those of a sequence are
         "table 0", "table 1", ... They are kept by reference; values are looked at in ``fit``.
+        pandas frames are matched by their index: rows with the same labels are brought to the order
+        of the first table that has labels.
+    key : str, optional
+        A column of every table whose values are the labels of its rows, such as the name of a
+        sample. It is removed from the tables. polars frames have labels in this way only.
 
     Attributes
     ----------
     names : tuple of str
+    row_labels : pandas.Index, sequence or None
+        Labels of the samples, where tables have them.
     shape : tuple of int
         Samples, and columns of all tables together.
     columns : list of str
@@ -97,10 +110,16 @@ class Tables(_BySample):
     ------
     ValueError, TypeError
         No table, a name that is no text, a table that is no matrix or has no columns, tables of
-        different numbers of rows; the message names the table.
+        different numbers of rows or with different row labels, a table without the key; the
+        message names the table.
 
     Notes
     -----
+    Labels that differ are an error, as a table in another order would be joined to other samples.
+    ``table.reindex(labels)`` makes rows of NaN for the samples that have no such table, which
+    ``missing="tables"`` of the estimators accepts. Arrays have no labels: their rows are matched by
+    position.
+
     Kernels are on the tables side by side: dense ones are copied into one matrix; where one table
     is sparse, all are made so.
 
@@ -112,11 +131,20 @@ class Tables(_BySample):
     >>> model = MKLRegressor({"genes": "linear", "lipids": ["linear", "rbf"]}).fit(X, np.arange(6))
     >>> X[:2]
     Tables(2 samples, tables genes, lipids)
+
+    Rows are matched by their labels:
+
+    >>> import pandas as pd
+    >>> genes = pd.DataFrame({"g": [1.0, 2.0, 3.0]}, index=["ann", "bob", "eve"])
+    >>> lipids = pd.DataFrame({"l": [30.0, 10.0, 20.0]}, index=["eve", "ann", "bob"])
+    >>> Tables({"genes": genes, "lipids": lipids}).joined().tolist()
+    [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]
     """
 
     _what = "tables"
 
-    def __init__(self, tables):
+    def __init__(self, tables, key=None):
+        self.row_labels = getattr(tables, "row_labels", None)
         if isinstance(tables, Tables):
             tables = tables.tables
         if not isinstance(tables, Mapping):
@@ -124,11 +152,23 @@ class Tables(_BySample):
                 raise TypeError(f"tables must be a dict or list of tables, got {tables!r:.80}.")
             tables = {f"table {k}": table for k, table in enumerate(tables)}
         names = check_group_names("tables", tables)
-        self.tables = {name: _table(name, tables[name]) for name in names}
+        found = {name: _table(name, tables[name]) for name in names}
+        if key is not None:
+            found = {name: _keyed(name, table, key) for name, table in found.items()}
+        found = align_rows({f"table {name!r}": table for name, table in found.items()})
+        labels = [row_labels(table) for table in found.values()]
+        self.tables = {
+            name: table.rows if isinstance(table, _Keyed) else table
+            for name, table in zip(names, found.values())
+        }
         rows = {name: table.shape[0] for name, table in self.tables.items()}
         if len(set(rows.values())) > 1:
             shown = listed([f"{name!r} has {m}" for name, m in rows.items()], show=str)
-            raise ValueError(f"tables have different numbers of rows: {shown}; accepted: as many.")
+            raise ValueError(
+                f"tables have different numbers of rows: {shown}; accepted: as many. Data frames "
+                "with row labels are matched by table.reindex(labels)."
+            )
+        self.row_labels = next((own for own in labels if own is not None), self.row_labels)
 
     @property
     def names(self):
@@ -189,12 +229,16 @@ class Tables(_BySample):
         return joined if dtype is None else joined.astype(dtype)
 
     def _some(self, rows):
-        return Tables({name: table_rows(table, rows) for name, table in self.tables.items()})
+        part = Tables({name: table_rows(table, rows) for name, table in self.tables.items()})
+        part.row_labels = None if self.row_labels is None else self.row_labels[rows]
+        return part
 
     def arranged(self, names):
         """The tables in the order of ``names``; a ValueError where these are not all of them."""
         _check_names("table", names, self.names)
-        return Tables({name: self.tables[name] for name in names})
+        arranged = Tables({name: self.tables[name] for name in names})
+        arranged.row_labels = self.row_labels
+        return arranged
 
 
 class GramStack(_BySample):
@@ -206,9 +250,10 @@ class GramStack(_BySample):
     Parameters
     ----------
     grams : dict {name: matrix}, or sequence of matrices
-        (m, m): arrays, memmaps, data frames (read by position), `Precomputed`. For new samples
-        (n, m), their kernel values against all samples of the stack that ``fit`` had, or had a part
-        of. Those of a sequence are "kernel 0", "kernel 1", ...
+        (m, m): arrays, memmaps, data frames, `Precomputed`. Rows and columns of pandas frames are
+        matched by their labels, columns of new samples also with the labels of ``fit``. For new
+        samples (n, m), their kernel values against all samples of the stack that ``fit`` had, or
+        had a part of. Those of a sequence are "kernel 0", "kernel 1", ...
 
     Attributes
     ----------
@@ -223,7 +268,8 @@ class GramStack(_BySample):
     Raises
     ------
     ValueError, TypeError
-        No matrix, a name that is no text, matrices of different shapes; the message names them.
+        No matrix, a name that is no text, matrices of different shapes or with different labels;
+        the message names them.
 
     Examples
     --------
@@ -257,9 +303,12 @@ class GramStack(_BySample):
             raise ValueError(
                 f"grams must be matrices of one shape, (m, m) or (n, m) for new samples: {shown}."
             )
-        doubt_matrices(dict(zip(map(repr, self.names), items)))
+        aligned = align_columns(align_rows(dict(zip(map(repr, self.names), items))))
+        items = list(aligned.values())
         found = [labels for labels in map(row_labels, items) if labels is not None]
         self.row_labels = found[0] if found else None
+        self.column_labels = next(filter(_known, map(column_labels, items)), None)
+        self._all_labels, self._square = self.row_labels, {}  # shared by parts
         self.grams = given_list(items, test=first[0] != first[1])
         self.rows, self._width = np.arange(first[0]), first[1]
 
@@ -270,7 +319,7 @@ class GramStack(_BySample):
 
     def _some(self, rows):
         part = object.__new__(GramStack)
-        part.names, part.grams, part._width = self.names, self.grams, self._width
+        vars(part).update(vars(self))
         part.rows = self.rows[rows]
         part.row_labels = None if self.row_labels is None else self.row_labels[rows]
         return part
@@ -278,19 +327,34 @@ class GramStack(_BySample):
     def kernels(self):
         """The matrices of these samples with each other, a list of Precomputed with names."""
         found, whole = [], np.array_equal(self.rows, np.arange(self._width))
-        for k, name in enumerate(self.names):
-            gram = self.grams[k]
+        for name in self.names:
+            gram = self._training_gram(name)
+            if not whole:
+                gram = replace(gram, gram=GramView(gram.gram, self.rows, self.rows, checked=True))
+            found.append(gram if gram.name == name else replace(gram, name=name))
+        return found
+
+    def _training_gram(self, name):
+        """A whole matrix, checked once for all parts, with columns in the order of its rows."""
+        if name not in self._square:
+            gram = self.grams[self.names.index(name)]
             if gram.shape[0] != gram.shape[1]:
                 raise ValueError(
                     f"grams: {name!r} has shape {gram.shape}; accepted in fit: a square matrix."
                 )
             if not isinstance(gram, Precomputed):
-                # It is checked as a whole, once for all parts, which share the list.
-                self.grams[k] = gram = Precomputed(gram, name=name)
-            if not whole:
-                gram = replace(gram, gram=GramView(gram.gram, self.rows, self.rows, checked=True))
-            found.append(gram if gram.name == name else replace(gram, name=name))
-        return found
+                if self.column_labels is not None:
+                    given = "rows of X", self._all_labels, "columns of X", self.column_labels
+                    order = row_order(*given)
+                    gram = gram if order is None else np.asarray(gram)[:, order]
+                gram = Precomputed(gram, name=name)
+            self._square[name] = gram
+        return self._square[name]
+
+    @property
+    def labels(self):
+        """Labels of all samples of the stack, which parts are of, as a model keeps them."""
+        return stored_labels(self._all_labels)
 
     def arranged(self, names):
         """The matrices in the order of ``names``; a ValueError where these are not all of them."""
@@ -300,8 +364,11 @@ class GramStack(_BySample):
         part.names, part.grams = tuple(names), [self.grams[k] for k in place]
         return part
 
-    def against(self, rows, width):
-        """The matrices of these samples against some of ``width``, as ``predict`` takes them."""
+    def against(self, rows, width, labels=None):
+        """The matrices of these samples against some of ``width``, as ``predict`` takes them.
+
+        ``labels`` are those that `labels` gave of the stack in ``fit``.
+        """
         if self._width != width:
             raise ValueError(
                 f"X has matrices of {self._width} columns; accepted: {width}, those of the stack "
@@ -309,7 +376,80 @@ class GramStack(_BySample):
                 "alone go into a dict of matrices."
             )
         grams = [gram.gram if isinstance(gram, Precomputed) else gram for gram in self.grams]
+        if labels is not None and self.column_labels is not None:
+            own = stored_labels(self.column_labels)
+            order = row_order("X of fit", labels, "columns of X", own)
+            rows = rows if order is None else order[rows]
         return [GramView(gram, self.rows, rows) for gram in grams]
+
+
+class _Keyed:
+    """A table whose rows have the labels of a column that was taken away."""
+
+    def __init__(self, rows, labels):
+        self.rows, self.row_labels = rows, labels
+
+    @property
+    def shape(self):
+        return self.rows.shape
+
+    def __getitem__(self, order):
+        return _Keyed(table_rows(self.rows, order), self.row_labels[order])
+
+
+class AbsentTable:
+    """A table that all new samples lack: NaN in every row and column.
+
+    Parameters
+    ----------
+    n_samples : int
+    columns : list
+        Names of the columns, as of the table in ``fit``.
+    """
+
+    def __init__(self, n_samples, columns):
+        self.shape, self.columns = (n_samples, len(columns)), list(columns)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.full(self.shape, np.nan, dtype)
+
+    def __getitem__(self, rows):
+        return AbsentTable(np.arange(self.shape[0])[rows].size, self.columns)
+
+
+def with_absent(X, fitted):
+    """Several tables of new samples, with an `AbsentTable` for each table of ``fit`` they lack.
+
+    Parameters
+    ----------
+    X : as given
+    fitted : dict {name: list}
+        The names of the columns of each table in ``fit``.
+    """
+    if not (_is_dict(X) or isinstance(X, Tables)):
+        return X
+    X = Tables(X)
+    absent = {name: columns for name, columns in fitted.items() if name not in X.tables}
+    if not absent:
+        return X
+    given = {name: AbsentTable(len(X), columns) for name, columns in absent.items()}
+    found = Tables(X.tables | given)
+    found.row_labels = X.row_labels
+    return found
+
+
+def _keyed(name, table, key):
+    """A table without its column of row labels, and with these."""
+    columns = frame_names(table)
+    if columns is None or key not in columns:
+        raise ValueError(
+            f"key={key!r}: table {name!r} has no such column; accepted: a column of every table, "
+            "which must be data frames."
+        )
+    if hasattr(table, "set_index"):
+        return _table(name, table.set_index(key))
+    rows = table[[column for column in columns if column != key]]
+    return _Keyed(_table(name, rows), RowLabels(table[key].to_list()))
 
 
 def _table(name, table):
@@ -532,7 +672,7 @@ def table_kernels(tables, kernels) -> list[Kernel]:
     return found
 
 
-def as_fitted(X, names, stack=None):
+def as_fitted(X, names, stack=None, labels=None):
     """New samples as ``fit`` had them: tables or matrices by name, and in its order.
 
     Parameters
@@ -543,6 +683,9 @@ def as_fitted(X, names, stack=None):
     stack : tuple (rows, width), optional
         Which rows of a `GramStack` the training samples are, and its number of columns; None for
         tables.
+    labels : ndarray, optional
+        Row labels of given matrices in ``fit``, as `stored_labels` returns them: of the whole stack
+        where there is one.
     """
     several = _is_dict(X) or isinstance(X, (Tables, GramStack))
     if names is None:
@@ -551,6 +694,8 @@ def as_fitted(X, names, stack=None):
                 f"X is {'a dict' if _is_dict(X) else type(X).__name__}, but fit had no "
                 "tables; accepted: samples as in fit."
             )
+        if labels is not None and isinstance(X, (list, tuple)):
+            return [columns_as_fitted(f"matrix {k}", K, labels) for k, K in enumerate(X)]
         return X
     if stack is None:
         if not several and _are_matrices(X):
@@ -567,11 +712,16 @@ def as_fitted(X, names, stack=None):
     if isinstance(X, Tables):
         raise TypeError("X is Tables, but fit had given matrices.")
     if isinstance(X, GramStack):
-        return X.arranged(names).against(*stack)
+        return X.arranged(names).against(*stack, labels)
     if _is_dict(X):
         _check_names("matrix", names, list(X))
-        return [X[name] for name in names]
+        own = None if labels is None else labels[stack[0]]
+        return [columns_as_fitted(f"matrix {name!r}", X[name], own) for name in names]
     return X
+
+
+def _known(value):
+    return value is not None
 
 
 def _is_dict(X):

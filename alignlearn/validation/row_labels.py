@@ -1,56 +1,53 @@
-"""Row labels of tables, targets and weights: rows are joined by position, whatever their labels."""
+"""Row labels of tables, targets and weights: rows with the same labels are brought to one order.
+
+`align_rows` is the one place that compares labels. Estimators call it through `wrap_methods`,
+functions through the decorator `aligns_rows`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Mapping
-from contextvars import ContextVar
+
+import numpy as np
+
+from alignlearn._text import listed
 
 from .arguments import doubt
+from .samples import is_missing, is_sparse
 
 _BY_SAMPLE = ("y", "sample_weight", "groups", "task")
-_compared = ContextVar("compared", default=False)
+_SHOWN = 3  # labels in an error message
 
 
-def compares_row_labels(function):
-    """Decorate a function of X, and of y and weights: a doubt, once per call, for other labels."""
-    parameters = inspect.signature(function)
+class RowLabels:
+    """Labels of rows that no pandas index holds, such as a key column of a polars frame.
 
-    @functools.wraps(function)
-    def checked(*args, **kwargs):
-        if _compared.get():
-            return function(*args, **kwargs)
-        before = _compared.set(True)
-        try:
-            _doubt_arguments(parameters, args, kwargs)
-            return function(*args, **kwargs)
-        finally:
-            _compared.reset(before)
+    Parameters
+    ----------
+    values : sequence of hashable objects
+    """
 
-    checked._compares_row_labels = True
-    return checked
+    def __init__(self, values):
+        self._values = tuple(values)
 
+    def __len__(self):
+        return len(self._values)
 
-def wrap_methods(cls):
-    """Let every public method of a class that takes X compare row labels."""
-    for name in dir(cls):
-        found = inspect.getattr_static(cls, name)
-        if name.startswith("_") or not inspect.isfunction(found):
-            continue
-        takes = "X" in inspect.signature(found).parameters
-        if takes and not hasattr(found, "_compares_row_labels"):
-            setattr(cls, name, compares_row_labels(found))
+    def __iter__(self):
+        return iter(self._values)
 
+    def __getitem__(self, rows):
+        return RowLabels(np.fromiter(self._values, object, len(self))[rows].tolist())
 
-def doubt_matrices(matrices):
-    """Warn where given matrices, a dict, have labels in different order; not inside a fit."""
-    if not _compared.get():
-        _doubt_groups(_labels_of_matrices(matrices))
+    def equals(self, other):
+        """Whether other labels are equal and in the same order."""
+        return self._values == tuple(other)
 
 
 def row_labels(table):
-    """The row labels of a frame or series of pandas, or of a stack of such; else None."""
+    """Return the labels of the rows of a pandas frame or series or of a stack, else None."""
     for name in ("index", "row_labels"):  # a frame may have a column of the second name
         found = getattr(table, name, None)
         if hasattr(found, "equals"):
@@ -58,68 +55,258 @@ def row_labels(table):
     return None
 
 
-def _doubt_arguments(parameters, args, kwargs):
-    try:
-        given = parameters.bind(*args, **kwargs).arguments
-    except TypeError:
-        return  # the call itself raises the error
-    kernels = given.get("kernels", getattr(given.get("self"), "kernels", None))
-    precomputed = isinstance(kernels, str) and kernels == "precomputed"
-    others = {name: given.get(name) for name in _BY_SAMPLE}
+def stored_labels(labels):
+    """Return labels as an array that a model keeps: integers, or else strings.
+
+    Returns
+    -------
+    ndarray of shape (m,), int64 or object, or None for None
+    """
+    if labels is None:
+        return None
+    values = list(labels)
+    if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([v if isinstance(v, str) else str(v) for v in values], dtype=object)
+
+
+def row_order(first, expected, name, labels):
+    """Return the positions of labels in the order of the expected ones; None where they are equal.
+
+    Parameters
+    ----------
+    first, name : str
+        What error messages call the objects with the expected labels and with the given ones.
+    expected, labels : pandas.Index, RowLabels or sequence
+        The given labels must be the expected ones in any order.
+
+    Raises
+    ------
+    ValueError
+        Different labels or another number of them, or labels that repeat and are in another order.
+    """
+    equal = getattr(expected, "equals", None) or getattr(labels, "equals", None)
+    other = labels if hasattr(expected, "equals") else expected
+    if len(expected) == len(labels) and equal is not None and equal(other):
+        return None
+    mine, given = _keys(expected), _keys(labels)
+    if mine == given:
+        return None
+    places = {label: place for place, label in enumerate(given)}
+    if len(mine) != len(given) or set(mine) != set(places):
+        raise ValueError(_difference(first, mine, name, given))
+    if len(places) < len(given):
+        raise ValueError(
+            f"{first} and {name} have repeated row labels in different order, so that their rows "
+            f"cannot be matched: {listed(_repeated(given), _SHOWN)}. Accepted: unique labels in "
+            f"any order, or rows in the same order: {_POSITION}."
+        )
+    if _is_default(expected) or _is_default(labels):
+        doubt(
+            f"{first} and {name} have the labels 0 to {len(mine) - 1} in different order; their "
+            f"rows are matched by label. If they correspond by position, {_POSITION}."
+        )
+    return np.array([places[label] for label in mine], dtype=np.intp)
+
+
+_POSITION = "drop the labels by reset_index(drop=True) or to_numpy()"
+
+
+def align_rows(given):
+    """Bring rows to the order of the first object that has row labels.
+
+    Parameters
+    ----------
+    given : dict
+        Objects of the same samples by the names that messages show; those without labels, and
+        None, are returned unchanged.
+
+    Returns
+    -------
+    dict
+        The same names; what needs no new order is the object itself.
+
+    Raises
+    ------
+    ValueError
+        As `row_order`.
+    """
+    found, first, expected = dict(given), None, None
+    for name, rows in given.items():
+        labels = row_labels(rows)
+        if labels is None:
+            continue
+        if first is None:
+            first, expected = name, labels
+            continue
+        order = row_order(first, expected, name, labels)
+        if order is not None:
+            found[name] = rows.iloc[order] if hasattr(rows, "iloc") else rows[order]
+    return found
+
+
+def align_columns(given):
+    """Bring the columns of matrices of pairs, a dict, to the order of the first with labels.
+
+    Result and errors as of `align_rows`; labels are those of `column_labels`.
+    """
+    found, first, expected = dict(given), None, None
+    for name, matrix in given.items():
+        labels = column_labels(matrix)
+        if labels is None:
+            continue
+        if first is None:
+            first, expected = f"columns of {name}", labels
+            continue
+        order = row_order(first, expected, f"columns of {name}", labels)
+        if order is not None:
+            found[name] = matrix.iloc[:, order]
+    return found
+
+
+def columns_as_rows(name, matrix):
+    """Bring the columns of a square matrix of training samples to the order of its rows."""
+    labels = column_labels(matrix)
+    if labels is None or matrix.shape[0] != matrix.shape[1]:
+        return matrix  # what is not square is another error
+    order = row_order(f"rows of {name}", row_labels(matrix), f"columns of {name}", labels)
+    return matrix if order is None else matrix.iloc[:, order]
+
+
+def columns_as_fitted(name, matrix, fitted):
+    """Bring the columns of rows of new samples to the order of the training samples.
+
+    Parameters
+    ----------
+    name : str
+    matrix : array-like of shape (n, m)
+    fitted : ndarray of shape (m,)
+        Labels of the training samples as `stored_labels` returns them, or None.
+    """
+    labels = None if fitted is None else column_labels(matrix)
+    if labels is None:
+        return matrix
+    order = row_order("X of fit", fitted, f"columns of {name}", stored_labels(labels))
+    return matrix if order is None else matrix.iloc[:, order]
+
+
+def column_labels(matrix):
+    """Return the labels of the columns of a matrix of pairs, None where it has none.
+
+    The default labels 0, 1, ... of columns beside rows with other labels are none.
+    """
+    columns, rows = getattr(matrix, "columns", None), row_labels(matrix)
+    if rows is None or not hasattr(columns, "equals"):
+        return None
+    return None if _is_default(columns) and not _is_default(rows) else columns
+
+
+def aligns_rows(function):
+    """Decorate a function of X: tables, y, weights and groups are aligned by their row labels."""
+    parameters = inspect.signature(function)
+
+    @functools.wraps(function)
+    def aligned(*args, **kwargs):
+        try:
+            bound = parameters.bind(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)  # the call itself raises the error
+        _align_arguments(bound.arguments)
+        return function(*bound.args, **bound.kwargs)
+
+    aligned._aligns_rows = True
+    return aligned
+
+
+def wrap_methods(cls):
+    """Let every public method of a class that takes X align rows."""
+    for name in dir(cls):
+        found = inspect.getattr_static(cls, name)
+        if name.startswith("_") or not inspect.isfunction(found):
+            continue
+        takes = "X" in inspect.signature(found).parameters
+        if takes and not hasattr(found, "_aligns_rows"):
+            setattr(cls, name, aligns_rows(found))
+
+
+def _align_arguments(given):
+    """Align the arguments of a call, in place."""
+    estimator = given.get("self")
+    kernels = given.get("kernels", getattr(estimator, "kernels", None))
+    others = {name: given[name] for name in _BY_SAMPLE if given.get(name) is not None}
+    if "X" in given:
+        given["X"], changed = _aligned(given["X"], others, kernels)
+        given.update(changed)
     fit = given.get("fit")
-    pairs = [(given.get("X"), others)]
     if isinstance(fit, tuple) and len(fit) >= 2:
-        pairs.append((fit[0], dict(zip(_BY_SAMPLE, fit[1:]))))
-    for X, others in pairs:
-        tables = _tables_of(X)
-        rows = {name: row_labels(table) for name, table in (tables | others).items()}
-        _doubt_groups([rows, *(_labels_of_matrices(tables)[1:] if precomputed else [])])
+        names = _BY_SAMPLE[: len(fit) - 1]
+        X, changed = _aligned(fit[0], dict(zip(names, fit[1:])), kernels)
+        given["fit"] = (X, *(changed[name] for name in names), *fit[1 + len(names) :])
 
 
-def _tables_of(X):
-    tables = getattr(X, "tables", X)
-    if isinstance(tables, Mapping):
-        return {repr(name): table for name, table in tables.items()}
-    if isinstance(tables, (list, tuple)) and tables and hasattr(tables[0], "shape"):
-        return {f"table {k}": table for k, table in enumerate(tables)}
-    return {"X": tables}
+def _aligned(X, others, kernels):
+    """X and what else has a row for each sample, aligned by their labels."""
+    tables = _tables_of(X, kernels)
+    found = align_rows(tables | others)
+    if isinstance(kernels, str) and kernels == "precomputed":
+        found |= align_columns({name: found[name] for name in tables})
+    changed = {name: found.pop(name) for name in others}
+    if all(found[name] is tables[name] for name in tables):
+        return X, changed
+    if isinstance(X, Mapping):
+        return dict(zip(X, found.values())), changed
+    return (list(found.values()) if isinstance(X, (list, tuple)) else found["X"]), changed
 
 
-def _labels_of_matrices(matrices):
-    """Labels that have to agree: of rows, of columns, of both where a frame is square."""
-    rows = {name: row_labels(matrix) for name, matrix in matrices.items()}
-    columns = {
-        f"columns of {name}": matrix.columns
-        for name, matrix in matrices.items()
-        if rows[name] is not None and hasattr(getattr(matrix, "columns", None), "equals")
-    }
-    first = next(iter(columns.values()), None)
-    same = {name: labels for name, labels in columns.items() if _same_labels(first, labels)}
-    both = [
-        {f"rows of {name}": labels, f"columns of {name}": columns[f"columns of {name}"]}
-        for name, labels in rows.items()
-        if labels is not None and _same_labels(labels, columns.get(f"columns of {name}", ()))
+def _tables_of(X, kernels):
+    """The tables of X by the names that messages show."""
+    if isinstance(X, Mapping) and not is_sparse(X):
+        return {f"table {name!r}": table for name, table in X.items()}
+    of_objects = isinstance(kernels, (list, tuple)) and all(
+        getattr(kernel, "needs_vectors", True) is False for kernel in kernels
+    )
+    frames = isinstance(X, (list, tuple)) and any(hasattr(table, "iloc") for table in X)
+    if frames and not of_objects:
+        return {f"table {k}": table for k, table in enumerate(X)}
+    return {"X": X}
+
+
+def _keys(labels):
+    """Labels as a list of hashable values, one value for all that are missing."""
+    return [_MISSING if is_missing(label) else label for label in labels]
+
+
+_MISSING = ("missing",)
+
+
+def _is_default(labels):
+    """Whether labels are the 0, 1, ... that pandas gives rows without labels."""
+    return type(labels).__name__ == "RangeIndex" and (labels.start, labels.step) == (0, 1)
+
+
+def _repeated(labels):
+    seen, found = set(), []
+    for label in labels:
+        if label in seen and label not in found:
+            found.append(label)
+        seen.add(label)
+    return found
+
+
+def _difference(first, mine, name, given):
+    """The message for labels that differ."""
+    known, own = set(mine), set(given)
+    only = [
+        (first, [v for v in mine if v not in own]),
+        (name, [v for v in given if v not in known]),
     ]
-    return [rows, same, *both]
-
-
-def _same_labels(first, second):
-    return len(first) == len(second) and set(first) == set(second)
-
-
-def _doubt_groups(groups):
-    """One doubt, of the first two in a group whose labels differ."""
-    for group in groups:
-        labelled = [(name, labels) for name, labels in group.items() if labels is not None]
-        for name, labels in labelled[1:]:
-            first, expected = labelled[0]
-            if len(expected) != len(labels) or expected.equals(labels):
-                continue  # other lengths are an error of their own
-            same = _same_labels(expected, labels)
-            how = "the same labels in another order" if same else "different labels"
-            doubt(
-                f"{first} and {name} have {how}, but are joined by position. Align them, such as "
-                "by other.loc[first.index], or drop the labels by reset_index(drop=True) where "
-                "the samples are in the same order."
-            )
-            return
+    shown = [f"{listed(labels, _SHOWN)} only in {owner}" for owner, labels in only if labels]
+    if not shown:
+        shown = [f"{listed(_repeated(mine) or _repeated(given), _SHOWN)} repeated"]
+    return (
+        f"{first} has {len(mine)} rows and {name} has {len(given)}, with different labels: "
+        f"{'; '.join(shown)}. Accepted: the same labels in any order. Take the samples of both, "
+        "first.reindex(common) and second.reindex(common) with common = "
+        "first.index.intersection(second.index). If rows correspond by position, "
+        f"{_POSITION}."
+    )

@@ -687,3 +687,35 @@ def test_transformers_of_frames_with_missing_rows():
     a = model.fit_transform({"a": numbers, "b": other}, y).tables["a"]
     assert list(a.index) == list("abcde")
     np.testing.assert_array_equal(a["size"], numbers["size"])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_table_that_new_samples_lack_is_missing_for_all_of_them(named):
+    rng = np.random.default_rng(4)
+    genes, lipids = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    X = {"genes": genes, "lipids": lipids}
+    if named:
+        labels = [f"p{k}" for k in range(40)]
+        X = {n: pd.DataFrame(t, labels).add_prefix(n[0]) for n, t in X.items()}
+    y = genes[:, 0] + lipids[:, 0]
+    model = al.MKLRegressor({"genes": "rbf", "lipids": "rbf"}, missing="tables").fit(X, y)
+    lacking = {"genes": X["genes"] * np.nan, "lipids": X["lipids"]}
+    expected = model.predict(lacking)
+    np.testing.assert_array_equal(model.predict({"lipids": X["lipids"]}), expected)
+    np.testing.assert_array_equal(model.predict(al.Tables({"lipids": X["lipids"]})), expected)
+    scaled = make_pipeline(al.TableTransformer(StandardScaler()), clone(model)).fit(X, y)
+    np.testing.assert_array_equal(scaled.predict({"lipids": X["lipids"]}), scaled.predict(lacking))
+    with pytest.raises(ValueError, match=r"has 'gene'.*accepted: a table for each name of fit"):
+        model.predict({"gene": X["genes"], "lipids": X["lipids"]})
+    whole = clone(model).set_params(missing=None).fit(X, y)
+    with pytest.raises(ValueError, match="X lacks 'genes'"):
+        whole.predict({"lipids": X["lipids"]})
+
+
+def test_tables_that_new_samples_lack_survive_a_file(tmp_path):
+    rng = np.random.default_rng(5)
+    X = {"a__b": rng.normal(size=(20, 2)), "a": rng.normal(size=(20, 1))}
+    model = al.MKLRegressor(dict.fromkeys(X, "rbf"), missing="tables").fit(X, X["a"][:, 0])
+    al.save(model, tmp_path / "model")
+    found = al.load(tmp_path / "model").predict({"a": X["a"]})
+    np.testing.assert_array_equal(found, model.predict({"a": X["a"]}))
