@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SAMPLE = "samples independent and from one distribution"
+UNSEEN = "samples that took no part in the fit"
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Guarantee:

@@ -36,6 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .checks import HypothesisNotMet, check_delta, check_size
+from .guarantee import SAMPLE
 
 SHARES = 16
 LEVELS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
@@ -53,12 +54,24 @@ class LearnedBound(NamedTuple):
         What is added for the size of the class; for PAC-Bayes the right-hand side of kl <= ..
     ratio : float
         N(h) over the margin (or over the range of the labels): the g of the list; for PAC-Bayes c.
+    hypotheses, not_met : tuple of str
+        What it rests on, and what of that is known not to be met, as in
+        `alignlearn.bounds.guarantee.Guarantee`.
     """
 
     value: float
     empirical: float
     complexity: float
     ratio: float
+    hypotheses: tuple[str, ...] = ()
+    not_met: tuple[str, ...] = ()
+
+
+_CLASS = (
+    SAMPLE,
+    "kernels chosen without these samples, K_k(x, x) <= R_k^2 in the size of the predictor",
+    "a complexity that holds for these samples",
+)
 
 
 def ratio_list(m, least=1.0) -> np.ndarray:
@@ -120,7 +133,8 @@ def margin_bound(margins, size, complexity, delta) -> LearnedBound:
         empirical = float(ramp_loss(scaled).mean())
         added = 2 * ratio * complexity + spread
         if best is None or empirical + added < best.value:
-            best = LearnedBound(float(empirical + added), empirical, float(added), float(ratio))
+            numbers = float(empirical + added), empirical, float(added), float(ratio)
+            best = LearnedBound(*numbers, _CLASS)
     return best
 
 
@@ -151,12 +165,14 @@ def clipped_bound(residuals, size, width, complexity, delta) -> LearnedBound:
     empirical = float(np.mean((residuals / width) ** 2))
     spread = 3 * np.sqrt(np.log(len(ratios) / delta) / (2 * m))
     enough = ratios[ratios >= size / width]
+    hypotheses = (*_CLASS, f"labels in an interval of length {width:g}, predictions clipped to it")
     if not enough.size:
-        return LearnedBound(np.inf, width**2 * empirical, np.inf, np.inf)
+        return LearnedBound(np.inf, width**2 * empirical, np.inf, np.inf, hypotheses)
     ratio = float(enough.min())
     added = 4 * ratio * complexity + spread
     value = width**2 * (empirical + added)
-    return LearnedBound(float(value), width**2 * empirical, float(width**2 * added), ratio)
+    added = float(width**2 * added)
+    return LearnedBound(float(value), width**2 * empirical, added, ratio, hypotheses)
 
 
 def _checked(values, size, complexity):
@@ -205,7 +221,8 @@ def better_of_levels(best, scores, right, levels, ratio):
         if empirical < best.value * ndtr(level):
             value = kl_inverse(empirical, right) / ndtr(level)
             if value < best.value:
-                best = LearnedBound(float(value), empirical, float(right), float(ratio))
+                numbers = float(value), empirical, float(right), float(ratio)
+                best = LearnedBound(*numbers, best.hypotheses)
     return best
 
 
@@ -253,7 +270,7 @@ def random_predictor_bound(margins, sizes, shares, variances, delta) -> LearnedB
     cosines[usable] = margins[usable] / (length * np.sqrt(variances[usable]))
     choices = comb(SHARES + len(sizes) - 1, len(sizes) - 1) * len(LEVELS)
     cost = np.log(2 * np.sqrt(m) / delta) + np.log(float(choices))
-    best = LearnedBound(1.0, 1.0, 0.0, 0.0)
+    best = LearnedBound(1.0, 1.0, 0.0, 0.0, _CLASS[:2])
     for c in np.geomspace(0.25, np.sqrt(m), 40):
         right = (c**2 / 2 + cost) / m
         best = better_of_levels(best, c * cosines, right, LEVELS, c)

@@ -1,12 +1,13 @@
 """A machine with a bound of its error from its own training sample, a part of which is the prior.
 
-The first part of the sample gives the kernel (it may be learned there), the features z in R^(q+1),
-the leading principal components of the kernel on the first part and a constant, and the ridge
-machine h_1. The machine h is the ridge regression on z of all samples. Let Q be the Gaussian law
-N(c h/|h|, I) of linear predictors and P = N(a h_1/|h_1|, I), which is known before the n other
-samples. The loss 1[y <g, z> < t |z|] has under Q the mean Phi(t - c y <h, z>/(|h| |z|)), at least
-Phi(t) where h errs, and KL(Q, P) = (c^2 + a^2 - 2 a c cos)/2 with cos that of h and h_1. By Maurer
-(2004), with probability 1 - delta over the n other samples, for all c and h, all a and t of lists,
+A part of the sample that is drawn at random, called the first, gives the kernel (it may be learned
+there), the features z in R^(q+1), the leading principal components of the kernel on the first part
+and a constant, and the ridge machine h_1. The machine h is the ridge regression on z of all
+samples. Let Q be the Gaussian law N(c h/|h|, I) of linear predictors and P = N(a h_1/|h_1|, I),
+which is known before the n other samples. The loss 1[y <g, z> < t |z|] has under Q the mean Phi(t -
+c y <h, z>/(|h| |z|)), at least Phi(t) where h errs, and KL(Q, P) = (c^2 + a^2 - 2 a c cos)/2 with
+cos that of h and h_1. By Maurer (2004), with probability 1 - delta over the n other samples, for
+all c and h, all a and t of lists,
 
     risk of sign h <= p/Phi(t),  kl(mean loss of the n, p) <= (KL + log(2 n^(1/2) J/delta))/n,
 
@@ -22,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_numbers
+from alignlearn.validation import check_numbers, check_seed
 
 from .checks import HypothesisNotMet, check_delta, check_size
+from .guarantee import SAMPLE
 from .learned import LearnedBound, better_of_levels
 
 SHIFTS = (4.0, 8.0, 16.0)  # a
@@ -34,6 +36,15 @@ _COMPONENTS = 6
 _WHITENED = 0.5  # 0: components as they are, 1: all of one size
 _CONSTANT = 0.2  # squared, over the mean squared length of the components
 _RIDGE = 0.5 / 6  # times the size of the first part
+_PART = 0.4  # of the samples, the first part
+_HYPOTHESES = (
+    SAMPLE,
+    "the first part was drawn at random; kernel, features and the prior come from it alone",
+)
+_IN_ORDER = (
+    "the first part is that of the first samples in their order, which may be sorted: draw it by "
+    "random_part"
+)
 
 
 class OwnSample(NamedTuple):
@@ -45,26 +56,46 @@ class OwnSample(NamedTuple):
     intercept : float
         The decision for x is sum_j coef_j K(x, x_j) + intercept, over the first part.
     bound : LearnedBound
-        ``ratio`` is c.
+        ``ratio`` is c; with ``hypotheses`` and those ``not_met``.
+    first : array of int (first,)
+        Which samples are the first part.
     """
 
     coef: np.ndarray
     intercept: float
     bound: LearnedBound
+    first: np.ndarray
 
 
-def own_sample_machine(K, y, delta=0.05) -> OwnSample:
+def random_part(m, random_state=0) -> np.ndarray:
+    """Two fifths of the numbers of m samples, drawn at random: the first part.
+
+    Parameters
+    ----------
+    m : int
+    random_state : int, Generator or None
+    """
+    return check_seed("random_state", random_state).permutation(m)[: max(2, int(_PART * m))]
+
+
+def own_sample_machine(K, y, delta=0.05, *, first=None, random_state=0) -> OwnSample:
     """A ridge machine for two classes, learned on all samples, with a bound of its error from them.
 
     Parameters
     ----------
-    K : array (m, first)
-        Kernel of all samples with the first part of them, the first ``first`` rows; two fifths of m
-        are about right. The kernel is chosen without the other samples, or learned on the first.
+    K : array (m, m), or (m, f) with ``first``
+        Kernel of all samples with each other, or with the first part of them. The kernel is chosen
+        without these samples, or learned on the first part.
     y : array (m,)
         +1 and -1.
     delta : float in (0, 1)
         The bound fails with probability at most ``delta``, over the other samples.
+    first : array of int (f,), optional
+        The samples of the first part, drawn at random as by `random_part`. Default: drawn here.
+        Where they are the first f samples in their order, the bound is marked as one whose
+        hypotheses are not met: in a sample sorted by class it is below the error.
+    random_state : int, Generator or None, default 0
+        Of the first part where ``first`` is not given; to be chosen without looking at the result.
 
     Raises
     ------
@@ -75,24 +106,47 @@ def own_sample_machine(K, y, delta=0.05) -> OwnSample:
         A ValueError: for fewer than 8 samples beside the first part.
     """
     delta, K, y = check_delta(delta), check_numbers("K", K, 3, 2), check_numbers("y", y, 3)
-    if len(y) != len(K) or K.shape[1] >= len(K):
-        raise ValueError(
-            f"K has shape {K.shape} and y {y.shape}; accepted: (m, first) with first < m, and (m,)."
-        )
+    if len(y) != len(K):
+        raise ValueError(f"K has shape {K.shape} and y {y.shape}; accepted: (m, m) and (m,).")
     if not (np.abs(y) == 1).all():
         raise ValueError("y must hold +1 and -1 only.")
-    first = K.shape[1]
-    check_size(len(K) - first, 8, "m beside the first part")
-    directions, means, constant = _components(K[:first])
-    Z = np.column_stack([(K - means) @ directions, np.full(len(K), constant)])
-    h, h_1 = (_ridge(Z[:n], y[:n], _RIDGE * first) for n in (len(K), first))
-    lengths = np.linalg.norm(Z[first:], axis=1)
-    cosines = y[first:] * (Z[first:] @ h) / (np.linalg.norm(h) * lengths)
+    K, first = _of_first_part(K, first, random_state)
+    m, f = K.shape
+    check_size(m - f, 8, "m beside the first part")
+    rest = np.setdiff1d(np.arange(m), first)
+    directions, means, constant = _components(K[first])
+    Z = np.column_stack([(K - means) @ directions, np.full(m, constant)])
+    h, h_1 = (_ridge(Z[n], y[n], _RIDGE * f) for n in (slice(None), first))
+    lengths = np.linalg.norm(Z[rest], axis=1)
+    cosines = y[rest] * (Z[rest] @ h) / (np.linalg.norm(h) * lengths)
     agreement = h @ h_1 / (np.linalg.norm(h) * np.linalg.norm(h_1))
     coef = directions @ h[:-1]
-    return OwnSample(
-        coef, float(h[-1] * constant - means @ coef), prior_bound(cosines, float(agreement), delta)
-    )
+    bound = prior_bound(cosines, float(agreement), delta)
+    if np.array_equal(first, np.arange(f)):
+        bound = bound._replace(not_met=(_IN_ORDER,))
+    return OwnSample(coef, float(h[-1] * constant - means @ coef), bound, first)
+
+
+def _of_first_part(K, first, random_state):
+    """The columns (m, f) of the first part, and its samples (f,)."""
+    m = len(K)
+    if first is None:
+        if K.shape[1] != m:
+            raise ValueError(
+                f"K has shape {K.shape}; accepted: ({m}, {m}), or ({m}, f) with first, the f "
+                "samples of its columns, drawn at random."
+            )
+        first = random_part(m, random_state)
+        return K[:, first], first
+    first = np.asarray(first)
+    fits = first.ndim == 1 and first.dtype.kind in "iu" and len(np.unique(first)) == len(first)
+    if not fits or not len(first) or first.min() < 0 or first.max() >= m:
+        raise ValueError(f"first must hold different numbers of samples, 0 to {m - 1}.")
+    if K.shape[1] == m:
+        K = K[:, first]
+    if K.shape[1] != len(first):
+        raise ValueError(f"K has {K.shape[1]} columns; accepted: {len(first)}, those of first.")
+    return K, first
 
 
 def prior_bound(cosines, agreement, delta) -> LearnedBound:
@@ -117,7 +171,7 @@ def prior_bound(cosines, agreement, delta) -> LearnedBound:
     if not (np.abs(cosines) <= 1 + 1e-9).all() or not abs(agreement) <= 1 + 1e-9:
         raise HypothesisNotMet("cosines and agreement must lie in [-1, 1].")
     cost = np.log(2 * np.sqrt(n) * len(SHIFTS) * len(LEVELS) / delta)
-    best = LearnedBound(1.0, 1.0, 0.0, 0.0)
+    best = LearnedBound(1.0, 1.0, 0.0, 0.0, _HYPOTHESES)
     for c in _SCALES:
         for a in SHIFTS:
             divergence = (c**2 + a**2 - 2 * a * c * agreement) / 2

@@ -32,6 +32,7 @@ from .class_intervals import check_target, interval
 from .intervals import Interval
 
 _MOST = 0.95  # of the largest bet
+_ROUNDING = 4 * np.finfo(float).eps
 _ORDERS = 6
 _PAIRS = 250  # beyond which there are fewer orders: they cost pairs^2
 _ROUNDS = 4  # towards the direction in which the product is least
@@ -108,6 +109,8 @@ def pairs_of(K, y, level, diameter) -> Pairs:
     keeps 1 + lambda Y and 1 + lambda X positive.
     """
     k = len(y) // 2
+    # Features less that of the first sample: kernels near a constant keep their digits.
+    given, K = K, K - K[0] - K[:, :1] + K[0, 0]
     H = K[::2] - K[1::2]
     inner, dy = H[:, ::2] - H[:, 1::2], y[::2] - y[1::2]
     n = np.maximum(2.0 * np.arange(k), 1.0)
@@ -117,13 +120,19 @@ def pairs_of(K, y, level, diameter) -> Pairs:
     # The scatter of the features before, S = sum (phi - mean)(x)2: |S|^2 and <S, C_i>.
     rows = _diagonal_before(np.cumsum(np.cumsum(K, axis=1) ** 2, axis=0))
     total = _block(K, ones, ones)
-    scatter = np.sqrt(np.maximum(_block(K * K, ones, ones) - 2 * rows / n + (total / n) ** 2, 0.0))
+    parts = _block(K * K, ones, ones), 2 * rows / n, (total / n) ** 2
+    # At least the norm of S, whatever was rounded: W is S over this.
+    rounded = _ROUNDING * len(y) * sum(parts)
+    scatter = np.sqrt(np.maximum(parts[0] - parts[1] + parts[2], 0.0) + rounded)
     seen = _row_before(H)
     norm = _quotient((_row_before(H * H) - seen**2 / n) / 2, scatter)
+    norm = np.clip(norm, 0.0, np.sqrt(np.diagonal(inner**2)) / 2)
     # T = sum (y - mean) phi: |T|^2, what of it is noise, and <T, phi - phi'>.
     mixed = _block(K, y, ones)
-    length2 = np.maximum(_block(K, y, y) - 2 * mean * mixed + mean**2 * total, 0.0)
-    diagonal = np.diagonal(K)
+    parts = _block(K, y, y), 2 * mean * mixed, mean**2 * total
+    rounded = _ROUNDING * len(y) * (np.abs(parts[0]) + np.abs(parts[1]) + np.abs(parts[2]))
+    length2 = np.maximum(parts[0] - parts[1] + parts[2], 0.0) + rounded
+    diagonal, total = np.diagonal(given), _block(given, ones, ones)
     parts = [_before(np.cumsum(diagonal * y**j)) for j in range(3)]
     noise = parts[2] - 2 * mean * parts[1] + mean**2 * parts[0] - total / n * spread / n
     along = _row_before(H * y) - mean * seen

@@ -271,7 +271,7 @@ def _class_sizes(statistics):
 
 def _many_classes(estimator, delta, features, used):
     statistics, w = estimator.statistics_, estimator.weights_
-    m, c = statistics.n_samples, estimator.classes_.size
+    m = statistics.n_samples
     return learned_alignment_interval(
         m,
         delta,
@@ -279,8 +279,9 @@ def _many_classes(estimator, delta, features, used):
         float(w @ statistics.M @ w) / m**2,
         (statistics.target_norm / m) ** 2,
         float(sum(w[k] * features[k].radius2 for k in used)),
-        # One-hot columns, whose smallest enclosing ball has this radius.
-        1.0 - 1.0 / c,
+        # The squared radius of a ball that holds any number of one-hot columns: the distribution
+        # may have classes that the sample does not show.
+        1.0,
         w.size,
     )
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.guarantee import SAMPLE
 from alignlearn.kernels import Named, kernel_list
 from alignlearn.validation import check_number, check_numbers, doubt
 from alignlearn.weights import get_weighting, without_target
 
 from .seen_rows import SeenRows, doubt_repeats, pair_hashes, row_hashes, seen_rows
 
-SAMPLE = "samples independent and from one law"
 FROM_SAMPLE = (
     "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "
     "gamma, and matrices that need no fix"

@@ -26,8 +26,13 @@ from alignlearn.weights import get_weighting
 
 from . import guarantees
 from .complexity import open_psd, sign_forms
+from .refits import is_search
 
-_FIXED = "kernel and weights chosen without these samples"
+_FIXED = "kernel, weights and alpha chosen without these samples"
+_SEARCHED = (
+    "alpha was chosen on these samples by a search: give X, y for a bound that allows for it, or "
+    "held-out samples"
+)
 _UNFIXED = "kernels chosen without these samples; weights, C and the rest may come from them"
 
 _LEARNED = (
@@ -147,7 +152,8 @@ def risk_bound(
     value, method, clipped = largest_loss, "largest possible loss", np.inf
     if fixed:
         hypotheses.append(_FIXED)
-        value, method, not_met = value_if_fixed, "stability", []
+        value, method = value_if_fixed, "stability"
+        not_met = [_SEARCHED] if is_search(estimator) else []
     elif sample is None:
         hypotheses.append(_FIXED)
         not_met.append(_LEARNED)
@@ -157,7 +163,8 @@ def risk_bound(
         clipped = clipped_risk_bound(estimator, sample, limits, radii, level, *seed).value
     if clipped < value:
         value, method = clipped, "complexity of the class of all combinations"
-        hypotheses.append(clipped_in)
+        hypotheses = [text for text in hypotheses if text != _FIXED] + [clipped_in]
+        not_met = [text for text in not_met if text != _SEARCHED]
     return RiskBound(
         value=value,
         value_if_fixed=value_if_fixed,

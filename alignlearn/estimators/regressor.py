@@ -85,7 +85,9 @@ class KernelRegressor(TargetScore, KernelModel):
         fixed : bool, optional
             Whether kernels and weights were chosen without the training samples. Default: only for
             equal weights with ``normalize=None`` and kernels given by numbers. Weights learned on
-            the same samples have no stability, and without X, y only a vacuous bound is left.
+            the same samples have no stability, and without X, y only a vacuous bound is left. The
+            bound from stability also needs an ``alpha`` that was chosen without the samples; of a
+            search it is listed in ``not_met``.
         draws : int, default 2000
             Random vectors of signs by which the complexity is found.
         random_state : int, Generator or None

@@ -70,7 +70,7 @@ def row(name, m, delta, seed):
     kernels = al.gaussian_kernels(2.0 ** np.arange(-6, 1) / X.shape[1])
     first, rest = np.arange(len(first)), np.arange(m, len(y))
     K, _ = learn(X, y, first, kernels)
-    found = own_sample_machine(K[:m, first], y[:m], delta)
+    found = own_sample_machine(K[:m, first], y[:m], delta, first=first)
     error = np.mean(y[rest] * (K[np.ix_(rest, first)] @ found.coef + found.intercept) <= 0)
     train, held = np.arange(2 * m // 3), np.arange(2 * m // 3, m)
     K, ridge = learn(X, y, train, kernels)

@@ -31,7 +31,7 @@ OTHERWISE = {
     "learned_betting_interval": {"features": [FeatureRange()]},
     "learned_class_interval": {"features": [FeatureRange()]},
     "random_predictor_bound": {"variances": np.ones(20)},
-    "own_sample_machine": {"K": np.eye(20)[:, :8], "y": np.where(np.arange(20) % 2, 1.0, -1.0)},
+    "own_sample_machine": {"K": np.eye(20), "y": np.where(np.arange(20) % 2, 1.0, -1.0)},
     "prior_bound": {"cosines": np.full(20, 0.5), "agreement": 0.9},
     "covering_radius": {"bound": 2.0},
     "predictor_deviation": {"m": 5000},

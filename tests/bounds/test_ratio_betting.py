@@ -41,6 +41,27 @@ def test_pairs_are_those_of_explicit_features():
         assert found.gain[i] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-5, 1e-4, 1e-3, 1.0])
+def test_the_norm_of_the_weight_is_at_most_one_whatever_was_rounded(scale):
+    """Points that are close together, with outliers, so that all kernel values are near 1.
+
+    <W, C_i> of the pairs is compared with <S, C_i>/|S| from differences that keep their digits.
+    """
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = scale * rng.normal(size=(60, 2))
+        X[rng.choice(60, 3, replace=False)] += rng.choice([0.0, 1.0])
+        E = np.expm1(-((X[:, None] - X[None]) ** 2).sum(-1))
+        found = ratio_betting.pairs_of(1.0 + E, rng.choice([-1.0, 1.0], 60), 3.0, 2.0)
+        for i in range(1, 30):
+            before = E[: 2 * i, : 2 * i] - E[: 2 * i, : 2 * i].mean(0)
+            before = before - before.mean(1, keepdims=True)
+            along = E[2 * i, : 2 * i] - E[2 * i + 1, : 2 * i]
+            one = np.square(along - along.mean()).sum() / 2 / np.linalg.norm(before)
+            assert found.norm[i] <= one * (1 + 1e-5) + 1e-18
+        assert (found.norm <= np.sqrt(np.diagonal(found.products))).all()
+
+
 def test_bets_come_from_the_past_and_leave_every_factor_positive():
     """A pair changes nothing of what is known before it, and its own bet least of all."""
     rng = np.random.default_rng(1)

@@ -15,7 +15,7 @@ from alignlearn.bounds.class_intervals import (
     class_interval_from,
     class_statistics,
 )
-from alignlearn.bounds.fitted import intercept_bound
+from alignlearn.bounds.fitted import intercept_bound, learned_alignment_interval
 from alignlearn.estimators.alignment_intervals import learned_interval
 from alignlearn.estimators.guarantees import sample_ranges
 from alignlearn.sources import open_source
@@ -246,3 +246,36 @@ def test_estimators_do_not_import_the_theory():
         "assert 'alignlearn.theory' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_alpha_that_was_searched_for_is_no_hypothesis_met():
+    """Stability needs an alpha chosen without the samples; the bound for all of them does not."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (60, 2))
+    y = np.clip(X[:, 0], -1, 1)
+    options = {"weighting": "uniform", "normalize": None}
+    plain = al.MKLRegressor([al.Gaussian(1.0)], alpha=50.0, **options).fit(X, y)
+    search = al.MKLRegressorCV([al.Gaussian(1.0)], alphas=[50.0], cv=3, **options).fit(X, y)
+    known, found = (m.bound(label_range=(-1, 1), fixed=True) for m in (plain, search))
+    assert found.value == pytest.approx(known.value)
+    assert known.method == found.method == "stability"
+    assert known.not_met == ()
+    assert any("alpha chosen without these samples" in text for text in known.hypotheses)
+    assert "alpha was chosen on these samples" in found.not_met[0]
+    assert search.bound(label_range=(-1, 1)).not_met  # also without being told
+    assert plain.bound(label_range=(-1, 1)) == known
+
+
+def test_the_interval_of_several_classes_allows_for_classes_that_were_not_seen():
+    """The radius is that of one-hot columns of any number of classes, not of the three seen."""
+    rng = np.random.default_rng(1)
+    y = np.arange(2000) % 3
+    X = 4.0 * np.eye(3)[y] + 0.2 * rng.normal(size=(2000, 3))
+    clf = al.MKLClassifier([al.Gaussian(0.5)], normalize=None).fit(X, y)
+    found, statistics = clf.alignment_interval_, clf.statistics_
+    m, w = 2000, clf.weights_
+    given = [float(w @ statistics.a) / m**2, float(w @ statistics.M @ w) / m**2]
+    given += [(statistics.target_norm / m) ** 2, float(w.sum())]
+    want, short = (learned_alignment_interval(m, 0.05, *given, r, 1) for r in (1.0, 2 / 3))
+    assert (found.low, found.high) == pytest.approx(want[:2])
+    assert short.low > want.low > 0

@@ -41,7 +41,8 @@ def machines(case):
         y = case["labels"][rows] * np.where(rng.random(case["m"]) < case["flipped"], -1.0, 1.0)
         if np.ptp(K[np.ix_(rows[:first], rows[:first])]) < 1e-6:
             continue
-        machine = own_sample_machine(K[np.ix_(rows, rows[:first])], y, case["delta"])
+        columns, part = K[np.ix_(rows, rows[:first])], np.arange(first)
+        machine = own_sample_machine(columns, y, case["delta"], first=part)
         decisions = K[:, rows[:first]] @ machine.coef + machine.intercept
         wrong = np.where(case["labels"] * decisions > 0, case["flipped"], 1 - case["flipped"])
         row[:] = case["weights"] @ np.where(decisions == 0, 1.0, wrong), machine.bound.value
