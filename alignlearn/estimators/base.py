@@ -28,9 +28,11 @@ from alignlearn.validation import (
     warn,
     wrap_methods,
 )
+from alignlearn.validation.frames import is_frame
 
 from ._html import estimator_html
 from .inputs import feature_names, take_sparse
+from .prepared_columns import PreparedMatrix, as_prepared
 
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
@@ -52,6 +54,7 @@ OF_COLUMNS = (
     "sample_numbers_in_",
     "n_stacked_in_",
     "sample_labels_in_",
+    "preparation_",
 )
 
 
@@ -325,6 +328,10 @@ class Estimator(ParamsMixin):
         """
         for name in OF_COLUMNS:
             self.__dict__.pop(name, None)
+        if isinstance(X, PreparedMatrix):
+            self.preparation_ = X.preparation
+            X = self.preparation_  # with the columns of the frame
+            n_features = len(X.columns)
         X = as_tables(X, getattr(self, "kernels", None))
         if isinstance(X, (Tables, GramStack)):
             self.table_names_in_ = X.names
@@ -350,7 +357,7 @@ class Estimator(ParamsMixin):
         """
         self._check_is_fitted()
         X = self._as_fitted(X)
-        if not hasattr(self, "n_features_in_"):
+        if isinstance(X, PreparedMatrix) or not hasattr(self, "n_features_in_"):
             return check(X)
         self._check_names(X)
         X = X.joined(self._takes_gaps()) if isinstance(X, Tables) else X
@@ -367,7 +374,15 @@ class Estimator(ParamsMixin):
         return False
 
     def _as_fitted(self, X):
-        """X with its tables or matrices, if it has such, by the names and in the order of fit."""
+        """X with its tables or matrices, if it has such, by the names and in the order of fit.
+
+        After the fit of a data frame that was prepared, its `PreparedMatrix`.
+        """
+        preparation = getattr(self, "preparation_", None)
+        if preparation is not None:
+            if not is_frame(X) and not isinstance(X, PreparedMatrix):
+                self._check_names(X)
+            return as_prepared(preparation, X, type(self).__name__)
         rows = getattr(self, "sample_numbers_in_", None)
         stack = None if rows is None else (rows, self.n_stacked_in_)
         labels = getattr(self, "sample_labels_in_", None)
@@ -390,6 +405,8 @@ class Estimator(ParamsMixin):
 
     def _check_names(self, X):
         """Compare the column names of a data frame with those of ``fit``."""
+        if isinstance(X, PreparedMatrix):
+            return
         fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)
         name = type(self).__name__
         if fitted is None and given is not None:

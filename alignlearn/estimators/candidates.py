@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Sequence
 from functools import partial
 
+from alignlearn.sources import open_source
 from alignlearn.weights import get_weighting, stage_one, uses_samples
 
+from .prepared_columns import check_varies, prepare
 from .search import Candidate, Made
 
 
@@ -67,9 +70,12 @@ class RuleKernels:
     parameter : {"C", "alpha"}
     n_values : int
         How many values of it are tried.
+    of_folds : FoldSources, optional
+        The source of each fold, where its samples are prepared on its training set.
     """
 
-    def __init__(self, source, y, folds, statistics, learners, parameter, n_values):
+    def __init__(self, source, y, folds, statistics, learners, parameter, n_values, of_folds=None):
+        self.of_folds = of_folds
         self.source, self.y, self.folds = source, y, folds
         self.learners, self.parameter = learners, parameter
         self.rules = [get_weighting(learner.weighting) for learner in learners]
@@ -86,8 +92,9 @@ class RuleKernels:
         """The kernel by the rule of a number, learned on a training set: a `Made`."""
         learner = copy.copy(self.learners[number]).set_params(**{self.parameter: value})
         of_fold = {"train": self.folds[fold][0], "statistics": self.statistics[fold]}
-        weights = fold_weights(learner, self.source, self.y, **of_fold)
-        return Made(self.source.combine(weights), self.y, self.folds[fold])
+        source = self.source if self.of_folds is None else self.of_folds[fold]
+        weights = fold_weights(learner, source, self.y, **of_fold)
+        return Made(source.combine(weights), self.y, self.folds[fold])
 
     def candidates(self):
         """A `Candidate` for each rule."""
@@ -111,6 +118,42 @@ def takes_parameter(given, rule, parameter):
     return named and parameter in rule.get_params(deep=False)
 
 
+class FoldSources(Sequence):
+    """Sources on a data frame that is prepared on the training samples of each fold alone.
+
+    Parameters
+    ----------
+    frame : FrameColumns
+        Of the samples of ``source``.
+    source : Source
+        Of all of its samples, each of positive weight, from which weights and options are taken.
+    kernels : as given to the estimator
+    folds : list of (train, test)
+    """
+
+    def __init__(self, frame, source, kernels, folds):
+        self.frame, self.source, self.kernels, self.folds = frame, source, kernels, folds
+        self._made = {}
+
+    def __len__(self):
+        return len(self.folds)
+
+    def __getitem__(self, number):
+        if number not in self._made:  # made twice by two threads it is the same
+            train, source = self.folds[number][0], self.source
+            weight = None if source.weight is None else source.weight[train]
+            preparation = prepare(self.frame[train], weight)
+            check_varies(preparation)
+            how = {"engine": source.engine, "progress": source.progress}
+            X = preparation.apply(self.frame)
+            found = open_source(X, self.kernels, sample_weight=source.weight, **how)
+            self._made[number] = found
+        return self._made[number]
+
+    def __getstate__(self):
+        return {**vars(self), "_made": {}}
+
+
 def fold_statistics(source, y, task, rules, folds, options):
     """Statistics of every training set by number, of all samples where ``folds`` is None.
 
@@ -118,6 +161,7 @@ def fold_statistics(source, y, task, rules, folds, options):
 
     Parameters
     ----------
+    source : Source, or a sequence of them for the folds
     options : dict
         ``unbiased`` and ``client``.
     """
@@ -126,6 +170,12 @@ def fold_statistics(source, y, task, rules, folds, options):
         return [None] * (1 if folds is None else len(folds))
     if folds is None:
         return [source.statistics(y, task, **unbiased)]
+    if isinstance(source, Sequence):
+        found = (
+            next(iter(source[t].training_statistics(y, task, [train], **unbiased)))
+            for t, (train, _) in enumerate(folds)
+        )
+        return found if options["client"] is None else list(found)
     found = source.training_statistics(y, task, [train for train, _ in folds], **unbiased)
     return found if options["client"] is None else list(found)
 

@@ -385,6 +385,13 @@ class MKLClassifier(KernelClassifier):
     ``groups="columns"``. `TableTransformer` in a pipeline scales or reduces every table by itself.
     ``missing`` says that samples may lack tables.
 
+    Data frames. With the default kernels a frame of pandas, polars or Arrow is prepared as by
+    `TablePreparer`, on the training samples: numbers, categories, strings, booleans, dates and
+    missing values become features of comparable scale. New samples are frames whose columns are
+    found by their names; ``preparation_`` is what was learned of them, and ``kernel_`` and
+    ``kernels_`` are on these features. A frame of finite numbers whose columns have numbers for
+    names is a matrix. With ``kernels`` of your own, a frame must hold what these accept.
+
     Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
     the same decisions follow as from the Gram matrix centred at the training means, with the
     intercept changed. For the same reason constants are dropped from kernels near 1.

@@ -147,6 +147,8 @@ def training_source(model, name, X, y, sample_weight=None):
     n, d = source.n_samples, source.n_features
     known = n if model._own_weights else model.statistics_.n_samples
     width, q = getattr(model, "n_features_in_", d), np.size(model.intercept_)
+    if hasattr(model, "preparation_"):
+        width = int(model.preparation_.widths.sum())
     if (n, d) != (known, width):
         raise ValueError(
             f"{name} has {n} samples of {d} features; accepted: those that the model was fitted "

@@ -11,13 +11,15 @@ from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import are_per_column
 from alignlearn.sources import GappedPredictor, as_tables, complete, open_source
 from alignlearn.statistics.measures import refuse_weights
-from alignlearn.validation import check_choice, check_flag, is_part, is_sparse
+from alignlearn.validation import check_choice, check_flag, is_part, is_sparse, optional_weights
+from alignlearn.validation.frames import is_frame, read_frame
 from alignlearn.weights import Problem, get_weighting, stage_one, without_target
 from alignlearn.weights.base import combination_table, toward_itself
 
 from . import inputs
 from .base import Estimator
 from .guarantees import sample_ranges
+from .prepared_columns import prepared_to_fit
 
 # Parameters of the machine that one-stage rules have, too.
 _OF_MACHINE = ("alpha", "C", "epsilon", "multiclass")
@@ -104,6 +106,7 @@ class KernelLearner(Estimator):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
+        X = self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
         y = check_target(source)
         self.__dict__.pop("_had_target", None)
@@ -131,6 +134,16 @@ class KernelLearner(Estimator):
         if self.missing == "tables":
             self.completion_ = learned.report() if source.has_gaps else None
         return learned, y
+
+    def _prepare(self, X, sample_weight):
+        """The features of a data frame, where the kernels are the default ones; else X."""
+        if self.kernels is not None or self.missing == "tables" or not is_frame(X):
+            return X
+        frame = read_frame("X", X)
+        if frame.is_matrix:
+            return X
+        inputs.check_sample_count(len(frame))
+        return prepared_to_fit(frame, optional_weights(sample_weight, len(frame)))
 
     def _open(self, X, sample_weight):
         """The source on at least two samples, with the estimator's engine."""

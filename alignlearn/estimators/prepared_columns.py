@@ -7,13 +7,13 @@ indicators whose variances sum to 1. So every column has about the same squared 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from alignlearn._text import Described, listed
 from alignlearn._versions import Versioned
-from alignlearn.validation.frames import FrameColumns, coded
+from alignlearn.validation import check_samples, doubt
+from alignlearn.validation.frames import FrameColumns, coded, is_frame, read_frame
 
 CLIP = 4.0  # standard deviations beyond which numbers are clipped
 MIN_COUNT = 5  # rows of a level that has an indicator of its own
@@ -391,7 +391,90 @@ def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparatio
     return Preparation(tuple(frame.columns), numbers, categories, frame.dates)
 
 
-def identifiers(frame: Any) -> list:
+class PreparedMatrix(np.ndarray):
+    """Features (m, n_features) that a `Preparation` made, which estimators take unchanged.
+
+    Attributes
+    ----------
+    preparation : Preparation
+    frame : FrameColumns or None
+        What it was made of, where folds prepare its rows again.
+    """
+
+    preparation = None
+    frame = None
+
+    @classmethod
+    def of(cls, preparation, frame, again=False):
+        """The features of `FrameColumns` in the order of fit."""
+        found = preparation.apply(frame).view(cls)
+        found.preparation, found.frame = preparation, frame if again else None
+        return found
+
+
+def as_prepared(preparation, X, name):
+    """The `PreparedMatrix` of new samples, a frame or a matrix of numbers with all columns."""
+    if isinstance(X, PreparedMatrix):
+        return X
+    if is_frame(X):
+        return PreparedMatrix.of(preparation, preparation.aligned(read_frame("X", X)))
+    frame = columns_of(X)
+    n = len(preparation.columns)
+    if len(frame.columns) != n:
+        raise ValueError(
+            f"X has {len(frame.columns)} features, but {name} is expecting {n} features as input."
+        )
+    # The columns of a matrix have no names: they are those of fit, in their order.
+    frame = FrameColumns(list(preparation.columns), frame.numbers, {}, preparation.dates)
+    return PreparedMatrix.of(preparation, preparation.aligned(frame))
+
+
+def prepared_to_fit(frame, weight=None):
+    """The `PreparedMatrix` of `FrameColumns` to be fitted, whose folds prepare it again.
+
+    Warns
+    -----
+    DoubtfulResultWarning
+        A column of strings or categories has another value in every row.
+    """
+    found = prepare(frame, weight)
+    check_varies(found)
+    doubt_identifiers(frame)
+    return PreparedMatrix.of(found, frame, again=True)
+
+
+def columns_of(X):
+    """`FrameColumns` of a data frame, or of a matrix of numbers with NaN for missing values."""
+    if is_frame(X):
+        return read_frame("X", X)
+    X = check_samples("X", X, gaps=True)
+    names = [f"x{c}" for c in range(X.shape[1])]
+    return FrameColumns(names, X.astype(np.float64), {})
+
+
+def check_varies(preparation):
+    """ValueError where no column has a feature."""
+    if not preparation.widths.any():
+        raise ValueError(
+            "X: every column is constant, missing, or has only levels that are rarer than "
+            "min_count; accepted: a frame with a column that varies."
+        )
+
+
+def doubt_identifiers(frame):
+    """Warn of columns of strings or categories in which no value occurs twice."""
+    found = identifiers(frame)
+    if found:
+        which = f"Column {found[0]!r} of X has"
+        if len(found) > 1:
+            which = f"{len(found)} columns of X, {found[0]!r} the first of them, have"
+        doubt(
+            f"{which} another string in every row, which tells nothing of new samples, and is not "
+            "used; leave it out, or derive numbers or categories from it."
+        )
+
+
+def identifiers(frame) -> list:
     """Labels of columns of categories of which all rows, 20 or more, differ."""
     found = []
     for c, values in frame.categories.items():

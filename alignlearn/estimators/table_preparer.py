@@ -10,15 +10,21 @@ import numpy as np
 from alignlearn.validation import (
     check_count,
     check_number,
-    check_samples,
-    doubt,
     optional_weights,
 )
-from alignlearn.validation.frames import FrameColumns, is_frame, read_frame
+from alignlearn.validation.frames import is_frame
 
 from .base import FrameOutput, parameters
 from .inputs import check_sample_count
-from .prepared_columns import CLIP, MIN_COUNT, identifiers, prepare
+from .prepared_columns import (
+    CLIP,
+    MIN_COUNT,
+    as_prepared,
+    check_varies,
+    columns_of,
+    doubt_identifiers,
+    prepare,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -133,7 +139,8 @@ class TablePreparer(FrameOutput):
             Columns that ``fit`` saw are missing, or hold another kind of values.
         """
         self._check_is_fitted()
-        return self._in_container(prepared(self.preparation_, X, type(self).__name__), X)
+        found = as_prepared(self.preparation_, X, type(self).__name__)
+        return self._in_container(np.asarray(found), X)
 
     def fit_transform(self, X, y=None, sample_weight=None) -> Any:
         """``fit(X, y, sample_weight).transform(X)``."""
@@ -171,49 +178,3 @@ class TablePreparer(FrameOutput):
         tags.input_tags.categorical = True
         tags.target_tags.required = False
         return tags
-
-
-def columns_of(X):
-    """`FrameColumns` of a data frame, or of a matrix of numbers with NaN for missing values."""
-    if is_frame(X):
-        return read_frame("X", X)
-    X = check_samples("X", X, gaps=True)
-    names = [f"x{c}" for c in range(X.shape[1])]
-    return FrameColumns(names, X.astype(np.float64), {})
-
-
-def prepared(preparation, X, name):
-    """The features of new samples, from a frame or a matrix of numbers with all columns."""
-    if is_frame(X):
-        return preparation.apply(preparation.aligned(read_frame("X", X)))
-    frame = columns_of(X)
-    n = len(preparation.columns)
-    if len(frame.columns) != n:
-        raise ValueError(
-            f"X has {len(frame.columns)} features, but {name} is expecting {n} features as input."
-        )
-    # The columns of a matrix have no names: they are those of fit, in their order.
-    frame = FrameColumns(list(preparation.columns), frame.numbers, {}, preparation.dates)
-    return preparation.apply(preparation.aligned(frame))
-
-
-def check_varies(preparation):
-    """ValueError where no column has a feature."""
-    if not preparation.widths.any():
-        raise ValueError(
-            "X: every column is constant, missing, or has only levels that are rarer than "
-            "min_count; accepted: a frame with a column that varies."
-        )
-
-
-def doubt_identifiers(frame):
-    """Warn of columns of strings or categories in which no value occurs twice."""
-    found = identifiers(frame)
-    if found:
-        which = f"Column {found[0]!r} of X has"
-        if len(found) > 1:
-            which = f"{len(found)} columns of X, {found[0]!r} the first of them, have"
-        doubt(
-            f"{which} another string in every row, which tells nothing of new samples, and is not "
-            "used; leave it out, or derive numbers or categories from it."
-        )

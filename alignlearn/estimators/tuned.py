@@ -49,10 +49,11 @@ from ._calibrated import calibrate, calibrate_on_folds, check_classes, check_pro
 from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS, parameters, shared
-from .candidates import RuleKernels, check_weightings, fold_statistics
+from .candidates import FoldSources, RuleKernels, check_weightings, fold_statistics
 from .classifier import KernelClassifier, MKLClassifier
 from .kernel_table import refuse_several
 from .model import KernelModel
+from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .regressor import KernelRegressor, MKLRegressor
 from .scoring import class_score, get_score
 from .ways import (
@@ -237,8 +238,11 @@ class Tuned(KernelModel):
         names = set(self._plain._parameters()) & set(self._parameters())
         return self._plain(**{**{n: getattr(self, n) for n in names}, "weighting": rule})
 
-    def _open(self, X, sample_weight):
+    def _prepare(self, X, sample_weight):
         self._forget_fit()
+        return super()._prepare(X, sample_weight)
+
+    def _open(self, X, sample_weight):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         return super()._open(X, sample_weight)
@@ -262,9 +266,12 @@ class Tuned(KernelModel):
         everything = np.arange(used.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         options = {"unbiased": self.unbiased, "client": self.client}
-        statistics = fold_statistics(used, y_used, self._task, rules, splits, options)
+        frame = None if splits is None else _used_frame(X, source)
+        own = None if frame is None else FoldSources(frame, used, self.kernels, folds)
+        of_folds = used if own is None else own
+        statistics = fold_statistics(of_folds, y_used, self._task, rules, splits, options)
         learners = [self._untuned(rule) for rule in given]
-        how = problem.parameter, len(problem.values)
+        how = problem.parameter, len(problem.values), own
         kernels = RuleKernels(used, y_used, folds, statistics, learners, *how)
         candidates = kernels.candidates()
         found = search.search(
@@ -293,6 +300,10 @@ class Tuned(KernelModel):
         plan, levels = self._plan(), problem.levels
         inputs.check_room(source, [], self._matrices(source))
         inputs.doubt_scales(X, source.X, source.kernels)
+        frame = _used_frame(X, source)
+        if frame is not None and len(levels) > 1:
+            X = _prepared_without(levels[-1], X, frame, source)
+            source = self._open(X, source.weight)
         used, y_used, _ = search.used_part(source, y, None)
         sources = [used if level.rows is None else used.part(level.rows) for level in levels]
         ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
@@ -303,14 +314,22 @@ class Tuned(KernelModel):
         plan = kernels[-1].ways(plan, several_levels=len(levels) > 1)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
+        of_folds = _fold_kernels(frame, kernels, levels, *given)
         statistics = [
             found
-            for own, level in zip(kernels, levels)
-            for found in fold_statistics(own.source, own.y, self._task, rules, level.folds, options)
+            for k, (own, level) in enumerate(zip(kernels, levels))
+            for found in fold_statistics(
+                own.source if of_folds is None else [one.source for one in of_folds[k]],
+                own.y,
+                self._task,
+                rules,
+                level.folds,
+                options,
+            )
         ]
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
         how = statistics, learners, problem.parameter
-        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
+        candidates = FoldWays(kernels, levels, sources, ys, *how, of_folds).candidates(plan.ways)
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
         found = search.search(
@@ -367,7 +386,8 @@ class Tuned(KernelModel):
         def fit(member, block):
             # Kernels of the samples as given are opened again, as they may know their columns.
             with a_part():
-                opened = member.name in _WEIGHTS_ALONE and block is None
+                as_given = block is None and not isinstance(X, PreparedMatrix)
+                opened = member.name in _WEIGHTS_ALONE and as_given
                 given = X if opened else member.of(source.X), y, source.weight
                 member.model._learned_on = rows
                 if block is not None:
@@ -436,6 +456,36 @@ def _way_kernels(sources, ys, kernels, task, rng):
     most = WayKernels(sources[-1], kernels, ys[len(sources) - 1], task, rng)
     fewer = [WayKernels(s, kernels, y, task, rng, most) for s, y in zip(sources[:-1], ys)]
     return [*fewer, most]
+
+
+def _used_frame(X, source):
+    """The `FrameColumns` of the samples of positive weight, for folds; None for other samples."""
+    frame = getattr(X, "frame", None) if isinstance(X, PreparedMatrix) else None
+    if frame is None or source.weight is None or source.weight.all():
+        return frame
+    return frame[np.flatnonzero(source.weight)]
+
+
+def _prepared_without(level, X, frame, source):
+    """The samples prepared on those that the folds of a level do not test."""
+    tests = np.concatenate([test for _, test in level.of_all()])
+    rest = np.setdiff1d(np.arange(len(frame)), tests)
+    weight = source.weight if source.weight is None else source.weight[source.weight > 0.0][rest]
+    preparation = prepare(frame[rest], weight)
+    check_varies(preparation)
+    return PreparedMatrix.of(preparation, X.frame, again=True)
+
+
+def _fold_kernels(frame, kernels, levels, *given):
+    """For each level the `WayKernels` of each fold, prepared on its training set; None for none."""
+    if frame is None:
+        return None
+    found = []
+    for own, level in zip(kernels, levels):
+        some = frame if level.rows is None else frame[level.rows]
+        sources = FoldSources(some, own.source, given[0], level.folds)
+        found.append([WayKernels(s, given[0], own.y, *given[1:], kernels[-1]) for s in sources])
+    return found
 
 
 class Search(NamedTuple):
@@ -759,6 +809,7 @@ calibration_, n_features_in_, feature_names_in_
         """
         probability = check_probability(self.probability)
         check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
+        X = self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = search.check_grid("Cs", self.Cs, _CS)
@@ -1029,6 +1080,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         per_target.check_missing(self.missing, self.per_target)
+        X = self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)

@@ -452,9 +452,15 @@ class FoldWays:
     learners : dict
         An estimator that is not fitted for each rule of the ways.
     parameter : {"C", "alpha"}
+    of_folds : list of list of WayKernels, optional
+        Those of each fold of the first two levels, where its samples are prepared on its training
+        set.
     """
 
-    def __init__(self, kernels, levels, sources, ys, statistics, learners, parameter):
+    def __init__(
+        self, kernels, levels, sources, ys, statistics, learners, parameter, of_folds=None
+    ):
+        self.of_folds = None if of_folds is None else [one for level in of_folds for one in level]
         self.kernels, self.sources, self.ys = kernels, sources, ys
         self.statistics, self.learners, self.parameter = statistics, learners, parameter
         self.folds = [(k, fold) for k, level in enumerate(levels) for fold in level.folds]
@@ -463,7 +469,7 @@ class FoldWays:
         """The kernel of a way, learned on the training set of a fold or on the first level."""
         level, split = self.folds[fold]
         if level < len(self.kernels):
-            kernels = self.kernels[level]
+            kernels = self.kernels[level] if self.of_folds is None else self.of_folds[fold]
             source = kernels.opened(way, split[0], fold)
             weights = self._weights(way, kernels, source, value, split[0], fold)
         else:

@@ -14,6 +14,7 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn._versions import KEY, Versioned
+from alignlearn.estimators.prepared_columns import Preparation
 from alignlearn.kernels import Kernel
 from alignlearn.sources import Combination, Predictor
 from alignlearn.validation import SparseRows
@@ -35,6 +36,7 @@ _KINDS = {
     "n_batches": _WHOLE,
     "n_features_in_": _WHOLE,
     "n_stacked_in_": _WHOLE,
+    "preparation_": Preparation,
     "scale_": _ARRAY,
     "sample_labels_in_": np.ndarray,
     "sample_numbers_in_": np.ndarray,

@@ -65,6 +65,12 @@ class FrameColumns(Sequence):
         return [c for c in range(len(self.columns)) if c not in self.categories]
 
     @property
+    def is_matrix(self):
+        """Whether these are finite numbers in columns that have numbers for names."""
+        named = any(isinstance(label, str) for label in self.columns)
+        return not (named or self.categories or self.dates or np.isnan(self.numbers).any())
+
+    @property
     def shape(self):
         """Numbers of rows and columns of the frame."""
         return len(self), len(self.columns)

@@ -143,9 +143,11 @@ def test_gram_matrices(name, form):
 SAMPLES = {
     "alignment_statistics": lambda X, y: al.alignment_statistics(X, y, KERNELS).M,
     "AlignmentAccumulator": lambda X, y: al.AlignmentAccumulator().update(X, y).statistics().M,
-    "MKLClassifierCV": lambda X, y: al.MKLClassifierCV(cv=3).fit(X, y).decision_function(X),
-    "MKLRegressor": lambda X, y: al.MKLRegressor().fit(X, X @ [1.0, 2.0, 0.0]).predict(X),
-    "KernelCombiner": lambda X, y: al.KernelCombiner().fit(X, y).transform(X[:4]),
+    "MKLClassifierCV": lambda X, y: (
+        al.MKLClassifierCV(KERNELS, cv=3).fit(X, y).decision_function(X)
+    ),
+    "MKLRegressor": lambda X, y: al.MKLRegressor(KERNELS).fit(X, X @ [1.0, 2.0, 0.0]).predict(X),
+    "KernelCombiner": lambda X, y: al.KernelCombiner(KERNELS).fit(X, y).transform(X[:4]),
     "RankOneKernels": lambda X, y: al.MKLClassifier(al.RankOneKernels()).fit(X, y).coef_,
     "a kernel": lambda X, y: KERNELS[0](X[:5], X),
     "a function": lambda X, y: al.FromFunction(np.dot)(X),

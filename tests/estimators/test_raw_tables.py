@@ -1,0 +1,180 @@
+"""Estimators on data frames as people have them: prepared from the training samples alone."""
+
+import io
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import alignlearn as al
+from alignlearn.kernels import kernel_list
+
+RNG = np.random.default_rng(0)
+M = 120
+
+
+def _table(m):
+    frame = pd.DataFrame(
+        {
+            "size": RNG.normal(size=m),
+            "price": np.exp(2.0 * RNG.normal(size=m)),
+            "city": RNG.choice(["a", "b", "c", None], m),
+            "new": RNG.random(m) < 0.3,
+            "age": np.where(RNG.random(m) < 0.2, np.nan, RNG.normal(size=m)),
+        }
+    )
+    height = frame["size"] + np.log(frame["price"]) * frame["new"] + 2.0 * (frame["city"] == "a")
+    return frame, (height + 0.3 * RNG.normal(size=m)).to_numpy()
+
+
+FRAME, REAL = _table(M)
+NEW, NEW_REAL = _table(200)
+LABELS = np.where(np.median(REAL) < REAL, "high", "low")
+FOLDS = [(np.setdiff1d(np.arange(M), np.arange(k, M, 3)), np.arange(k, M, 3)) for k in range(3)]
+MODELS = {
+    "MKLClassifier": (al.MKLClassifier, LABELS),
+    "MKLRegressor": (al.MKLRegressor, REAL),
+    "MKLClassifierCV": (lambda: al.MKLClassifierCV(cv=3), LABELS),
+    "MKLRegressorCV": (lambda: al.MKLRegressorCV(cv=3), REAL),
+    "MKLRegressorCV, alignf": (lambda: al.MKLRegressorCV(weighting="alignf"), REAL),
+    "MKLRegressorCV, per target": (
+        lambda: al.MKLRegressorCV(per_target=True),
+        np.column_stack([REAL, REAL**2]),
+    ),
+    "OneClassMKL": (lambda: al.OneClassMKL(weighting="consensus"), None),
+}
+
+
+def _answers(model, X):
+    return model.predict(X) if isinstance(model, al.MKLClassifier) else np.asarray(model.predict(X))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_columns_are_found_by_name_and_kept_in_files(name):
+    make, y = MODELS[name]
+    model = make().fit(FRAME, y)
+    assert model.n_features_in_ == 5
+    assert model.feature_names_in_.tolist() == list(FRAME.columns)
+    expected = _answers(model, NEW)
+    file = io.BytesIO()
+    al.save(model, file)
+    turned = NEW[NEW.columns[::-1]].assign(other="text")
+    polars = pl.DataFrame({n: [None if pd.isna(v) else v for v in NEW[n].tolist()] for n in NEW})
+    for found, X in [
+        (model, turned),
+        (model, polars),
+        (al.load(file), NEW),
+        (pickle.loads(pickle.dumps(model)), NEW),
+    ]:
+        assert np.array_equal(_answers(found, X), expected)
+    with pytest.raises(ValueError, match="X has no columns 'city', 1 of the 5"):
+        model.predict(NEW.drop(columns="city"))
+
+
+@pytest.mark.parametrize("name", ["MKLClassifier", "MKLRegressor"])
+def test_a_plain_fit_is_one_to_the_prepared_features(name):
+    make, y = MODELS[name]
+    prepared = al.TablePreparer().fit(FRAME)
+    same = make().fit(prepared.transform(FRAME), y)
+    assert np.array_equal(make().fit(FRAME, y).predict(NEW), same.predict(prepared.transform(NEW)))
+
+
+def test_the_columns_of_a_fold_are_prepared_on_its_training_samples():
+    model = al.MKLClassifierCV(weighting="alignf", Cs=[0.1, 10.0], cv=FOLDS).fit(FRAME, LABELS)
+    for t, (train, test) in enumerate(FOLDS):
+        Z = al.TablePreparer().fit(FRAME.iloc[train]).transform(FRAME)
+        kernels = [kernel.resolve(Z) for kernel in kernel_list(None)]
+        for k, C in enumerate([0.1, 10.0]):
+            alone = al.MKLClassifier(kernels, C=C).fit(Z[train], LABELS[train])
+            expected = alone.score(Z[test], LABELS[test])
+            assert model.cv_results_[f"split{t}_test_score"][k] == pytest.approx(expected)
+
+
+def test_so_are_those_of_a_strategy():
+    model = al.MKLRegressorCV(strategy="best", alphas=[0.1], cv=FOLDS).fit(FRAME, REAL)
+    table = model.cv_results_
+    row = table["param_method"].tolist().index("uniform")
+    for t, (train, test) in enumerate(FOLDS):
+        Z = al.TablePreparer().fit(FRAME.iloc[train]).transform(FRAME)
+        kernels = [kernel.resolve(Z) for kernel in kernel_list(None)]
+        alone = al.MKLRegressor(kernels, weighting="uniform", alpha=0.1).fit(Z[train], REAL[train])
+        error = np.sqrt(np.mean((alone.predict(Z[test]) - REAL[test]) ** 2))
+        assert table[f"split{t}_test_score"][row] == pytest.approx(-error, rel=1e-6)
+
+
+def test_rows_of_weight_0_and_repeated_rows():
+    w = RNG.integers(0, 3, M).astype(float)
+    weighted = al.MKLRegressor(tol=1e-10).fit(FRAME, REAL, sample_weight=w)
+    again = np.repeat(np.arange(M), w.astype(int))
+    repeated = al.MKLRegressor(tol=1e-10).fit(FRAME.iloc[again], REAL[again])
+    np.testing.assert_allclose(weighted.predict(NEW), repeated.predict(NEW), rtol=1e-5)
+    tuned = al.MKLRegressorCV(cv=FOLDS).fit(FRAME, REAL, sample_weight=w)
+    assert tuned.score(NEW, NEW_REAL) > 0.7
+
+
+def test_weights_that_empty_a_level():
+    w = np.where(FRAME["city"] == "b", 0.0, 1.0)
+    model = al.MKLClassifierCV(cv=3).fit(FRAME, LABELS, sample_weight=w)
+    assert "b" not in model.preparation_.categories[2].levels
+    assert model.predict(NEW).shape == (200,)
+
+
+def test_many_samples():
+    frame, y = _table(2400)
+    for model, target in (
+        (al.MKLRegressorCV(), y),
+        (al.MKLClassifierCV(), np.where(y > np.median(y), "high", "low")),
+    ):
+        assert model.fit(frame[:2300], target[:2300]).score(frame[2300:], target[2300:]) > 0.85
+
+
+def test_frames_with_kernels_of_ones_own_are_not_changed():
+    numbers = FRAME[["size", "price"]]
+    kernels = [al.Gaussian(0.5)]
+    of_frame = al.MKLRegressor(kernels).fit(numbers, REAL)
+    of_array = al.MKLRegressor(kernels).fit(numbers.to_numpy(), REAL)
+    new = NEW[["size", "price"]]
+    assert np.array_equal(of_frame.predict(new), of_array.predict(new.to_numpy()))
+    with pytest.raises(ValueError, match=r"must hold real numbers.*TablePreparer"):
+        al.MKLRegressor(kernels).fit(FRAME, REAL)
+
+
+def test_arrays_of_strings_say_to_pass_a_frame():
+    for model, y in ((al.MKLClassifierCV(), LABELS), (al.MKLRegressor(), REAL)):
+        with pytest.raises(ValueError, match="as a data frame"):
+            model.fit(FRAME.to_numpy(dtype=object), y)
+
+
+def test_bounds_intervals_and_tables_take_frames():
+    model = al.MKLRegressorCV(cv=3, ensemble=False).fit(FRAME, REAL)
+    assert model.bound(NEW, NEW_REAL, held_out=True, label_range=(-9.0, 9.0)).value > 0.0
+    low, high = model.predict_interval(NEW, fit=(FRAME, REAL))
+    assert np.shape(low) == np.shape(high)
+    plain = al.MKLRegressor().fit(FRAME, REAL)
+    assert "weight" in plain.kernel_table(FRAME, REAL)
+    refit = plain.contributions(NEW, NEW_REAL, method="refit", fit=(FRAME, REAL))
+    assert refit.total.shape == (1,)
+
+
+def test_searches_of_scikit_learn():
+    assert cross_val_score(al.MKLClassifierCV(cv=3), FRAME, LABELS, cv=3).mean() > 0.7
+
+
+def test_a_matrix_in_place_of_a_frame_of_numbers():
+    numbers = FRAME[["size", "age"]]
+    model = al.MKLRegressor().fit(numbers, REAL)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        found = model.predict(numbers.to_numpy())
+    assert np.array_equal(found, model.predict(numbers))
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        al.MKLRegressor().fit(numbers.set_axis([0, 1], axis=1), REAL).predict(np.ones((3, 3)))
+
+
+def test_a_frame_of_finite_numbers_without_names_is_a_matrix():
+    numbers = FRAME[["size", "price"]].set_axis([0, 1], axis=1)
+    model = al.MKLRegressorCV(cv=3).fit(numbers, REAL)
+    same = al.MKLRegressorCV(cv=3).fit(numbers.to_numpy(), REAL)
+    assert np.array_equal(model.predict(numbers), same.predict(numbers.to_numpy()))
