@@ -159,6 +159,8 @@ class Claim:
     remark : str
         What is wrong, and what that means for someone who uses it, in one plain sentence. Required
         unless the status is TRUE or NEW.
+    quotation : str
+        The words of the paper that decide the status, where they were in dispute.
     follows : str
         The claim whose slip this one inherits, if its own derivation is sound.
     counterexample : callable () -> Case, optional
@@ -207,6 +209,7 @@ class Claim:
     negative_control: NegativeControl
     status: Status = Status.TRUE
     remark: str = ""
+    quotation: str = ""
     follows: str = ""
     confidence: float | None = None
     counterexample: Callable[[], Case] | None = None

@@ -187,7 +187,9 @@ def _bounds(curve, sizes, delta, changes):
         "vacuous_from": curve.level(changes),
         "m": sizes,
         "bounds": curve.values(sizes, delta, changes),
-        "smallest_m_not_vacuous": curve.smallest(delta, changes),
+        "smallest_m_not_vacuous": curve.smallest(delta, changes, level=curve.level(changes)),
+        "informative_below": curve.start(changes),
+        "smallest_m_informative": curve.smallest(delta, changes),
     }
 
 
@@ -245,9 +247,11 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
         word = "all" if all_of_them else ", ".join(empty) or "-"
         lines.append(f"{m:>16,}  {cells}  {word}")
     lines.append("")
-    for name, m in curve.smallest(delta, changes).items():
-        where = "never" if m is None else f"from m = {m:,} on"
-        lines.append(f"not vacuous: {_column(name, fails)}: {where}")
+    for below in dict.fromkeys((level, curve.start(changes))):
+        says = "not vacuous" if below == level else f"below {below:g}"
+        for name, m in curve.smallest(delta, changes, level=below).items():
+            where = "never" if m is None else f"from m = {m:,} on"
+            lines.append(f"{says}: {_column(name, fails)}: {where}")
     return "\n".join(lines)
 
 

@@ -216,6 +216,7 @@ _LIST = (
         "an alignment lies in [0, 1]",
         _mixture_setting,
         _MIXTURE,
+        informative=0.5,
     ),
     Curve(
         "p1-interval",
@@ -225,6 +226,7 @@ _LIST = (
         "an alignment lies in [0, 1]",
         _mixture_setting,
         _MIXTURE,
+        informative=0.5,
     ),
     Curve(
         "p1-u-statistic",
@@ -276,6 +278,8 @@ _LIST = (
         _TWO_STAGE | {"weight_rate": 1.0},
         _TWO_STAGE_MEANING,
         1,
+        note="for weights that change by weight_rate/m when a point is exchanged;\nthose of alignf "
+        "need not",
     ),
     Curve(
         "p1-theorem-17",

@@ -39,6 +39,11 @@ class Curve:
         Where the numbers of the setting come from and what they are.
     least : int
         Smallest m of the statement.
+    informative : float, optional
+        The value from which on a bound says something, where that is less than not to be vacuous:
+        1/2 for the length of an interval in [0, 1]. Default: the trivial level.
+    note : str
+        What a reader of the picture has to know of the setting.
     """
 
     claim: str
@@ -49,6 +54,8 @@ class Curve:
     setting: Mapping[str, float] | Callable = field(default_factory=lambda: _NOTHING)
     meaning: str = ""
     least: int = 2
+    informative: float | None = None
+    note: str = ""
 
     def numbers(self, changes: Mapping[str, float] = _NOTHING) -> dict:
         """The setting with some numbers changed.
@@ -102,10 +109,20 @@ class Curve:
         """The level at and above which a bound is vacuous."""
         return float(self.trivial(**self.numbers(changes)))
 
-    def smallest(self, delta=0.05, changes: Mapping[str, float] = _NOTHING, stop=10**15) -> dict:
-        """For each form the smallest m below `stop` at which it is not vacuous, or None."""
+    def start(self, changes: Mapping[str, float] = _NOTHING) -> float:
+        """The level below which a bound is informative: `informative`, or that of `level`."""
+        return self.level(changes) if self.informative is None else self.informative
+
+    def smallest(
+        self, delta=0.05, changes: Mapping[str, float] = _NOTHING, stop=10**15, level=None
+    ) -> dict:
+        """For each form the smallest m below `stop` at which it is below a level, or None.
+
+        The level is by default that of `start`, from which on it is informative.
+        """
         check_delta(delta)
-        values, level = self.numbers(changes), self.level(changes)
+        values = self.numbers(changes)
+        level = self.start(changes) if level is None else level
         found = {}
         for name, form in self.forms.items():
 
@@ -140,6 +157,7 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
 
     figure, (ax,) = new_figure()
     level, starts = curve.level(changes), curve.smallest(delta, changes)
+    start_level = curve.start(changes)
     claim = CLAIMS[curve.claim]
     values = curve.values(m, delta, changes)
     styles = BY_RANK if "printed" in curve.forms else BY_RANK[1:]
@@ -150,7 +168,12 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
     shade_vacuous(ax, level, "shaded: vacuous")
     for style, start in zip(styles, starts.values()):
         if start is not None and m[0] < start <= m[-1]:
-            mark_start(ax, start, level, style["color"])
+            mark_start(ax, start, start_level, style["color"])
+    note = curve.note or (
+        "" if start_level == level else f"dots: from here on below {start_level:g}"
+    )
+    if note:
+        ax.text(0.02, 0.02, note, transform=ax.transAxes, fontsize=9)
     return figure
 
 

@@ -2,15 +2,17 @@
 
 Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximises mu'a/(mu'M
 mu)^(1/2). Checked: with the weights of `AlignLinear`, that no competitor does better, nor the
-closed form in plain NumPy. Needs a != 0 (otherwise 0/0, and every mu is optimal); for singular M
-the pseudo-inverse takes the place of the inverse, which is what both compute. Verdict: holds.
+closed form in plain NumPy, and that the formula is defined. Verdict: unstated hypothesis: a != 0.
+Otherwise the formula is 0/0, and every mu is optimal. (The same is asked of `p1-prop-9` and
+`p2-theorem-1`: a formula that is 0/0 for an allowed sample lacks a hypothesis.) For singular M,
+which the paper excludes, the pseudo-inverse takes the place of the inverse; proofs.md, section 16.
 """
 
 import numpy as np
 
 from alignlearn.weights import AlignLinear
 
-from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms
+from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, Status, alignf_terms, replace
 from ..reference.library import two_stage_weights
 
 
@@ -61,9 +63,39 @@ def _no_inverse(case):
     return a @ a / np.sqrt(a @ M @ a)
 
 
-CLAIM = Claim(
-    name="p1-prop-8",
-    source=f"{P1}, Proposition 8",
+def unaligned():
+    """A kernel that does not see the target: a = 0, and the formula is 0/0."""
+    u = np.array([1.0, 1.0, -1.0, -1.0])
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    return {"kernels": np.outer(u, u)[None], "y": y, "mu": np.ones(1)}
+
+
+def _undefined(case):
+    a, M = alignf_terms(case["kernels"], case["y"])
+    return not np.abs(a).max() > 1e-9 * np.sqrt(np.diag(M)).max() * max(
+        case["y"] @ case["y"], 1e-300
+    )
+
+
+def printed_bound(of_claim):
+    """The bound, and 0 for a formula that is defined."""
+    return lambda case: np.r_[(0.0 if _undefined(case) else of_claim(case)) * np.ones(2), 0.0]
+
+
+def printed_measure(of_claim):
+    """The measure, and 1 for a formula that is not defined."""
+
+    def measured(case):
+        if _undefined(case):
+            return np.array([0.0, 0.0, 1.0])
+        return np.append(of_claim(case), 0.0)
+
+    return measured
+
+
+CORRECTED = Claim(
+    name="p1-prop-8-corrected",
+    source=f"{P1}, Proposition 8, corrected",
     statement=r"\arg\max_{\|\mu\|=1} \hat\rho(K_\mu, yy^\top) = M^{-1}a/\|M^{-1}a\|",
     hypotheses="a not zero; M invertible (or its pseudo-inverse is used).",
     kind="upper",
@@ -71,5 +103,24 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     rtol=1e-6,
+    proof="16",
     negative_control=NegativeControl(_control_case, bound=_no_inverse, note="mu = a without M"),
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-prop-8",
+    source=f"{P1}, Proposition 8",
+    hypotheses="M invertible (or its pseudo-inverse is used).",
+    bound=printed_bound(bound),
+    measure=printed_measure(measure),
+    quotation="The solution mu* of the optimization problem (5) is given by mu* = M^-1 a/...",
+    status=Status.HYPOTHESIS,
+    remark="It needs a kernel with a_k != 0; otherwise M^-1 a = 0, and every mu is a solution.",
+    counterexample=unaligned,
+    corrected=CORRECTED,
+    proof="",
+    negative_control=NegativeControl(
+        _control_case, bound=printed_bound(_no_inverse), note="mu = a without M"
+    ),
 )

@@ -2,8 +2,9 @@
 
 Statement (proposition 9 of the 2012 paper): if v minimises v'Mv - 2 v'a over v >= 0, then v/||v||
 maximises the alignment over mu >= 0. Checked: with the weights of `AlignF`, that no non-negative
-competitor does better, nor the best of all supports. Needs a != 0 (v = 0 exactly when a = 0); M
-may be singular, since a lies in its range. Verdict: holds.
+competitor does better, nor the best of all supports, and that the formula is defined. Verdict:
+unstated hypothesis: a != 0, for v = 0 exactly when a = 0 (see `p1-prop-8`). M may be singular,
+since a lies in its range; proofs.md, section 16.
 
 `p1-prop-9-svm`. The quadratic program of alignf is a hard-margin support vector machine. Statement
 (remark after proposition 9 of the 2012 paper). Made precise: drop the kernels with a_k = 0 (v_k = 0
@@ -25,11 +26,20 @@ import numpy as np
 
 from alignlearn.weights import AlignF
 
-from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, Status, alignf_terms, center
+from ..prelude import (
+    P1,
+    Claim,
+    HypothesisNotMet,
+    NegativeControl,
+    Status,
+    alignf_terms,
+    center,
+    replace,
+)
 from ..reference.library import alignf_minimiser as library_minimiser
 from ..reference.library import two_stage_weights
 from ..reference.matrices import alignf_minimiser
-from .prop_8 import cases, quotient, terms
+from .prop_8 import cases, printed_bound, printed_measure, quotient, terms, unaligned
 
 
 def bound(case):
@@ -57,9 +67,9 @@ def _equal_weights(case):
     return quotient(np.ones(len(a)), a, M)
 
 
-CLAIM = Claim(
-    name="p1-prop-9",
-    source=f"{P1}, Proposition 9",
+CORRECTED = Claim(
+    name="p1-prop-9-corrected",
+    source=f"{P1}, Proposition 9, corrected",
     statement=(
         r"\arg\max_{\mu\ge0,\|\mu\|=1} \hat\rho(K_\mu, yy^\top) = v/\|v\|,\quad"
         r" v = \arg\min_{v\ge0} v^\top M v - 2 v^\top a"
@@ -70,7 +80,26 @@ CLAIM = Claim(
     measure=measure,
     cases=cases,
     rtol=1e-6,
+    proof="16",
     negative_control=NegativeControl(_control_case, bound=_equal_weights, note="equal weights"),
+)
+
+CLAIM = replace(
+    CORRECTED,
+    name="p1-prop-9",
+    source=f"{P1}, Proposition 9",
+    hypotheses="M positive semi-definite, possibly singular.",
+    bound=printed_bound(bound),
+    measure=printed_measure(measure),
+    quotation="Let v* be the solution of the following QP",
+    status=Status.HYPOTHESIS,
+    remark="It needs a kernel with a_k != 0; otherwise v = 0, and every mu >= 0 is a solution.",
+    counterexample=unaligned,
+    corrected=CORRECTED,
+    proof="",
+    negative_control=NegativeControl(
+        _control_case, bound=printed_bound(_equal_weights), note="equal weights"
+    ),
 )
 
 

@@ -2,9 +2,11 @@
 
 Statement (theorem 3 of the 2009 paper): R <= R_S + 2 b + (4 m b + M)(log(1/delta)/2m)^(1/2) with
 probability 1 - delta, |h(x) - y| <= M, b the stability. Checked: the frequency of violations over
-samples from a finite support, with the correct b of `p2-prop-3`. Verdict: misprint; false for M >
-1, since the squared loss is bounded by M^2, not M. Correct: R_S + b + (2 m b +
-M^2)(log(1/delta)/2m)^(1/2); proofs.md, section 4. The learner is the library's `LKRR`.
+samples from a finite support, with the correct b of `p2-prop-3`. Verdict: false; it fails for M >
+1, since the squared loss is bounded by M^2, not M. That alone were a misprint, but b "is the
+stability bound given by Proposition 3", which fails because proposition 1 does (`p2-prop-1`).
+Correct: R_S + b + (2 m b + M^2)(log(1/delta)/2m)^(1/2); proofs.md, section 4. The learner is the
+library's `LKRR`.
 """
 
 import numpy as np
@@ -146,10 +148,12 @@ CLAIM = replace(
     source=f"{P2}, Theorem 3",
     statement=r"R \le \hat R + 2\beta + (4m\beta + M)\sqrt{\tfrac{\log(1/\delta)}{2m}}",
     bound=bound,
-    status=Status.MISPRINT,
+    quotation="beta = O(1/m) + O(sqrt(p)/m) is the stability bound given by Proposition 3",
+    status=Status.FALSE,
+    follows="p2-prop-1",
     remark=(
-        "The squared loss is bounded by M^2, not by M; with M > 1 the printed interval is"
-        " too short."
+        "The beta is that of Proposition 3, which fails with Proposition 1; besides, the squared "
+        "loss is bounded by M^2, not by M, so that the printed interval is too short for M > 1."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

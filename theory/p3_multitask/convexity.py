@@ -1,11 +1,12 @@
 """When the problem for the neighbourhood matrices is convex.
 
 Statement (after (16) of the paper): the problem (16) is convex for eta >= 4 beta. Checked: the
-smallest eigenvalue of its matrix. Verdict: holds. Sharpened, with the consistent Omega
-(`p3-omega`), whose second derivative is (eta - 2 beta) I + 2 beta P: eta >= 2 beta is sufficient,
-and necessary unless the kernels span all matrices (P = I); it is strict for uniqueness. Then the
-problem is even jointly convex in theta and Khat. At eta = 2 beta the part of Khat outside the span
-is arbitrary, below it the objective is unbounded; proofs.md, section 3.
+smallest eigenvalue of its matrix, (eta - 4 beta) I + (beta/2) P, which is a reconstruction: (16) is
+printed with terms that do not go together (`p3-omega`). Verdict: holds. Sharpened, with the
+consistent Omega (`p3-omega`), whose second derivative is (eta - 2 beta) I + 2 beta P: eta >= 2 beta
+is sufficient, and necessary unless the kernels span all matrices (P = I); it is strict for
+uniqueness. Then the problem is even jointly convex in theta and Khat. At eta = 2 beta the part of
+Khat outside the span is arbitrary, below it the objective is unbounded; proofs.md, section 3.
 """
 
 import numpy as np

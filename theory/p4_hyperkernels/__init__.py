@@ -17,6 +17,7 @@ FILES = (
     "concatenation",
     "cost",
     "gaussian",
+    "gaussian:gaussian_integral",
     "gaussian:gaussian_scale",
     "wishart",
     "lambda_scale",

@@ -1,11 +1,13 @@
 """What the regularisation of the KCCA estimate penalises.
 
 Statement (slides, Q2): the estimate with (G + kappa I)^2 is that of sup cov(f, g)/((var f + kappa
-|f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict:
-misprint; (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G + (kappa^2/N) I penalises the norm by 2
-kappa/N, and the coefficients by kappa^2/N on top. So the estimate lies between v w and 1 times that
-of the penalty 2 kappa/N, where v, w are the smallest of the numbers (1 + kappa^2/(s^2 + 2 kappa
-s))^(-1/2) over the eigenvalues s > 0; proofs.md, section 12.
+|f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict: false:
+no value of kappa makes them equal, as for a view of one eigenvalue s the estimate is s^2/(s +
+kappa)^2 and the other s/(s + N kappa'). (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G +
+(kappa^2/N) I penalises the norm by 2 kappa/N, and the coefficients by kappa^2/N on top. So the
+estimate lies between v w and 1 times that of the penalty 2 kappa/N, where v, w are the smallest of
+the numbers (1 + kappa^2/(s^2 + 2 kappa s))^(-1/2) over the eigenvalues s > 0; proofs.md, section
+12.
 
 `p5-kcca-second-block`. The KCCA problem with ones on the diagonal. Statement (slides, Q3): adding
 the right-hand side to both sides gives a problem with the eigenvalues 1 +- lambda; the right-hand
@@ -92,10 +94,11 @@ CLAIM = replace(
     kind="identity",
     bound=bound,
     measure=measure,
-    status=Status.MISPRINT,
+    quotation="In fact, we estimated",
+    status=Status.FALSE,
     remark=(
-        "One kappa for two penalties: (G + kappa I)^2/N penalises the norm by 2 kappa/N "
-        "and the coefficients besides; divide by N/2 when you carry a kappa over."
+        "No other kappa repairs it: (G + kappa I)^2/N penalises the norm by 2 kappa/N and the "
+        "coefficients besides; divide by N/2 when you carry a kappa over."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -21,9 +21,28 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_theorem_12_becomes_useful_where_the_ledger_says():
-    starts = CURVES["p1-theorem-12"].smallest(0.05)
+    curve = CURVES["p1-theorem-12"]
+    starts = curve.smallest(0.05, level=1.0)
     expected = {"printed": 1.2e7, "form (ii)": 2.66e4, "form (iii)": 3.1e3, "interval": 5.8e2}
     assert starts == pytest.approx(expected, rel=0.03)
+
+
+def test_an_interval_is_informative_where_its_length_is_one_half():
+    """An interval of length 0.99 is not vacuous and says nothing."""
+    for name in ("p1-theorem-12", "p1-interval"):
+        curve = CURVES[name]
+        assert (curve.level(), curve.start()) == (1.0, 0.5)
+        start = curve.smallest(0.05)["interval"]
+        before, at = curve.values([start - 1, start], 0.05)["interval"]
+        assert at < 0.5 <= before
+    texts = [t.get_text() for t in draw_curve(curve, [10, 10**4]).axes[0].texts]
+    assert "dots: from here on below 0.5" in texts
+
+
+def test_the_picture_of_theorem_16_states_how_fast_weights_change():
+    axes = draw_curve(CURVES["p1-theorem-16"], [10, 1000]).axes[0]
+    assert "weight_rate = 1" in axes.get_title(loc="left")
+    assert any("those of alignf need not" in t.get_text() for t in axes.texts)
 
 
 def test_theorem_17_becomes_useful_where_the_ledger_says():
@@ -40,7 +59,7 @@ def test_curves_fall_and_stop_being_vacuous_where_they_say(name):
     curve = CURVES[name]
     assert CLAIMS[name].name == name
     m = [max(curve.least, 10), 1000, 10**5, 10**7]
-    level = curve.level()
+    level = curve.start()
     for form, bound in curve.values(m, 0.1).items():
         assert np.isfinite(bound).all()
         assert (np.diff(bound) <= 1e-12).all()
