@@ -129,11 +129,16 @@ class FoldSources(Sequence):
         Of all of its samples, each of positive weight, from which weights and options are taken.
     kernels : as given to the estimator
     folds : list of (train, test)
+
+    Attributes
+    ----------
+    preparations : dict {int: Preparation}
+        Those of the folds whose sources were made.
     """
 
     def __init__(self, frame, source, kernels, folds):
         self.frame, self.source, self.kernels, self.folds = frame, source, kernels, folds
-        self._made = {}
+        self._made, self.preparations = {}, {}
 
     def __len__(self):
         return len(self.folds)
@@ -147,7 +152,7 @@ class FoldSources(Sequence):
             how = {"engine": source.engine, "progress": source.progress}
             X = preparation.apply(self.frame)
             found = open_source(X, self.kernels, sample_weight=source.weight, **how)
-            self._made[number] = found
+            self._made[number], self.preparations[number] = found, preparation
         return self._made[number]
 
     def __getstate__(self):

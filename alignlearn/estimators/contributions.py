@@ -24,7 +24,7 @@ from alignlearn.validation import (
 from alignlearn.weights import stage_one
 
 from . import per_target
-from .kernel_groups import kernel_groups
+from .kernel_groups import feature_groups, kernel_groups
 from .kernel_table import refuse_several, training_source
 from .scoring import SCORES, get_score
 
@@ -125,9 +125,16 @@ def contributions(
     """`MKLClassifier.contributions` and that of the other models."""
     X = model._check_test(X)
     regression = model._estimator_type == "regressor"
-    method = ("product" if regression else "leave-out") if method is None else method
+    of_features = isinstance(groups, str) and groups == "features"
+    if method is None:
+        method = "product" if regression else "leave-out"
+        method = "permutation" if of_features else method
     _check_method(method, regression, fit)
-    names, members = kernel_groups(model, groups)
+    if of_features:
+        _check_features(X, method)
+        names, members = feature_groups(model, X.shape[1])
+    else:
+        names, members = kernel_groups(model, groups)
     n_repeats = check_count("n_repeats", n_repeats, optional=False)
     rng = check_seed("random_state", random_state)
     decisions = model._predictor.decisions(X, model._engine())
@@ -141,7 +148,14 @@ def contributions(
     score, scoring, Y = _scorer(model, y, used, weight, scoring)
     total = score(F)
     offset = np.zeros_like(total)
-    if method == "refit":
+    if of_features:
+        permuted = _PermutedFeatures(model, X, used, (n_repeats, rng))
+
+        def measured(index):
+            losses = np.array([total - score(found) for found in permuted(index)])
+            return losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+
+    elif method == "refit":
         refit = _Refit(model, fit)
 
         def measured(index):
@@ -156,9 +170,34 @@ def contributions(
 
     values, spread = np.zeros((2, len(names), len(total)))
     for g, index in enumerate(members):
-        if model._term_weights()[index].any():
+        if index.size if of_features else model._term_weights()[index].any():
             values[g], spread[g] = measured(index)
     return Contributions(names, values, total, offset, spread, method, scoring, len(F))
+
+
+def _check_features(X, method):
+    if method != "permutation":
+        raise ValueError(
+            f"groups='features' goes with method='permutation', got {method!r}; accepted: that one."
+        )
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        raise TypeError("groups='features' is for dense samples with columns.")
+
+
+class _PermutedFeatures:
+    """Decisions on samples of which some features are those of other samples, for each repeat."""
+
+    def __init__(self, model, X, used, repeats):
+        n_repeats, rng = repeats
+        self.model, self.X = model, np.asarray(X)[used]
+        self.orders = [rng.permutation(len(self.X)) for _ in range(n_repeats)]
+
+    def __call__(self, index):
+        """Decisions (n, q) for each repeat, with the features of an index array permuted."""
+        for order in self.orders:
+            Z = self.X.copy()
+            Z[:, index] = self.X[np.ix_(order, index)]
+            yield self.model._predictor.decisions(Z, self.model._engine())
 
 
 def _measure(method, sample, score, repeats):

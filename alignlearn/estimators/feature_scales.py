@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,37 @@ class ScalePath(Result):
     varies: np.ndarray
 
 
+class Blocks(NamedTuple):
+    """Features in groups that share a scale, such as the levels of a category.
+
+    The scale of a group is the mean of those of its features, weighted by their variances: as large
+    as that of a feature with the variance of the group on which the target depends as much.
+
+    Attributes
+    ----------
+    groups : ndarray of int of shape (d,)
+        The number of the group of each feature.
+    variances : ndarray of shape (d,)
+    """
+
+    groups: np.ndarray
+    variances: np.ndarray
+
+    @classmethod
+    def of(cls, groups, X, weight=None):
+        """Those of samples with these groups; None where there are no groups."""
+        if groups is None:
+            return None
+        mean = np.average(X, axis=0, weights=weight)
+        return cls(groups, np.average(np.square(X - mean), axis=0, weights=weight))
+
+    def pooled(self, scales):
+        """Scales (d,), equal in each group."""
+        sums = (np.bincount(self.groups, w) for w in (scales * self.variances, self.variances))
+        total, mass = sums
+        return np.divide(total, mass, out=np.zeros_like(total), where=mass > 0.0)[self.groups]
+
+
 def learned_scales(
     X,
     Y,
@@ -87,6 +118,7 @@ def learned_scales(
     full=False,
     choose=True,
     start=None,
+    blocks=None,
     dtype=np.float64,
     engine=CPU,
 ) -> ScalePath:
@@ -113,6 +145,8 @@ def learned_scales(
         False takes the last iteration and finds no errors, in less than half the time.
     start : ndarray of shape (d,) or (d, d), optional
         `squares_of` the features as they are, if it is known; not with ``choose``.
+    blocks : Blocks, optional
+        Groups of features that share a scale; not of a matrix.
     dtype : dtype, default float64
         Of the products that gradients are found by.
     engine : Cpu, Cuda or Cluster
@@ -120,7 +154,8 @@ def learned_scales(
     varies = varying(X)
     equal = varies / 1.0
     iterates = [np.diag(equal) if full else equal]
-    errors, changes, size = [], [], max(float(varies.sum()), 1.0)
+    share = None if full or blocks is None else blocks.variances
+    errors, changes, size = [], [], float((equal if share is None else equal * share).sum()) or 1.0
     for t in range(n_iterations + choose):
         root = root_of(iterates[-1]) if t else iterates[0]  # of zeros and ones
         if start is not None and t == 0:
@@ -134,7 +169,9 @@ def learned_scales(
             squares = squares_of(scaled, kernel, fit, full, dtype=dtype, **how)
         new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)
-        total = float(np.trace(new) if full else new.sum())
+        if share is not None:
+            new = blocks.pooled(new) * varies
+        total = float(np.trace(new) if full else (new if share is None else new * share).sum())
         if not 0.0 < total < np.inf:  # a constant function: nothing tells features apart
             break
         iterates.append(new * (size / total))

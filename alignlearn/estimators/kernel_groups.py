@@ -51,6 +51,17 @@ def kernel_groups(model, groups):
     return tuple(found), [np.array(k) for k in [*members, *([others] if others else [])]]
 
 
+def feature_groups(model, n_features):
+    """(names, index arrays) of the columns of X: of a data frame the features of each column."""
+    preparation = getattr(model, "preparation_", None)
+    if preparation is None:
+        names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+        return tuple(names), [np.array([j]) for j in range(n_features)]
+    of = preparation.groups
+    names = [str(label) for label in preparation.columns]
+    return tuple(names), [np.flatnonzero(of == c) for c in range(len(names))]
+
+
 def _number(kernel, group, names):
     """The number of a kernel that a group names."""
     p = len(names)

@@ -46,10 +46,12 @@ class KernelModel(KernelLearner):
             others as they are; the default of classifiers. "refit": loss where kernels of the group
             are left out and the model is fitted again with the same alpha or C; see Notes.
             "permutation": loss where the group's term is that of another sample, at random.
-        groups : dict, "columns" or None
+        groups : dict, "columns", "features" or None
             ``{"name": [numbers or names of kernels]}``; those in no group are one more, "other
             kernels". "columns": kernels of the same name (of a table, or of a dict ``kernels``), or
-            on the same columns, are a group. None: each is one.
+            on the same columns, are a group. None: each is one. "features": each column of X, a
+            matrix or data frame, with ``method="permutation"``: the loss in score where the values
+            of the column are those of other samples, at random (Breiman 2001).
         scoring : str or callable, optional
             Of classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss", for which
             ``probability`` is needed, or ``scoring(y_true, y_predicted)``; of regressors "r2".

@@ -310,7 +310,8 @@ class Tuned(KernelModel):
         rng = check_seed("random_state", self.random_state)
         learned = min(2, len(levels)) - 1  # the level on which what is used further is learned
         given = self.kernels, self._task, rng
-        kernels = _way_kernels(sources[: learned + 1], ys, *given)
+        groups = None if frame is None else X.preparation.groups
+        kernels = _way_kernels(sources[: learned + 1], ys, *given, groups)
         plan = kernels[-1].ways(plan, several_levels=len(levels) > 1)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
@@ -451,10 +452,10 @@ class Tuned(KernelModel):
         return "classification" if self._estimator_type == "classifier" else "regression"
 
 
-def _way_kernels(sources, ys, kernels, task, rng):
+def _way_kernels(sources, ys, kernels, task, rng, groups):
     """The `WayKernels` on the samples of each level on which something is learned."""
-    most = WayKernels(sources[-1], kernels, ys[len(sources) - 1], task, rng)
-    fewer = [WayKernels(s, kernels, y, task, rng, most) for s, y in zip(sources[:-1], ys)]
+    most = WayKernels(sources[-1], kernels, ys[len(sources) - 1], task, rng, groups=groups)
+    fewer = [WayKernels(s, kernels, y, task, rng, most, groups) for s, y in zip(sources[:-1], ys)]
     return [*fewer, most]
 
 
@@ -484,7 +485,10 @@ def _fold_kernels(frame, kernels, levels, *given):
     for own, level in zip(kernels, levels):
         some = frame if level.rows is None else frame[level.rows]
         sources = FoldSources(some, own.source, given[0], level.folds)
-        found.append([WayKernels(s, given[0], own.y, *given[1:], kernels[-1]) for s in sources])
+        asked = given[0], own.y, *given[1:], kernels[-1]
+        found.append(
+            [WayKernels(s, *asked, sources.preparations[t].groups) for t, s in enumerate(sources)]
+        )
     return found
 
 

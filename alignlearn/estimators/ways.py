@@ -30,6 +30,7 @@ from .candidates import fold_weights
 from .feature_scales import (
     RIDGES,
     WIDTHS,
+    Blocks,
     draw,
     in_units,
     learned_scales,
@@ -147,9 +148,13 @@ class WayKernels:
     rng : numpy.random.Generator
     like : WayKernels, optional
         On more samples, of which the one kernel and its penalty are taken.
+    groups : ndarray of int of shape (d,), optional
+        For each feature the column of a data frame that it comes from; those of one column share
+        a scale.
     """
 
-    def __init__(self, source, kernels, y, task, rng, like=None):
+    def __init__(self, source, kernels, y, task, rng, like=None, groups=None):
+        self.groups = groups
         self.source, self.y, self.task = source, y, task
         # Rules for gamma are for the features with their scales, too.
         self.kernels = None if kernels is None else source.fitted_kernels
@@ -238,6 +243,7 @@ class WayKernels:
                 fit = ridge_on(*asked, gram=self._gram(some), **options)
                 start = found["squares"] = squares_of(X, self.single, fit, full, **how)
             start = np.diagonal(start) if start.ndim > 1 and not full else start
+            how["blocks"] = Blocks.of(self.groups, X, weight)
             path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]

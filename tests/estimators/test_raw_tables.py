@@ -10,7 +10,9 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import alignlearn as al
+from alignlearn.estimators.ways import WayKernels
 from alignlearn.kernels import kernel_list
+from alignlearn.sources import open_source
 
 RNG = np.random.default_rng(0)
 M = 120
@@ -178,3 +180,70 @@ def test_a_frame_of_finite_numbers_without_names_is_a_matrix():
     model = al.MKLRegressorCV(cv=3).fit(numbers, REAL)
     same = al.MKLRegressorCV(cv=3).fit(numbers.to_numpy(), REAL)
     assert np.array_equal(model.predict(numbers), same.predict(numbers.to_numpy()))
+
+
+@pytest.mark.parametrize("name", ["MKLClassifier", "MKLClassifierCV", "MKLRegressorCV"])
+def test_contributions_of_the_columns_of_a_frame(name):
+    make, y = MODELS[name]
+    classes = isinstance(y[0], str)
+    new = np.where(np.median(REAL) < NEW_REAL, "high", "low") if classes else NEW_REAL
+    model = make().fit(FRAME, y)
+    found = model.contributions(NEW, new, groups="features", n_repeats=3)
+    assert found.names == tuple(FRAME.columns)
+    assert found.method == "permutation"
+    values = dict(zip(found.names, found.values[:, 0]))
+    assert min(values["size"], values["price"], values["city"]) > values["age"]
+    again = [NEW.copy() for _ in range(2)]
+    again[1]["city"] = NEW["city"].to_numpy()[np.random.default_rng(0).permutation(len(NEW))]
+    own, other = (model.score(X, new) for X in again)
+    one = model.contributions(NEW, new, groups="features", n_repeats=1, random_state=0)
+    assert one.values[2, 0] == pytest.approx(own - other, abs=1e-9)
+    with pytest.raises(ValueError, match="goes with method='permutation'"):
+        model.contributions(NEW, new, groups="features", method="leave-out")
+
+
+def test_contributions_of_the_columns_of_a_matrix():
+    X = RNG.normal(size=(60, 3))
+    found = al.MKLRegressor().fit(X, X[:, 0]).contributions(X, X[:, 0], groups="features")
+    assert found.names == ("x0", "x1", "x2")
+    assert found.values[0, 0] > 10.0 * np.abs(found.values[1:]).max()
+
+
+def test_a_display_of_the_columns_of_a_frame():
+    pytest.importorskip("matplotlib")
+    model = al.MKLRegressor().fit(FRAME, REAL)
+    display = al.ContributionsDisplay.from_estimator(model, NEW, NEW_REAL, groups="features")
+    assert "price" in [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
+def test_features_of_one_column_share_a_scale():
+    model = al.MKLRegressorCV(strategy="best", ensemble=False, cv=3).fit(FRAME, REAL)
+    scaled = [al.MKLRegressorCV(cv=3).fit(FRAME, REAL), model]
+    for member in (m for one in scaled for m in one.members_):
+        if member.factors is None or member.factors.ndim > 1:
+            continue
+        of = model.preparation_.groups
+        for c in range(5):
+            assert np.ptp(member.scales[of == c]) < 1e-12
+
+
+def test_a_category_has_the_scale_of_a_number_with_the_same_effect():
+    """Levels that the target depends on count as one number of the same variance."""
+    rng = np.random.default_rng(1)
+    level = rng.integers(0, 6, 300)
+    number = rng.normal(size=300)
+    effect = np.array([-1.5, -0.9, -0.3, 0.3, 0.9, 1.5])[level]
+    frame = pd.DataFrame({"level": level.astype(str), "number": number, "noise": number[::-1]})
+    y = effect / effect.std() + number
+    kernels = WayKernels(*_opened(frame, y))
+    squares = np.square(kernels.root())
+    sums = [squares[kernels.groups == c][0] for c in range(3)]
+    assert 0.4 < sums[0] / sums[1] < 2.5
+    assert sums[2] < 0.2 * sums[1]
+
+
+def _opened(frame, y):
+    prepared = al.TablePreparer().fit(frame)
+    source = open_source(prepared.transform(frame), None)
+    groups = prepared.preparation_.groups
+    return source, None, y, "regression", np.random.default_rng(0), None, groups
