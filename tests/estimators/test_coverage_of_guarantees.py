@@ -1,0 +1,57 @@
+"""Every public guarantee on every design of ``scripts/lab/coverage_table.py``, in few runs each."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+SHARES = ("predict_interval", "predict_interval of a search", "predict_set")
+RUNS = 3
+
+
+@pytest.fixture
+def coverage(script, monkeypatch):
+    module = script("lab/coverage_table")
+    monkeypatch.setattr(module, "POPULATION", 1000)
+    module.population.cache_clear()
+    return module
+
+
+def test_no_guarantee_misses_more_often_than_chance_explains(coverage):
+    """At most as many misses as a binomial law of 0.1 has but for a chance of 1e-5."""
+    most = binom.ppf(1 - 1e-5, RUNS, coverage.DELTA)
+    for guarantee in coverage.GUARANTEES:
+        for design in coverage.DESIGNS:
+            found = coverage.row(guarantee, design, RUNS)
+            if found is None:
+                continue
+            case = guarantee, design.name
+            if guarantee in SHARES:
+                # The training samples move the coverage of a fit by about (0.09/m)^(1/2).
+                error = np.sqrt(0.09 / RUNS * (1.0 / design.m + 1.0 / coverage.NEW))
+                assert found.rate <= coverage.DELTA + 4.5 * error, case
+            else:
+                assert found.rate * RUNS <= most, case
+
+
+def test_rows_that_miss_too_often_are_marked(coverage):
+    good = coverage.Row("bound", "noise", 400, 0.12, 0.016)
+    bad = coverage.Row("bound", "atoms", 400, 0.15, 0.017)
+    assert (good.too_often, bad.too_often) == (False, True)
+    assert coverage.Row("bound", "always", 400, 1.0, 0.0).too_often
+    text = coverage.table([good, bad])
+    assert "| bound | 0.120 (0.016) | **0.150 (0.017)** |" in text
+
+
+def test_a_bound_that_is_half_as_large_is_noticed(coverage, monkeypatch):
+    """The control: an interval around the estimate of a tenth of its length misses."""
+
+    def short(trial):
+        missed = coverage.al.alignment_interval(
+            trial.X, trial.y, trial.design.kernels[-1], coverage.DELTA, method="closed"
+        )
+        middle, half = (missed.low + missed.high) / 2, (missed.high - missed.low) / 20
+        rho = coverage.alignment_of(trial.design, np.array([0.0, 0.0, 1.0]))
+        return abs(rho - middle) > half
+
+    monkeypatch.setitem(coverage.GUARANTEES, "short", short)
+    assert coverage.row("short", coverage.DESIGNS[0], RUNS).too_often
