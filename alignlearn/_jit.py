@@ -5,7 +5,7 @@ Every compiled function of the library uses one of these decorators:
 ``jit``
     The default. Cached on disk, releases the GIL, IEEE arithmetic with NumPy's division semantics
     (``error_model="numpy"``: a zero denominator gives inf or nan, never an exception, and does not
-    block vectorisation).
+    block vectorization).
 ``jit_sum``
     For loops whose sums may be reordered. ``reassoc`` lets LLVM keep several partial sums in vector
     registers, ``contract`` fuses multiply-adds, ``nsz`` lets the accumulator start at zero. NaN and
@@ -197,7 +197,7 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 class _EntryLibrary(JITCodeLibrary):
-    """Code that Python calls, optimised once, as a whole."""
+    """Code that Python calls, optimized once, as a whole."""
 
     def _optimize_functions(self, module):
         pass
@@ -206,8 +206,8 @@ class _EntryLibrary(JITCodeLibrary):
 class _PartLibrary(_EntryLibrary):
     """Code that only compiled functions call.
 
-    It is linked into each of these and optimised there, so nothing is gained by what Numba does
-    beside that: optimise it alone, wrap it for Python and make machine code of it.
+    It is linked into each of these and optimized there, so nothing is gained by what Numba does
+    beside that: optimize it alone, wrap it for Python and make machine code of it.
     """
 
     def _optimize_final_module(self):
@@ -285,7 +285,7 @@ def _jit(**options):
 def _shared(options, function, argument_types, version=""):
     """Compile a function so that others call it at an address.
 
-    It is then compiled once, where Numba would link it into each of its callers and optimise it
+    It is then compiled once, where Numba would link it into each of its callers and optimize it
     there again. A call costs some 20 ns more.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What classes that fulfil a contract are compared with: the signatures of their abstract base."""
+"""What classes that fulfill a contract are compared with: the signatures of their abstract base."""
 
 import pkgutil
 from importlib import import_module

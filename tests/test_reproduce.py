@@ -180,9 +180,9 @@ def test_a_similarity_learned_from_few_judgements(quick):
     found, text = quick("lab/example_similarity")
     gaussian, scaled, one, ladder, columns = found
     assert ladder[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
-    assert ladder[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbours, one named image a class
+    assert ladder[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbors, one named image a class
     assert columns[0] > ladder[0] > one[0]
-    assert "judgements of 300 images (5% of the pairs)" in text
+    assert "judgments of 300 images (5% of the pairs)" in text
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""Centred Gram matrices as ``ZZ'``, by eigenvectors or by pivoted Cholesky."""
+"""Centered Gram matrices as ``ZZ'``, by eigenvectors or by pivoted Cholesky."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning, warn
 
 _INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, of the largest one
-# Least trace of what centring leaves, of that of the kernel: below, it is rounding.
+# Smallest trace after centering, relative to that of the kernel; below, it is rounding.
 _FLAT = 64 * np.finfo(np.float64).eps
 _ANCHORS = 16  # samples about one of which the trace is taken that a tolerance is relative to
 
 
 class Factor(NamedTuple):
-    """``Kc ~ ZZ'`` for a centred Gram matrix of N samples, with ``Z'Z`` diagonal.
+    """``Kc ~ ZZ'`` for a centered Gram matrix of N samples, with ``Z'Z`` diagonal.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class Factor(NamedTuple):
     values : ndarray of shape (r,)
         Diagonal of ``Z'Z``, the eigenvalues of ``ZZ'``, all positive.
     gram : ndarray of shape (N, N), or None
-        Kc itself, where it was formed.
+        Kc itself, if it was formed.
     landmarks : ndarray of shape (l,)
         Samples whose kernel values give the features of new ones.
     to_landmarks : ndarray of shape (l, r)
         Coefficients of the landmarks for each column of Z, up to a constant.
     missed : float
-        Trace of ``Kc - ZZ'``, or more.
+        Upper bound of the trace of ``Kc - ZZ'``.
     """
 
     Z: np.ndarray
@@ -63,13 +63,13 @@ def exact_factor(view, name):
     if values[0] < -max(_INDEFINITE * values[-1], rounding):
         raise ValueError(
             f"{name}: {view.source.names[0]} is not positive semi-definite on these samples: the "
-            f"eigenvalues of its centred matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
+            f"eigenvalues of its centered matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
             'accepted: a kernel, or in place of a matrix K Precomputed(K, fix="clip").'
         )
     used = values > max(rounding, N * np.finfo(np.float64).eps * values[-1])
     values, vectors = values[used], vectors[:, used]
     Z = vectors * np.sqrt(values)
-    # Coefficients of functions on centred features sum to 0, which takes off a kernel's constant.
+    # Coefficients of functions on centered features sum to 0, which takes off a kernel's constant.
     to_landmarks = Z / values
     to_landmarks -= to_landmarks.mean(axis=0)
     return Factor(Z, values, K, np.arange(N), to_landmarks, 0.0)
@@ -100,7 +100,7 @@ def low_rank_factor(view, name, tol, max_rank):
 
 
 def _partial_cholesky(view, name, tol, max_rank):
-    """The factor of the matrix that is not centred, to ``tol`` of the trace without a constant."""
+    """The factor of the matrix that is not centered, to ``tol`` of the trace without a constant."""
     with naming(name):
         diagonal = view.diagonal()
         trace = _trace_about_a_sample(view, diagonal)
@@ -128,7 +128,7 @@ def _partial_cholesky(view, name, tol, max_rank):
 def _trace_about_a_sample(view, diagonal):
     """``sum_i |phi(x_i) - phi(a)|^2`` for the best of a few samples a: the trace without constants.
 
-    At least the trace of the centred matrix, and about twice that for a typical sample.
+    At least the trace of the centered matrix, and about twice that for a typical sample.
     """
     N = diagonal.size
     anchors = np.unique(np.linspace(0, N - 1, _ANCHORS).astype(np.intp))

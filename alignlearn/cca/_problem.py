@@ -1,10 +1,9 @@
 """The eigenvalue problem of kernel canonical correlation analysis, reduced to the factors.
 
-With ``Kc_i = Z_i Z_i'`` and ``b(w)`` what a regulariser puts in place of the eigenvalue ``w^2`` of
-the variance, the generalised problem ``A z = gamma B z`` has the blocks ``A_ij = Kc_i Kc_j`` off
-the diagonal and ``A_ii = B_ii = b(Kc_i)`` on it. It becomes the ordinary one with blocks
-``E_i Z_i' Z_j E_j``, where ``E = sqrt(w / b(w))``. For two views these are the singular values of
-one block.
+With ``Kc_i = Z_i Z_i'`` and ``b(w)``, by which a regularizer replaces the eigenvalue ``w^2`` of the
+variance, the generalized problem ``A z = gamma B z`` has the blocks ``A_ij = Kc_i Kc_j`` off the
+diagonal and ``A_ii = B_ii = b(Kc_i)`` on it. It becomes the ordinary one with blocks ``E_i Z_i' Z_j
+E_j``, where ``E = sqrt(w / b(w))``. For two views these are the singular values of one block.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _NEGLIGIBLE = 1e-6
 
 
 class Problem:
-    """Factors of M views of N samples with a regulariser.
+    """Factors of M views of N samples with a regularizer.
 
     Parameters
     ----------
@@ -104,13 +103,13 @@ class Problem:
         return np.divide(error, left + right, where=error > 0.0, out=np.zeros_like(error))
 
     def error_bounds(self, correlations):
-        """How far the correlations of the full Gram matrices may be from these, (q,).
+        """Bounds on the difference to the correlations of the full Gram matrices, (q,).
 
-        ``R = Kc (Kc + shift)^-1`` is operator monotone in Kc, so a missed part of trace t changes
+        ``R = Kc (Kc + shift)^-1`` is operator monotone in Kc, so an omitted part of trace t changes
         it by at most ``g = t / (t + shift)`` in norm (Ando 1988). With "gram" the problem is that
         of products ``R_i R_j``, with "norm" of their roots. For two views the squares of its
-        singular values are then eigenvalues of ``R_1^(1/2) R_2 R_1^(1/2)``, which rise by
-        ``g_1 + g_2`` at most.
+        singular values are then eigenvalues of ``R_1^(1/2) R_2 R_1^(1/2)``, which rise by ``g_1 +
+        g_2`` at most.
         """
         t = np.array([f.missed for f in self.factors])
         g = t / (t + self.shift)

@@ -41,60 +41,59 @@ _EXACT = 500  # samples up to which eigenvectors of all views take less than a s
 class KernelCCA(FrameOutput):
     """Kernel canonical correlation analysis of two or more views of the same samples.
 
-    Finds functions ``f_i`` in the spaces of the kernels, one for each view, of largest regularised
+    Finds functions ``f_i`` in the spaces of the kernels, one for each view, of largest regularized
     correlation. Two views: ``fit(X, Y)``, as for scikit-learn's `CCA`; any number:
     ``fit([X1, X2, ...])``.
 
     Parameters
     ----------
     n_components : int, default 1
-        q, at most the rank of each centred kernel matrix (of two views), or the sum of the ranks.
+        q, at most the rank of each centered kernel matrix (of two views), or the sum of the ranks.
     kernels : Kernel, str, or a sequence or dict of one for each view, optional
-        Also "precomputed": the view is a Gram matrix. Default Gaussians, ``gamma="scale"``. A dict
-        goes with a dict of views, of the same names.
+        "precomputed" means that the view is a Gram matrix. Default: Gaussians with
+        ``gamma="scale"``. A dict is for a dict of views with the same names.
     kappa : float, default 0.02
-        Regulariser, > 0: without one every correlation is 1 as soon as the centred Gram matrices
-        have full rank, whatever the data.
+        Regularization parameter, > 0. Without regularization, all correlations are 1 for all data
+        if the centered Gram matrices have full rank.
     regularization : {"norm", "gram"}
-        What is in place of the variance of f. "norm": ``var f + kappa |f|^2``, which does not
-        depend on the number of samples N (Fukumizu et al. 2007). "gram":
-        ``c'(G + kappa I)^2 c / N`` with the centred Gram matrix G and coefficients c (Bach and
-        Jordan 2002); that is "norm" at ``2 kappa / N`` and a term ``kappa^2 |c|^2 / N`` on top, so
-        correlations are smaller than there.
+        Replacement for the variance of f. "norm": ``var f + kappa |f|^2``, which does not depend on
+        the number of samples N (Fukumizu et al. 2007). "gram": ``c'(G + kappa I)^2 c / N`` with the
+        centered Gram matrix G and coefficients c (Bach and Jordan 2002); that is "norm" with ``2
+        kappa / N`` plus a term ``kappa^2 |c|^2 / N``, so correlations are smaller.
     measure : {"max", "min"}
-        `dependence_` of M > 2 views, from the generalised eigenvalues gamma, of which those of two
-        views are 1 +- the correlations. "max": ``(gamma_max - 1) / (M - 1)``; "min": ``1 -
+        Definition of `dependence_` for M > 2 views, from the generalized eigenvalues gamma (1 +-
+        the correlations for two views). "max": ``(gamma_max - 1) / (M - 1)``; "min": ``1 -
         gamma_min``, in the sense of Bach and Jordan. Both in [0, 1], 0 without dependence, and
         equal for two views only.
     solver : {"auto", "exact", "low-rank"}
         "exact": eigenvectors of all Gram matrices, O(N^3) time. "low-rank": pivoted Cholesky of
         rank r, O(N r^2) time, no Gram matrix. "auto": "exact" up to 500 samples.
     tol : float in [0, 0.1], default 1e-6
-        Of "low-rank": accepted trace of what is left of a Gram matrix, relative to its own without
-        a constant. Values of the components on new samples differ by the order of its square root.
+        For "low-rank": accepted trace of the residual Gram matrix, relative to its trace without a
+        constant. Values of the components on new samples change by the order of its square root.
     max_rank : int, default 1000
-        Of "low-rank": bound of r; a ConvergenceWarning says where it keeps from ``tol``.
+        For "low-rank": upper bound of r. A ConvergenceWarning is given if it prevents ``tol``.
 
     Attributes
     ----------
     correlations_ : ndarray of shape (q,)
-        Regularised, descending; for M > 2 views ``(gamma - 1) / (M - 1)``.
+        Regularized, descending; for M > 2 views ``(gamma - 1) / (M - 1)``.
     dependence_ : float
-        The measure. Its value on a sample is positive for independent views too:
-        `independence_test` says what is beyond chance.
+        The dependence measure. It is positive on a sample even for independent views; use
+        `independence_test`.
     eigenvalue_range_ : tuple of float
         gamma_min and gamma_max.
     residual_ : ndarray of shape (q,)
-        Certificate: ``|A z - lambda B z| / (|A z| + |B z|)`` in the generalised eigenvalue problem,
+        Certificate: ``|A z - lambda B z| / (|A z| + |B z|)`` in the generalized eigenvalue problem,
         for "low-rank" that of the approximated Gram matrices.
     error_bound_ : ndarray of shape (q,)
-        Proved bound of what "low-rank" changes in the correlations; 0 for "exact".
+        Proved bound on the change of the correlations by "low-rank"; 0 for "exact".
     ranks_ : tuple of int
-        Rank of each centred Gram matrix as it is used.
+        Rank used for each centered Gram matrix.
     solver_ : str
     n_views_, n_samples_ : int
     n_features_in_, feature_names_in_
-        Of X after ``fit(X, Y)``.
+        Set for X after ``fit(X, Y)``.
 
     References
     ----------
@@ -129,15 +128,15 @@ class KernelCCA(FrameOutput):
         ----------
         X : array-like of shape (N, d), or sequence, dict or `Tables` of M >= 2 views
             Views are such arrays, (N,) for a single variable, Gram matrices for "precomputed", or
-            what else their kernels take.
+            other objects that their kernels accept.
         y : array-like of shape (N, e) or (N,), optional
-            The second view, where X is the first.
+            The second view, if X is the first.
 
         Raises
         ------
         ValueError, TypeError
-            Fewer than two views, of different length, constant under their kernels, with NaN;
-            kappa <= 0; more components than there are; an indefinite kernel.
+            Fewer than two views, of different length, constant under their kernels, with NaN; kappa
+            <= 0; too many components; an indefinite kernel.
         """
         self._forget()
         q = check_count("n_components", self.n_components, optional=False)
@@ -148,7 +147,7 @@ class KernelCCA(FrameOutput):
         most = min(ranks) if len(ranks) == 2 else sum(ranks)
         if q > most:
             raise ValueError(
-                f"n_components={q}, but the centred kernel matrices have ranks "
+                f"n_components={q}, but the centered kernel matrices have ranks "
                 f"{listed(ranks)}; accepted: at most {most}."
             )
         found = problem.solve(q)
@@ -173,13 +172,13 @@ class KernelCCA(FrameOutput):
         return self.fit(X, y).transform(X)
 
     def transform(self, X, y=None):
-        """Values of the components on new samples, centred with the means of the training samples.
+        """Values of the components on new samples, centered with the means of the training samples.
 
         Parameters
         ----------
         X, y : as in ``fit``, n samples
             Gram matrices (n, N) against the training samples for "precomputed". After ``fit(X, Y)``
-            y may be left out; in a sequence of views any may be None, in a dict any may lack.
+            y may be omitted; in a sequence views may be None, and in a dict views may be missing.
 
         Returns
         -------
@@ -205,8 +204,8 @@ class KernelCCA(FrameOutput):
     def score(self, X, y=None) -> float:
         """Mean correlation of the first component over all pairs of views, on new samples.
 
-        Not regularised: high only where the functions found in ``fit`` vary together on samples
-        that ``fit`` has not seen. Parameters as in `transform`, all views given.
+        Not regularized: high only if the fitted functions are correlated on samples that were not
+        used in ``fit``. Parameters as in `transform`, all views given.
 
         Returns
         -------
@@ -227,8 +226,8 @@ class KernelCCA(FrameOutput):
     def independence_test(self, X, y=None, *, n_permutations=199, random_state=None):
         """Permutation test of whether views are independent, by the measure of dependence.
 
-        The samples of all views but the first are permuted, each on its own. What was fitted is not
-        used and stays as it is; every parameter but ``n_components`` counts.
+        The samples of all views except the first are permuted separately. The fitted attributes are
+        not used and stay unchanged. All parameters except ``n_components`` are used.
 
         Parameters
         ----------
@@ -268,7 +267,7 @@ class KernelCCA(FrameOutput):
         if kappa <= 0.0:
             raise ValueError(
                 f"kappa={self.kappa!r} is degenerate: functions of full-rank kernels fit every "
-                "sample, so that without a regulariser all correlations are 1 whatever the data; "
+                "sample, so that without regularization all correlations are 1 for all data; "
                 "accepted: kappa > 0."
             )
         check_choice("regularization", self.regularization, ("norm", "gram"))
@@ -290,7 +289,7 @@ class KernelCCA(FrameOutput):
         return views, Problem(factors, kappa, self.regularization)
 
     def _check_matrix(self, X):
-        """A vector as X is not the same as one column, to scikit-learn."""
+        """scikit-learn distinguishes a vector X from a single column."""
         kernel = view_kernels(self.kernels, 2)[0]
         own = isinstance(kernel, (Opener, str))
         if not own and kernel.needs_vectors and not is_sparse(X):
@@ -326,7 +325,7 @@ class KernelCCA(FrameOutput):
         )
 
     def _by_name(self, X, views):
-        """The views in the order of ``fit``, None for those that a dict lacks."""
+        """The views in the order of ``fit``, None for those missing in a dict."""
         given, known = view_names(X), getattr(self, "table_names_in_", None)
         if given is None:
             return views
@@ -381,6 +380,6 @@ def _predictor(view, factor, v):
     # Coefficients of few landmarks do not sum to 0.
     exact = factor.gram is None
     found = view.predictor(factor.landmarks, coef, exact=exact)
-    # With the values that new samples get: they may lack a constant of the kernel.
+    # With the values of new samples, which may omit a constant of the kernel.
     means = found.decisions(view.source.as_new(np.arange(view.n_samples))).mean(axis=0)
     return view.predictor(factor.landmarks, coef, -means, exact=exact)

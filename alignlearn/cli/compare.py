@@ -31,7 +31,7 @@ fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesia
 combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
 the space of a hyper-kernel. All but auto and aligned-rf are for classes.
 
-Prints a table: error and centred alignment, mean +- standard deviation over the folds, and the
+Prints a table: error and centered alignment, mean +- standard deviation over the folds, and the
 p-value of a one-sided test against the uniform combination: a t-test corrected for training folds
 that overlap, or with --test prequential one whose level is proved: samples come in a random order,
 blocks of the later half test, and all that comes before a block trains and validates. Writes a
@@ -85,7 +85,7 @@ def add_command(commands):
 
 
 def add_figure_options(parser, command):
-    """Add what says where the figure goes: --out, --no-figure."""
+    """Add the options for the figure: --out, --no-figure."""
     add = parser.add_argument
     add(
         "--out",
@@ -98,7 +98,7 @@ def add_figure_options(parser, command):
 
 
 def add_data_options(parser, optional=False):
-    """Add what says which data to read: DATA, --target, --task, --missing, --drop."""
+    """Add the options for the data: DATA, --target, --task, --missing, --drop."""
     add = parser.add_argument
     add(
         "data",
@@ -158,9 +158,9 @@ def add_kernel_options(parser, part, random):
     ----------
     parser : argparse.ArgumentParser
     part : str
-        On which the scale of the columns is fitted.
+        The part on which the scale of the columns is fitted.
     random : str
-        What the seed decides.
+        The effect of the seed.
     """
     add = parser.add_argument
     add(
@@ -197,7 +197,7 @@ def add_kernel_options(parser, part, random):
 
 
 def index_or_name(text):
-    """A column as it is named on the command line: its number or its name."""
+    """A column of the command line: its number or its name."""
     try:
         return int(text)
     except ValueError:
@@ -229,7 +229,7 @@ def read_data(args):
     Raises
     ------
     ValueError, OSError
-        For what cannot be read, or has several targets.
+        The data cannot be read, or have several targets.
     """
     from alignlearn import datasets
 
@@ -288,7 +288,7 @@ def _compare(args):
 
 
 def _on_tables(kernels, data, separator):
-    """The kernels on each of the tables that the prefixes of column names tell."""
+    """The kernels on each table, where tables are given by prefixes of column names."""
     from alignlearn.kernels import Columns, columns_by_prefix
 
     if not isinstance(kernels, list):

@@ -46,8 +46,8 @@ def main(argv=None) -> int:
 def _usable_streams():
     """stdout and stderr that take any text.
 
-    A closed one, which is None, is replaced by one that is read by nobody, and what an encoding
-    lacks is written as an escape.
+    A closed stream, which is None, is replaced by a dummy, and characters outside an encoding are
+    written as escapes.
     """
     with ExitStack() as stack:
         for name in ("stdout", "stderr"):

@@ -1,4 +1,4 @@
-"""What the commands write: tables, notes, progress, JSON, and where figures go."""
+"""Output of the commands: tables, notes, progress, JSON, and paths of figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 
 
 def figure_path(out, stem):
-    """Where a figure goes, checked before the work is done.
+    """The path of a figure, checked before the work is done.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _refuse_device(out, path):
 
 
 def add_parser(commands, name, short, text, examples):
-    """The parser of a new command, whose help is printed as it is written."""
+    """The parser of a new command, whose help is printed without reformatting."""
     return commands.add_parser(
         name,
         help=short,
@@ -78,7 +78,7 @@ def add_parser(commands, name, short, text, examples):
 
 
 def add_output_options(parser, what):
-    """Add the options that all commands share; ``what`` is said of --verbose."""
+    """Add the options that all commands share; ``what`` describes --verbose."""
     add = parser.add_argument
     add(
         "--json",

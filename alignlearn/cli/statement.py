@@ -1,4 +1,4 @@
-"""``alignlearn bounds DATA``: what can be said of a kernel on data, with which certainty."""
+"""``alignlearn bounds DATA``: statements about a kernel on data, with their confidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILLED = (
 
 @dataclass(frozen=True)
 class AlignmentStatement:
-    """What is said of the alignment of a kernel with the target.
+    """The statement about the alignment of a kernel with the target.
 
     Attributes
     ----------
@@ -87,7 +87,8 @@ def run_on_data(args) -> int:
     return 0
 
 
-# -- one half learns, the other speaks -------------------------------------------------
+# -- one half for training, the other for evaluation
+# -------------------------------------------------
 
 
 def _groups(X, feature_names, column):
@@ -182,11 +183,11 @@ def learn(X, y, kernels, task, random_state, folds=None):
     return MKLClassifierCV(kernels, cv=folds, random_state=random_state).fit(X, y)
 
 
-# -- what is said ----------------------------------------------------------------------
+# -- statements ----------------------------------------------------------------------
 
 
 def alignment_statement(model, X, y, delta, label_range=None, radius2=None):
-    """(`AlignmentStatement` or None, why nothing is said or "")."""
+    """(`AlignmentStatement` or None, reason if None or "")."""
     real = model._estimator_type == "regressor"
     radius, words = _radius(model, radius2)
     why = _why_silent(model, y, real, label_range, radius)
@@ -305,7 +306,7 @@ def _needed(closed, m, length):
 
 
 def risk_statement(model, X, y, delta, label_range=None):
-    """(`HeldOutBound` or None, why nothing is said or "")."""
+    """(`HeldOutBound` or None, reason if None or "")."""
     given = {"delta": delta, "held_out": True}
     if model._estimator_type == "classifier":
         return model.bound(X, y, **given), ""
@@ -342,7 +343,7 @@ def _hanging(name, text):
 
 
 def _alignment_lines(found, silence):
-    """[(name, text)] of what is said of the alignment."""
+    """[(name, text)] of the statement about the alignment."""
     if found is None:
         return [("alignment", f"nothing is said: {silence}")]
     interval = found.interval

@@ -1,4 +1,4 @@
-"""Ways to combine kernels compared by cross-validation: whether learning the kernel pays."""
+"""Cross-validated comparison of methods that combine kernels."""
 
 from .candidates import Candidate, Method, own_kernel_candidates
 from .compare import compare, split

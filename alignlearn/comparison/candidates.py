@@ -1,4 +1,4 @@
-"""What a method of a comparison is, and the candidates among which the validation fold chooses."""
+"""Methods of a comparison, and the candidates from which the validation fold selects."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from alignlearn.statistics import center_gram, target_columns
 
 
 class Candidate(NamedTuple):
-    """What a method makes of the training folds at one setting.
+    """The result of a method on the training folds at one setting.
 
     Attributes
     ----------
     predictions : ndarray
         On the rows of the validation fold, then of the test fold.
     weights : ndarray of shape (p,)
-        Of the kernels of equal trace, absolute values of sum 1; NaN where the kernel is not a
-        combination of these.
+        Weights of the trace-normalized kernels, whose absolute values sum to 1. NaN if the kernel
+        is not a combination of them.
     alignment : float
         Centered alignment of the kernel with the target on the training folds. NaN if there is
         no kernel.
     parameter : float
-        That the validation fold chooses: C, alpha, or what the method's entry says.
+        The parameter that the validation fold selects: C, alpha, or that of the method's entry.
     kernel : Kernel, optional
-        Where it is not the combination of these weights. On the columns as `Trial.columns` scales
-        them.
+        The kernel, if it is not the combination with these weights. On the columns as scaled by
+        `Trial.columns`.
 
     Examples
     --------
@@ -52,24 +52,24 @@ class Method:
     Attributes
     ----------
     candidates : callable
-        ``candidates(trial)`` yields a `Candidate` for each setting that the validation fold chooses
-        from; of equal validation errors the first is taken.
+        ``candidates(trial)`` yields a `Candidate` for each setting from which the validation fold
+        selects. Ties go to the first.
     style : (str, str, str)
         Label, color and marker in the figure.
     task : {"classification", "regression"}, optional
-        The only one that it is for.
+        The only supported task, if there is one.
     learns : bool
-        Whether the verdict counts it among the learned kernels.
+        Whether the verdict counts the method as learned.
     holds : set of str
-        What it keeps in memory, as `comparison.memory` counts it: "family", a Gram matrix per
+        Memory that the method needs, as counted by `comparison.memory`: "family", a Gram matrix per
         kernel of the training folds, or one of the columns; "held-out family", a matrix per kernel
         of held-out and training rows; "own matrix", a Gram matrix of its own; "matrices", one for
-        every kernel and three to work with; "pairs", as many pairs of samples as
-        `comparison.hyper` draws.
+        every kernel and three to work with; "pairs", as many pairs of samples as `comparison.hyper`
+        draws.
     no_columns : str
-        Why it is not available for RankOneKernels, if it is not.
+        The reason if the method is not available for RankOneKernels.
     rule : str, optional
-        What estimators call the rule for the weights, if it is one of theirs.
+        Name of the weight rule in the estimators, if it has one.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Method:
 
 
 def own_kernel_candidates(trial, kernel):
-    """Candidates of a machine (SVM, or ridge for regression) on one kernel, along C or alpha.
+    """Candidates of an SVM, or of ridge regression, on one kernel for each C or alpha.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def own_kernel_candidates(trial, kernel):
 
 
 def centered_alignment(K, y, task):
-    """Alignment of a centered Gram matrix with the target; 0 where one of them is 0."""
+    """Alignment of a centered Gram matrix with the target; 0 if one of them is 0."""
     Y = target_columns(y, task=task)
     norms = np.linalg.norm(K) * np.linalg.norm(Y.T @ Y)
     return float(np.vdot(Y, K @ Y) / norms) if norms > 0.0 else 0.0

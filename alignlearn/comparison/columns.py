@@ -1,8 +1,8 @@
-"""The columns of a comparison, each declared once: what is measured, and how it is shown.
+"""The columns of a comparison, each declared once with its measure and its display.
 
-To add a column, enter it in `COLUMNS`: every method of every fold is measured by it, and the
-`Comparison` has an attribute of its name, which the JSON output and the data frame give in full. A
-column with a ``title`` is in the table, one with an ``axis`` has a panel of the figure.
+To add a column, enter it in `COLUMNS`. It is measured for every method and fold. The `Comparison`
+has an attribute with its name, and the JSON output and the data frame contain it. A column with a
+``title`` is in the table, one with an ``axis`` has a panel of the figure.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class Column:
     Attributes
     ----------
     measure : callable
-        ``measure(trial, chosen)`` is the number, of a `Trial` and the `Candidate` that its
-        validation fold chose. NaN where a method has none.
+        ``measure(trial, chosen)`` returns the number for a `Trial` and the `Candidate` that its
+        validation fold selected. NaN if the method has none.
     title : str
-        Of the column of the table with mean and standard deviation; "" for none.
+        Title of the column of the table with mean and standard deviation; "" for none.
     legend : str
-        A sentence below the table, in which ``{error}`` is what errors are.
+        A sentence below the table, in which ``{error}`` names the error.
     axis : str
-        Of the panel in which the test error is drawn against it; "" for none.
+        Label of the panel that plots the test error against the column; "" for none.
     of_targets : bool
-        Whether it is in units of the target, for regression.
+        For regression, whether the column has the units of the target.
     """
 
     measure: Callable

@@ -1,8 +1,8 @@
-"""A fair comparison of kernel combinations by cross-validation: whether learning pays on this data.
+"""A comparison of kernel combinations by cross-validation: whether learned weights help.
 
-The folds take turns: one tests, the next one validates, the others train. Weights are learned from
-the training folds alone, the regularization of the machine (and, for the best single kernel, the
-kernel) is chosen on the validation fold, and the test fold is looked at once.
+In each trial one fold is for testing, the next for validation, and the others for training. Weights
+are learned from the training folds alone, the regularization of the machine (and, for the best
+single kernel, the kernel) is selected on the validation fold, and the test fold is used once.
 
 Source: Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered
 alignment, section 5 (protocol) and appendix C (tests).
@@ -39,7 +39,7 @@ from .result import TESTS, Comparison, Protocol
 from .trial import Trial
 
 SCALES = ("standard", "minmax", "none")
-_CAP = 3.0  # squared errors beyond the square of so many RMSE of the pilot count as that
+_CAP = 3.0  # squared errors are truncated at the square of this multiple of the pilot's RMSE
 
 
 @aligns_rows
@@ -58,24 +58,22 @@ def compare(
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a SciPy sparse matrix, of which columns are scaled but not shifted.
+        Or a SciPy sparse matrix, whose columns are scaled but not shifted.
     y : array-like of shape (m,)
         Real targets or class labels.
     kernels : sequence of Kernel and str, dict, or RankOneKernels, optional
         Default: a ladder of nine Gaussians around ``gamma="scale"``; a dict, and several tables as
-        X, as in `MKLClassifier`. They are centered and scaled to
-        equal trace on the training folds.
+        X, as in `MKLClassifier`. They are centered and trace-normalized on the training folds.
     methods : sequence of str
-        Of "best-single", "uniform", "align", "alignf", "alignf-linear", "align-lq"; of the rules
-        that learn weights and machine together, "l1-svm" for classification, "lkrr" and
-        "aligned-krr" for regression; "ensemble", one machine per kernel and a linear combination of
-        their predictions, as a reference; and of methods with a kernel or model of their own,
-        "auto" (the choice of `MKLClassifierCV` or `MKLRegressorCV` without kernels, by folds of
-        the training samples), "aligned-rf" (`AlignedRandomFeatures`), and for classification
-        "svm-cv" (a Gaussian kernel chosen on the validation fold), "hyper-krr", "hyper-svr" and
-        "hyper-nnls" (as
-        `HyperKernelClassifier`, tuned on the validation fold) and "bayesian-mkl"
-        (`BayesianMKLClassifier`), which holds one Gram matrix per kernel and takes no
+        Names of methods. Two-stage: "best-single", "uniform", "align", "alignf", "alignf-linear",
+        "align-lq". Rules that optimize weights and model jointly: "l1-svm" for classification,
+        "lkrr" and "aligned-krr" for regression. "ensemble": one model per kernel and a linear
+        combination of their predictions, as a reference. Methods with their own kernel or model:
+        "auto" (`MKLClassifierCV` or `MKLRegressorCV` without kernels, on folds of the training
+        samples), "aligned-rf" (`AlignedRandomFeatures`), and for classification "svm-cv" (a
+        Gaussian kernel selected on the validation fold), "hyper-krr", "hyper-svr" and "hyper-nnls"
+        (as `HyperKernelClassifier`, tuned on the validation fold) and "bayesian-mkl"
+        (`BayesianMKLClassifier`), which holds one Gram matrix per kernel and does not accept
         RankOneKernels. "best-single" costs one Gram matrix per kernel; "ensemble", "l1-svm", "lkrr"
         and "aligned-krr" hold one per kernel for the training folds, except that the last three
         need none for RankOneKernels, for which "best-single" and "ensemble" are not available.
@@ -85,8 +83,8 @@ def compare(
     protocol : Protocol, optional
         Folds, scaling of the columns, grid of C or alpha, random state.
     verbose : bool or callable, default None
-        True prints every fold on stderr, None where that is a terminal; or a function called as
-        ``verbose(done, total, what)`` with the number of folds that are done.
+        True prints every fold on stderr; None does so on a terminal. A function is called as
+        ``verbose(done, total, what)`` with the number of completed folds.
 
     Returns
     -------
@@ -137,7 +135,7 @@ def compare(
             if verbose is True:
                 _report(t, len(parts), methods, trials[-1])
     losses = _losses(y, task, parts, trials) if prequential else {}
-    # The pilot comes before the test and is no part of what is reported.
+    # The pilot precedes the test and is not part of the reported results.
     trials = trials[-protocol.n_folds :]
     return Comparison(
         methods=methods,
@@ -152,7 +150,7 @@ def compare(
 
 
 def _statistics(X, y, kernels, task, protocol, parts):
-    """Alignment statistics of each trial's training folds, None where the trial has to find them.
+    """Alignment statistics of each trial's training folds, None if the trial computes them.
 
     Where the kernels are the same in every trial, all come from one pass over the pairs.
     """
@@ -168,7 +166,7 @@ def _statistics(X, y, kernels, task, protocol, parts):
 
 
 def split(y, n_folds, task, random_state=0):
-    """Random folds of sizes equal within 1, for classes also class by class.
+    """Random folds whose sizes differ by at most 1, for classification also within each class.
 
     Parameters
     ----------
@@ -195,13 +193,13 @@ def split(y, n_folds, task, random_state=0):
 
 
 def _rotations(y, task, protocol):
-    """(train, validate, test) of each trial, in which the folds take turns."""
+    """Rows for training, validation and test in each trial."""
     folds = split(y, protocol.n_folds, task, protocol.random_state)
     return [_rotate(folds, t) for t in range(protocol.n_folds)]
 
 
 def _blocks(y, task, protocol):
-    """The same of the pilot, and of each block of the later half.
+    """Rows for training, validation and test of the pilot and of each later block.
 
     Of what comes before a block, one fold of n_folds - 1 validates and the others train.
     """
@@ -229,7 +227,7 @@ def _losses(y, task, parts, trials):
         pilot, *tests = (p != t for p, t in zip(predicted, targets))
         return {"losses": np.hstack(tests), "pilot_losses": pilot}
     squares = [(p - t) ** 2 for p, t in zip(predicted, targets)]
-    # A cap that was chosen before the first block makes the loss a fixed one.
+    # A truncation chosen before the first block makes the loss a fixed function.
     cap = _CAP**2 * squares[0].mean(axis=1).max()
     if not cap > 0.0:
         raise ValueError("test='prequential': no method errs on the pilot; there is no difference.")

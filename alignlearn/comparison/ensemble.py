@@ -1,4 +1,4 @@
-"""Ensembles of kernel machines: the reference that learning one kernel is compared with."""
+"""Ensembles of models, one per kernel: a reference for learning one kernel."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from alignlearn.solvers.smo import smo
 
 _RIDGE = 1e-3  # of the combination, relative to the mean variance of the machines' predictions
 _FOLDS = 5  # of the out-of-sample decisions of support vector machines
-# Of these machines. The combination passes errors on: smaller than for a machine by itself.
+# Tolerance of these models; smaller than for a single model, because errors propagate.
 _TOL = 1e-6
 
 
 @dataclass
 class Ensemble:
-    """One machine per kernel, then a linear combination of the machines.
+    """One model per kernel, and a linear combination of the models.
 
     The hypotheses ``h = sum_k mu_k h_k`` with ``h_k(x) = sum_i a_ik K_k(x_i, x) + b_k`` of section
     3.3 of Cortes, Mohri and Rostamizadeh (2012): a richer space than that of one learned kernel,
-    since every kernel has dual coefficients of its own and ``mu_k`` may be negative. The
-    combination is fitted by ridge regression to predictions that each machine makes for samples it
-    was not trained on, since its fit to the training samples says nothing about its worth.
+    since every kernel has its own dual coefficients and ``mu_k`` may be negative. The combination
+    is fitted by ridge regression to out-of-sample predictions of each model, because its fit to the
+    training samples does not measure its quality.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class Ensemble:
     value : float
         Ridge parameter alpha, or cost C.
     random_state : int
-        Of the folds of "svc".
+        Seed of the folds of "svc".
 
     Attributes
     ----------
     weights_ : ndarray of shape (p, c)
-        Of the machines, for each target column or class.
+        Weights of the models, for each target column or class.
     dual_coef_ : ndarray of shape (p, m, c)
         Of the machines.
     intercept_ : ndarray of shape (c,)

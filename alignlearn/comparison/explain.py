@@ -1,4 +1,4 @@
-"""The kernels of the winner of a comparison: weights on all samples, and what they contribute."""
+"""The kernels of the best method of a comparison: weights on all samples, and contributions."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def explain(comparison, X, y, kernels):
     -------
     method : str
     table : dict of ndarray of shape (p,), or None
-        None for a method with a kernel of its own. For one that weights the kernels by another way
-        than a rule, weights over the folds alone.
+        None for a method with its own kernel. For a method that weights kernels without a rule,
+        only the weights over the folds.
     text : str
 
     Examples

@@ -1,4 +1,4 @@
-"""Hyper-kernels in a comparison: a kernel fitted to the labels, a machine on its Gram matrix.
+"""Hyper-kernels in a comparison: a kernel fitted to the labels, and an SVM on its Gram matrix.
 
 The validation fold chooses the reach of the hyper-kernel, the regularization of its regression and
 C: 81 candidates with the usual grid of C, from 9 learned kernels. The machine is `KreinSVC`, since
@@ -27,7 +27,7 @@ MAX_RANK = 300
 
 
 def learned_machines(trial, regression):
-    """Kernels learned on the training folds, with a machine on each.
+    """Kernels learned on the training folds, with an SVM on each.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Memory that a comparison needs, estimated before the work, and what to ask for instead."""
+"""Memory that a comparison needs, estimated before the work, and options that need less."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = ("at most {} samples", "kernels=None on dense X")
 
 
 def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> float:
-    """Bytes that a comparison takes beside its data, to about 20 per cent.
+    """Bytes that a comparison needs in addition to its data, within about 20%.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
 
 
 def check_comparison(X, kernels, methods, task, n_folds, *, dense_fits=True, words=_WORDS):
-    """Refuse a comparison that does not fit into free memory.
+    """Raise an error for a comparison that does not fit into the free memory.
 
     Parameters
     ----------

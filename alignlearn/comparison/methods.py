@@ -1,9 +1,9 @@
-"""The methods of a comparison: one registry, which all that knows of methods reads.
+"""The registry of the methods of a comparison.
 
-To add a method, write a function of a `Trial` that yields a `Candidate` for each setting that the
-validation fold chooses from, and enter it here or in one of the two modules that this one joins:
-`compare`, the command line, the estimate of memory, the table, the figure and the JSON output take
-everything from its entry.
+To add a method, write a function of a `Trial` that yields a `Candidate` for each setting from which
+the validation fold selects, and enter it here or in one of the two modules that are joined here:
+`compare`, the command line, the estimate of memory, the table, the figure and the JSON output use
+only its entry.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .candidates import Method
 
 
 def _best_single(trial):
-    """Each kernel by itself, the better aligned first: they are taken where they validate alike."""
+    """Each kernel separately, better aligned kernels first, so that ties go to them."""
     alignments = trial.statistics.alignments
     varying = [k for k in np.argsort(-alignments, kind="stable") if trial.scale[k] > 0.0]
     if not varying:
@@ -31,7 +31,7 @@ def _best_single(trial):
 
 
 def _two_stage(weighting, trial):
-    """The machine on the combination that a rule learns from the alignment statistics."""
+    """The model on the combination that a rule learns from the alignment statistics."""
     found = stage_one.learn(trial.problem, weighting)
     return trial.candidates(found.weights, found.result.alignment)
 

@@ -1,8 +1,8 @@
 """One-stage rules and the ensemble in a comparison: candidates for the validation fold.
 
-The rules see the kernels as the two-stage methods do, centered and of mean diagonal 1 on the
-training folds. Every candidate comes with weights that sum to 1 and the parameter that goes with
-them, so that a machine at that kernel and parameter gives the same predictions.
+The rules use the same kernels as the two-stage methods, centered and with mean diagonal 1 on the
+training folds. Every candidate has weights that sum to 1 and the corresponding parameter, so that a
+model with that kernel and parameter gives the same predictions.
 """
 
 from __future__ import annotations

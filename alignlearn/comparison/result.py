@@ -1,4 +1,4 @@
-"""The outcome of a comparison: numbers by method and fold, their table, and the verdict."""
+"""The result of a comparison: numbers by method and fold, their table, and the verdict."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ TESTS = ("corrected-t", "prequential")
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a comparison is made.
+    """Settings of a comparison.
 
     Attributes
     ----------
     n_folds : int
-        At least 3: in every trial one fold tests, the next one validates, the others train.
+        At least 3: in every trial one fold is for testing, the next for validation, and the others
+        for training.
     scale : {"standard", "minmax", "none"}
-        Columns are scaled to mean 0 and deviation 1, or to [-1, 1], as seen on the training folds.
-        Those of a sparse matrix are divided only, which keeps their zeros.
-        RankOneKernels are not affected: all of them get the same trace.
+        Columns are scaled to mean 0 and deviation 1, or to [-1, 1], computed on the training folds.
+        Columns of a sparse matrix are only divided, which keeps their zeros. RankOneKernels are not
+        affected: they are trace-normalized.
     random_state : int
         Seed of the folds.
     grid : tuple of float, optional
         Values of C (classification) or alpha (regression) to choose from, for kernels of mean
         diagonal 1. Default: C = 2^-5, 2^-3, ..., 2^11; alpha = 10^-6, ..., 10^3, 4 a decade.
     test : {"corrected-t", "prequential"}
-        What the p-values are of. "prequential": samples come in a random order, n_folds blocks of
-        their later half test, and what comes before a block trains and validates (one part in
-        n_folds - 1); then the level of the test is proved.
+        The test for the p-values. "prequential": samples are randomly ordered, n_folds blocks of
+        the later half are for testing, and the samples before a block are for training and
+        validation (one part in n_folds - 1). The type I error rate of this test is proved.
 
     Examples
     --------
@@ -66,20 +67,20 @@ class Comparison:
     kernel_names : tuple of str
     task : {"classification", "regression"}
     columns : dict of str to ndarray of shape (n, f)
-        The next five, by name: those of `comparison.columns.COLUMNS`, which are attributes, too.
+        The next five arrays by name, those of `comparison.columns.COLUMNS`.
     error : ndarray of shape (n, f)
-        On the test fold: fraction misclassified, or root mean squared error in units of y.
+        Test error: fraction misclassified, or root mean squared error in units of y.
     validation_error : ndarray of shape (n, f)
-        The same on the validation fold, at the chosen parameter.
+        Error on the validation fold, at the selected parameter.
     alignment : ndarray of shape (n, f)
-        Centered alignment of the combined kernel with the target on the training folds, which is
-        what weights are learned from. NaN for the ensemble, which has no combined kernel.
+        Centered alignment of the combined kernel with the target on the training folds, from which
+        weights are learned. NaN for the ensemble, which has no combined kernel.
     test_alignment : ndarray of shape (n, f)
-        The same on the test fold. Alignment has an upward bias that grows as samples get fewer, so
-        the two are not on one scale.
+        Alignment on the test fold. Alignment has an upward bias that grows as the number of samples
+        decreases, so the two are not comparable.
     parameter : ndarray of shape (n, f)
-        Chosen C or alpha, of a machine at the combined kernel (of every machine of the ensemble);
-        of "bayesian-mkl" its sigma_g.
+        Selected C or alpha of the model (of every model of the ensemble); sigma_g for
+        "bayesian-mkl".
     weights : ndarray of shape (n, f, p)
         Weights of the centered, trace-normalized kernels; absolute values sum to 1. For the
         ensemble, weights of its models. With more than two classes, these and the weights of
@@ -89,11 +90,11 @@ class Comparison:
         Of X.
     protocol : Protocol
     losses : ndarray of shape (n, N), optional
-        Of a prequential comparison: in [0, 1], on the samples of all blocks in their order. For
-        real targets squared errors, capped at 9 times the largest mean squared error of the pilot
-        and divided by that.
+        For a prequential comparison: losses in [0, 1] on the samples of all blocks, in order. For
+        regression, squared errors, truncated at 9 times the largest mean squared error of the pilot
+        and divided by it.
     pilot_losses : ndarray of shape (n, n_pilot), optional
-        On samples before the first block, which say how many differences to expect.
+        Losses on samples before the first block, which estimate the number of differences.
 
     Examples
     --------
@@ -136,12 +137,12 @@ class Comparison:
         return self.methods.index(check_choice("method", method, self.methods))
 
     def p_value(self, method, against="uniform") -> float:
-        """P-value of the test that the protocol names: small if ``method`` has the lower error.
+        """P-value of the test of the protocol: small if ``method`` has the lower error.
 
-        "corrected-t": `corrected_resampled_t_test`, whose variance allows for training folds that
-        overlap. Its level is not proved; where nothing could be learned (3650 comparisons, 40 to
-        200 samples) p <= 5 % came in at most 1 % of the cases (docs/guide/tests-of-difference.md).
-        "prequential": `prequential_test`.
+        "corrected-t": `corrected_resampled_t_test`, whose variance accounts for overlapping
+        training folds. Its type I error rate is not proved. If nothing could be learned (3650
+        comparisons, 40 to 200 samples), p <= 5% occurred in at most 1% of the cases
+        (docs/guide/tests-of-difference.md). "prequential": `prequential_test`.
         """
         if self.losses is not None:
             return self.prequential(method, against).p_value
@@ -152,12 +153,12 @@ class Comparison:
         return corrected_resampled_t_test(*pair, self.protocol.n_folds - 1, 1).p_value
 
     def prequential(self, method, against="uniform", level=0.05):
-        """The `PrequentialResult` for a lower error of ``method``, of a prequential comparison.
+        """The `PrequentialResult` of the test for a lower error of ``method``.
 
         Raises
         ------
         ValueError
-            For another comparison.
+            The comparison is not prequential.
         """
         from alignlearn.significance import prequential_test
 
@@ -219,7 +220,7 @@ class Comparison:
         return DataFrame(columns).join(frame)
 
     def legend(self) -> str:
-        """What the columns of the table are."""
+        """Description of the columns of the table."""
         error = ERROR_NAMES[self.task]
         sentences = [c.legend.format(error=error) for c in COLUMNS.values() if c.legend]
         n, parts = self.protocol.n_folds, "folds" if self.losses is None else "blocks"
@@ -232,7 +233,7 @@ class Comparison:
         return "signs" if self.task == "classification" else "betting"
 
     def verdict(self, level=0.05) -> str:
-        """In plain words: whether learning the kernel beat the uniform combination, or lost."""
+        """Sentence that states whether learned weights were better or worse than equal weights."""
         level = check_number("level", level, low=0.0, high=1.0, strict=True)
         if not self.learned or "uniform" not in self.methods:
             return "Nothing to judge: a learned combination and the uniform one are both needed."

@@ -1,4 +1,4 @@
-"""Methods of a comparison that bring their own kernel or model."""
+"""Methods of a comparison with their own kernel or model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _svm_cv(trial):
 
 
 def _by_folds(trial):
-    """The choice of the CV estimators among ways to make a kernel, and the average of the best."""
+    """The default search of the CV estimators, with the average of the best candidates."""
     train, held_out = trial.columns
     nothing = np.full(trial.scale.size, np.nan)
     if trial.task == "regression":

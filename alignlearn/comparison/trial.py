@@ -1,4 +1,4 @@
-"""One trial of a comparison: everything a method needs, from the training folds only."""
+"""One trial of a comparison: the data for a method, from the training folds only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 class Trial:
-    """One assignment of the folds: everything a method needs, from the training folds only."""
+    """One assignment of the folds: the data for a method, from the training folds only."""
 
     def __init__(self, X, y, kernels, task, parts, protocol, statistics=None):
         train, validate, test = parts
@@ -50,14 +50,14 @@ class Trial:
         self.y, self.y_validate, self.y_test = y[train], y[validate], y[test]
         self.source = open_source(X_train, kernels)
         self.held_out = self.source.check(held_out)
-        # Parameters that are taken from the training folds differ from trial to trial.
+        # Parameters that depend on the training folds differ between trials.
         self.names = self.source.names if rank_one else tuple(str(k) for k in kernels)
         self.problem = Problem(self.source, self.y, task, statistics=statistics)
         self.statistics, self.scale = self.problem.statistics, self.problem.scale
 
     def outcome(self, method):
         """Learn, choose on the validation fold, test."""
-        # The first of those that validate best.
+        # Ties go to the first.
         chosen = min(METHODS[method].candidates(self), key=self.validation_error, default=None)
         if chosen is None:
             raise ValueError("X: every kernel is constant on the training folds.")
@@ -70,7 +70,7 @@ class Trial:
         return _error(candidate.predictions[:n], self.y_validate, self.task)
 
     def test_error(self, candidate):
-        """The same on the test fold."""
+        """Root mean squared error, or the fraction misclassified, on the test fold."""
         n = len(self.y_validate)
         return _error(candidate.predictions[n:], self.y_test, self.task)
 
@@ -87,14 +87,14 @@ class Trial:
         return centered_alignment(center_gram(K), self.y_test, self.task)
 
     def shared(self, make):
-        """``make(self)``, made once for all methods of the trial."""
+        """``make(self)``, computed once for all methods of the trial."""
         if make not in self._shared:
             self._shared[make] = make(self)
         return self._shared[make]
 
     @cached_property
     def columns(self):
-        """Training and held-out rows, scaled as the protocol says whatever the kernels are."""
+        """Training and held-out rows, scaled according to the protocol for all kernels."""
         return self._scaled(self.protocol.scale)
 
     def _scaled(self, scale):
@@ -141,7 +141,7 @@ def grid(protocol, task):
 
 
 def scale_columns(parts, scale):
-    """Rows in parts, their columns scaled as the first part says; `Protocol` has the scales."""
+    """Scale the columns of several parts by the first part, as in `Protocol`."""
     shift, divisor = _column_scale(parts[0], scale)
     return tuple(_scaled(A, shift, divisor) for A in parts)
 

@@ -82,18 +82,17 @@ def load(
         .svmlight .libsvm) or else by its content; text may be compressed by gzip, bzip2 or xz. A
         file that is called like a known set is reached by its path, such as ``"./wine"``.
     target : str or int, optional
-        What to predict. In delimited text a column, by name or number (default: the last one). In
-        an npz file or a registered set one of the other arrays (``"sign"`` of the reviews), or one
+        The target. In delimited text, a column by name or number. Default: the last column. In an
+        npz file or a registered set, one of the other arrays (``"sign"`` of the reviews), or one
         column of a target with several (``"load_zone_21"``).
     task : {"classification", "regression"}, optional
-        Default: words are labels; numbers are labels when all are integers, with at most 20
-        distinct values and at least two rows to each on average; known sets say it themselves.
+        Default: strings are labels. Numbers are labels if all are integers with at most 20 distinct
+        values and at least two rows per value on average. Known data sets have a fixed task.
     missing : {"error", "drop", "impute", "keep"}, optional
-        Rows with missing values: refused (default for files), left out (default for registered
-        sets; ``extra["complete"]`` marks the rows that stay), filled with the median of the
-        column or its most frequent word, or kept with NaN in X. What is filled is taken from all
-        rows, before any of them are set apart for testing; a missing target is never filled: its
-        row is left out.
+        Rows with missing values: an error (default for files), dropped (default for registered
+        sets; ``extra["complete"]`` marks the rows that stay), imputed by the median of the column
+        or its most frequent string, or kept with NaN in X. Imputation uses all rows, before any
+        split. A missing target is never imputed: its row is dropped.
     drop : str, int or sequence of these, optional
         Columns to leave out, by name or number: of delimited text as it stands in the file, before
         words become columns of 0 and 1 (the target counts, and by default is the last column that
@@ -103,15 +102,16 @@ def load(
     download : bool
         Whether a set that is not in the cache may be downloaded.
     timeout : float
-        Longest silence of the server, in seconds.
+        Timeout of the server, in seconds.
     return_X_y : bool
-        Whether to give ``(X, y)`` in place of the :class:`Dataset`.
+        Whether to return ``(X, y)`` instead of the :class:`Dataset`.
 
     Returns
     -------
     Dataset
-        X raw, neither scaled nor centred; words in a table become columns of 0 and 1, named
-        ``colour=red``. Registered two-class sets have y = -1 or +1. ``notes`` says what was read.
+        X is neither scaled nor centered; strings in a table become columns of 0 and 1, named
+        ``color=red``. Registered two-class sets have y = -1 or +1. ``notes`` describes how the data
+        were read.
 
     Raises
     ------
@@ -123,9 +123,9 @@ def load(
     FileNotFoundError
         A path without a file.
     DatasetError
-        A set that is neither cached nor could be downloaded, or whose numbers are not those it is
-        known for: shape, class counts and SHA-256 of the parsed arrays are compared after every
-        download and every time it is read from the cache. Nothing broken is left in the cache.
+        A set that is neither cached nor could be downloaded, or whose numbers are not the
+        registered ones: shape, class counts and SHA-256 of the parsed arrays are compared after
+        every download and every time the cache is read. No damaged file is left in the cache.
     ImportError
         A bundled set without scikit-learn.
 

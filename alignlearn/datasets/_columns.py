@@ -138,11 +138,11 @@ def check_width(n_rows, n_columns, place):
 
 
 def targets(column, comma, place) -> np.ndarray:
-    """float64 numbers, or the words as they stand: labels.
+    """Convert to float64 numbers, or keep strings as labels.
 
-    Words are refused when more than half of the distinct ones are numbers, or more than half of
-    the rows are distinct (and more than 10), as they are after a typing error among numbers;
-    numbers when they are different integers that float64 cannot tell apart.
+    Strings raise an error if more than half of the distinct ones are numbers, or more than half of
+    the rows are distinct (and more than 10), which indicates a typing error among numbers. Numbers
+    raise an error if they are different integers that are equal in float64.
     """
     where, title, lines = place
     values = numbers(column, comma, place)

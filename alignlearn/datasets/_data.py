@@ -17,7 +17,7 @@ _NOT_EXTRA = {"X", "y", "Y", "feature_names", "target_names", *SPARSE_KEYS}
 
 
 class DatasetError(OSError):
-    """A data set could not be read, fetched or trusted; the message says what to do about it.
+    """A data set could not be read, downloaded or verified; the message names a remedy.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class Dataset:
     source : str
         The file or package that the numbers were read from.
     extra : dict of arrays
-        What else the set holds, such as the task of every row. ``extra["complete"]`` (bool) is
+        Other arrays of the data set, such as the task of every row. ``extra["complete"]`` (bool) is
         there when rows had missing values: one entry per row of the source that has a target,
         whether or not the incomplete rows were dropped or filled.
     citation : str
-        Where the set comes from; empty for files.
+        Origin of the data set; empty for files.
     notes : tuple of str
-        What was read and what became of it, a short sentence each: rows, columns, names, what was
-        left out, encoded or filled.
+        How the data were read, one short sentence each: rows, columns, names, and what was dropped,
+        encoded or imputed.
 
     Examples
     --------
@@ -283,7 +283,7 @@ def _sparse_matrix(arrays, where):
 
 
 def as_target(y, where):
-    """Labels as int64 or str, values as float64; anything else is refused.
+    """Convert labels to int64 or str and values to float64; raise an error otherwise.
 
     A single column is taken for a vector; integers beyond int64 become float64.
     """
@@ -386,7 +386,7 @@ def apply_missing(data: Dataset, missing: str) -> Dataset:
     """Refuse, drop, fill or keep the rows with NaN in X or y (see ``Dataset.extra``).
 
     "impute" fills X with the median of the column over all rows that have a target, and leaves out
-    the rows without one. Infinite entries are refused.
+    the rows without one. Infinite entries raise an error.
     """
     n = data.n_samples
     infinite = _marks(data.X, np.isinf).any(axis=1) | _target_marks(data.y, np.isinf)

@@ -47,7 +47,7 @@ def cache_dir(data_home=None) -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "alignlearn"
     base = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative path is to be ignored.
+    # By the XDG rules, a relative path is ignored.
     return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "alignlearn"
 
 
@@ -174,9 +174,9 @@ def _fetch_all(source, folder, timeout, max_bytes) -> dict:
 
 
 def fetch(address, path, *, timeout, max_bytes):
-    """Stream one address into a file; every failure is a DatasetError that says what happened.
+    """Stream one address into a file; every failure raises a DatasetError with its cause.
 
-    ``timeout`` is the longest silence in seconds; more than ``max_bytes`` bytes are refused.
+    ``timeout`` is in seconds; more than ``max_bytes`` bytes raise an error.
     """
     import http.client
     import urllib.error

@@ -24,7 +24,7 @@ _DENSE_FROM = 0.25
 def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Dataset:
     """Data set in a file, by its ending (.npz, .csv, .svm, ...) or else by its content.
 
-    gzip, bzip2 and xz are recognised by their first bytes. Incomplete rows are kept as NaN here;
+    gzip, bzip2 and xz are recognized by their first bytes. Incomplete rows are kept as NaN here;
     only a missing target and missing words need ``missing`` (see ``load``).
     """
     path = os.fspath(path)
@@ -173,7 +173,7 @@ def parse_svmlight(text, where, n_features=None):
         indices.extend(columns)
         indptr.append(len(indices))
     if not y or not indices:
-        raise ValueError(f"{where} holds no labelled feature vectors.")
+        raise ValueError(f"{where} holds no labeled feature vectors.")
     base = int(min(indices) > 0)
     columns = np.array(indices) - base
     if n_features is not None and columns.max() >= n_features:
@@ -187,7 +187,7 @@ def parse_svmlight(text, where, n_features=None):
 
 
 def _labelled_pairs(body):
-    """(label, indices, values) of a line; ValueError that says what is wrong with it."""
+    """(label, indices, values) of a line; ValueError for an invalid line."""
     label, *tokens = body.split()
     try:
         if "_" in body or not body.isascii():

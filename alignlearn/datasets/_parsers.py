@@ -137,8 +137,8 @@ _HOURS = range(1, 25)
 def parse_gefcom(files):
     """The nine withheld weeks of the load track: Load_solution.csv with the temperatures.
 
-    Temperatures come from temperature_history.csv, and for the last week, which that file lacks,
-    from temperature_solution.csv.
+    Temperatures come from temperature_history.csv, and for the last week, which is missing in that
+    file, from temperature_solution.csv.
     """
     raw = _only(files)
     loads = _hourly(archive_member(raw, "Load_solution.csv"), "zone_id")
@@ -186,7 +186,7 @@ _TOKEN = re.compile(r"[a-z0-9']+")
 
 
 def parse_reviews(files, *, folder, n_columns=5000):
-    """Bigram counts of the labelled reviews of one domain, positives first.
+    """Bigram counts of the labeled reviews of one domain, positives first.
 
     Tokens are ``[a-z0-9']+`` of the lower-cased review text; the columns are the ``n_columns`` most
     frequent bigrams by total count, ties in alphabetical order. y holds the stars.

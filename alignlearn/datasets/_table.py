@@ -22,7 +22,7 @@ _SHOWN = 8
 
 
 class Table(NamedTuple):
-    """What a text holds; names are empty without a line of names, notes say what was read."""
+    """Content of a text table; ``names`` is empty without a header, ``notes`` describe it."""
 
     X: np.ndarray
     y: np.ndarray
@@ -42,8 +42,8 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
     decimal points. A first column without a name, beside others with names, is an index and left
     out; ``target`` and ``drop`` count columns without it.
 
-    Columns of numbers stay as they are; true and false become 1 and 0; a column of words becomes
-    one column of 0 and 1 for each, named ``colour=red``. Missing are the empty field and ?, among
+    Columns of numbers stay unchanged; true and false become 1 and 0; a column of words becomes one
+    column of 0 and 1 for each, named ``color=red``. Missing are the empty field and ?, among
     numbers also NA, N/A, NaN, null and None (in any case), which are values among words.
     ``missing="impute"`` fills words with the most frequent one. Rows whose target is missing are
     left out by "drop" and "impute", and an error otherwise.

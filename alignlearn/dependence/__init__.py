@@ -1,9 +1,10 @@
 """Dependence of samples and similarity of representations, from kernels.
 
-`hsic_test` and `alignment_test` say whether two things depend on each other, `kci_test` whether
-they do given a third, `dhsic_test` whether several do, and `mmd_test` whether two samples differ in
-law. `cka_matrix` says how alike sets of features are, `CKAAccumulator` the same from mini-batches,
-`CKARecorder` of layers of networks while these run, and `plot_cka` draws it.
+`hsic_test` and `alignment_test` test whether two variables are dependent, `kci_test` whether they
+are dependent given a third, `dhsic_test` whether several are jointly dependent, and `mmd_test`
+whether two samples have different distributions. `cka_matrix` measures the similarity of sets of
+features, `CKAAccumulator` from mini-batches, `CKARecorder` for layers of networks during their
+forward passes, and `plot_cka` draws the matrix.
 """
 
 from .conditional import kci_test

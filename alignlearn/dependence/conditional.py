@@ -1,4 +1,4 @@
-"""Conditional independence: whether two things depend on each other, given a third."""
+"""Conditional independence: whether two variables are dependent given a third."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .views import as_column, centered_gram, naming, open_views, view_kernels
 
 _NAMES = ("X", "Y", "Z")
 _LEAST = 20  # samples
-# Of the kernels of Z: gamma times the number of columns, each of unit variance. The middle one also
-# says which samples are alike in Z.
+# For the kernels of Z: gamma times the number of columns, each of unit variance. The middle one
+# also measures the similarity of samples in Z.
 _RATES = (0.05, 0.25, 1.0)
-_ALPHAS = np.logspace(-5.0, 0.5, 12)  # of the trace of the centred kernel
-# Of the alpha of least error: what is left of a function of Z in the residuals of X and of Y is
-# dependence that is not there, while degrees of freedom are accounted for.
+_ALPHAS = np.logspace(-5.0, 0.5, 12)  # of the trace of the centered kernel
+# Relative to the alpha of minimum error. A function of Z that remains in the residuals of X and Y
+# would look like dependence, while degrees of freedom are accounted for.
 _LESS = 0.1
-_KEPT = 1e-4  # of a kernel's trace, that its features leave out
-_EXPLAINED = 1e-4  # of a view's variation left given Z, below which that is error of regression
+_KEPT = 1e-4  # share of a kernel's trace that its features omit
+_EXPLAINED = 1e-4  # share of a view's variation given Z, below which it is regression error
 _DRAWS = 2**22  # entries of draws held at once
 
 
@@ -34,23 +34,23 @@ def kci_test(
 ) -> DependenceTest:
     """Test of conditional independence of X and Y given Z by kernels.
 
-    Features of X and of Y are regressed on Z by kernel ridge, and the products of their residuals
-    are weighed by how alike samples are in Z.
+    Features of X and Y are regressed on Z by kernel ridge regression, and the products of their
+    residuals are weighted by the similarity of the samples in Z.
 
     Parameters
     ----------
     X, Y, Z : array-like of shape (m, d), or (m,) for one variable
-        The same m >= 20 samples; what else the kernels take.
+        The same m >= 20 samples; other objects if the kernels accept them.
     kernels : Kernel, str, or three of these, optional
-        One for all or one for each, also "precomputed". Default, and where one of three is None:
-        Gaussians with ``gamma="scale"``; for Z three of different widths on its columns in units of
-        their standard deviations, of which leave-one-out error chooses for X and for Y.
+        One for all or one for each, also "precomputed". Default, also for a None among three:
+        Gaussians with ``gamma="scale"``. For Z, three widths on its standardized columns, from
+        which the leave-one-out error selects one for X and one for Y.
     method : {"signs", "gamma"}
-        The law under independence: "signs" changes the signs of pairs of residuals at random, and
-        "gamma" is a Gamma law of the same mean and variance as a sum of chi-squares that weighs the
-        eigenvalues, one pass; it rejects too rarely where residuals have heavy tails.
+        The null distribution. "signs" changes the signs of pairs of residuals at random. "gamma" is
+        a Gamma distribution with the mean and variance of a weighted sum of chi-squares; it rejects
+        too rarely if residuals have heavy tails.
     n_draws : int, default 999
-        Of the signs.
+        Number of draws of the signs.
     random_state : int or numpy.random.Generator, optional
 
     Returns
@@ -61,28 +61,29 @@ def kci_test(
     Raises
     ------
     ValueError, TypeError
-        Fewer than 20 samples, views of different length or constant under their kernels (of a
-        constant Z nothing is given: see :func:`hsic_test`), NaN, bad parameters.
+        Fewer than 20 samples, views of different length or constant under their kernels (for a
+        constant Z use :func:`hsic_test`), NaN, or invalid parameters.
 
     Warns
     -----
     DoubtfulResultWarning
-        X or Y is a function of Z but for 1e-4 of its variation, which is then what the regression
-        does not find.
+        X or Y is a function of Z up to 1e-4 of its variation, so that the residuals are regression
+        error.
 
     Notes
     -----
-    No test of this hypothesis has both a level and power against every law (Shah and Peters, 2020):
-    this one holds its level as far as the regressions on Z, of X or of Y, are good. Where Z has
-    many columns, or where functions of it vary quickly for so few samples, too many p-values are
-    small. About five matrices (m, m) are held; the time is cubic in m.
+    No test of this hypothesis controls its type I error rate for all distributions and also has
+    power (Shah and Peters, 2020). The rate of this test is accurate if the regression of X or of Y
+    on Z is accurate. If Z has many columns, or functions of Z vary too quickly for the number of
+    samples, too many p-values are small. About five matrices (m, m) are held; the time is cubic in
+    m.
 
     References
     ----------
     Zhang, Peters, Janzing and Scholkopf (2011), Kernel-based conditional independence test and
-    application in causal discovery: the statistic and the Gamma law (proposition 5). Pogodin,
-    Schrab, Li, Sutherland and Gretton (2024), Practical kernel tests of conditional independence:
-    residuals of X alone, times the kernel of Z.
+    application in causal discovery: the statistic and the Gamma distribution (proposition 5).
+    Pogodin, Schrab, Li, Sutherland and Gretton (2024), Practical kernel tests of conditional
+    independence: residuals of X only, times the kernel of Z.
 
     Examples
     --------
@@ -147,14 +148,14 @@ def _views(X, Y, Z, kernels):
 
 
 def _features(view, name):
-    """Features (m, r) of a centred kernel of about unit trace per sample, to `_KEPT`."""
+    """Features (m, r) of a centered kernel of about unit trace per sample, to `_KEPT`."""
     K, _ = centered_gram(view, f"view {name!r}")
     K *= len(K) / K.trace()
     return pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=_KEPT).factor
 
 
 def _regressions(given, features):
-    """For X and for Y the kernel of Z and its alpha by leave-one-out error, the latter lessened."""
+    """For X and for Y, the kernel of Z and its alpha by leave-one-out error, alpha reduced."""
     targets, first = np.hstack(features), features[0].shape[1]
     parts = [slice(first), slice(first, None)]
     best = [(np.inf, 0, 0.0)] * 2
@@ -171,19 +172,19 @@ def _regressions(given, features):
 
 
 def _residual_operator(view, alpha):
-    """The matrix that takes targets to residuals of ridge regression with an intercept."""
+    """The matrix that maps targets to residuals of ridge regression with an intercept."""
     K, _ = centered_gram(view, "view 'Z'")
     m = len(K)
     K /= alpha
     K[np.diag_indices(m)] += 1.0
     cholesky(K)
     R = cholesky_solve(K, np.eye(m))
-    R -= 1.0 / m  # centred kernels leave the constant vector as it is
+    R -= 1.0 / m  # centered kernels do not change the constant vector
     return R
 
 
 def _alike(given):
-    """A kernel of Z to weigh pairs with, plus its mean: dependence on average is seen as well."""
+    """A kernel of Z for the weights of pairs, plus its mean, to detect average dependence, too."""
     K = np.array(given[len(given) // 2].gram(exact=True), dtype=np.float64)
     K /= K.trace() / len(K)
     K += 1.0
@@ -191,7 +192,7 @@ def _alike(given):
 
 
 def _freedom(R, S):
-    """Variance of the sum of products of residuals, over the sum of what single ones have.
+    """Variance of the sum of products of residuals, divided by the sum of their variances.
 
     Of errors that are independent of Z with a fixed variance: ``tr(RR'SS')`` over the sum of
     products of the diagonals.

@@ -17,12 +17,12 @@ def plot_cka(values, *, names=None, other_names=None, title="", path=None, ax=No
     values : array-like of shape (p, q)
         From `cka_matrix` or `CKAAccumulator.matrix`.
     names, other_names : sequence of str, optional
-        Labels of rows and of columns; default numbers. For a square matrix ``names`` is for both.
+        Labels of rows and columns. Default: numbers. For a square matrix ``names`` is for both.
     title : str
     path : str or path-like, optional
         File to write; the ending (.png, .svg, .pdf) decides the format.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
+        Axes to draw on. Default: a new figure.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def plot_cka(values, *, names=None, other_names=None, title="", path=None, ax=No
     Raises
     ------
     ValueError
-        Not a matrix of finite numbers; not as many names as rows or columns.
+        Not a matrix of finite numbers, or the number of names differs from rows or columns.
 
     Examples
     --------

@@ -32,18 +32,18 @@ from .views import centered_gram, constant_view, largest, naming, open_views
 
 @dataclass(frozen=True, eq=False)
 class DependenceTest(Result):
-    """A test of the hypothesis that two or more things are independent.
+    """A test of the hypothesis that two or more variables are independent.
 
-    Two samples have one law if the values do not depend on which of both they are from.
+    Two samples have the same distribution if the values are independent of the sample label.
 
     Attributes
     ----------
     statistic : float
-        The larger, the more dependence.
+        Larger values indicate more dependence.
     p_value : float
-        Probability of so large a statistic under independence. By permutation ``(1 + k) / (1 + n)``
-        with k of n permuted statistics at least as large, so that the level is kept exactly for
-        samples that are exchangeable.
+        Probability of a statistic at least as large under independence. For permutations ``(1 + k)
+        / (1 + n)`` if k of n permuted statistics are at least as large, which controls the type I
+        error rate exactly for exchangeable samples.
     method : str
         "permutation", "low-rank", "gamma" or "signs".
     n_samples : int
@@ -85,36 +85,37 @@ def hsic_test(
     Parameters
     ----------
     X, Y : array-like of shape (m, d), or (m,) for one variable
-        The same m samples; what else the kernels take; for "precomputed" Gram matrices (m, m).
+        The same m samples; other objects if the kernels accept them; Gram matrices (m, m) for
+        "precomputed".
     kernels : Kernel, str, or a pair of these, optional
         One for both views or one for each, also "precomputed". Default: Gaussians with
-        ``gamma="scale"``. Against every kind of dependence a characteristic kernel is needed (a
-        Gaussian, say, not a linear one).
+        ``gamma="scale"``. A characteristic kernel, such as a Gaussian but not a linear one, detects
+        every kind of dependence.
     method : {"auto", "permutation", "low-rank", "gamma"}
-        "permutation": of the samples of Y; exact level, also with ties and heavy tails. The
-        permutations are cyclic shifts of random orders, see the notes.
-        "low-rank": the same of the kernels' Nystrom features, for any number of samples from
-        ``10 (n_permutations + 1)`` up: no Gram matrix is held. Permutations are shifts of blocks of
-        the randomly ordered samples, which are a group, so the level is exact. "auto": "low-rank"
-        for more than 10,000 samples where it can be, else "permutation". "gamma": the
-        approximation of the null distribution by a Gamma law of the same mean and variance, one
-        pass; needs m >= 6, and rejects too often: at a level of 5 % it did so for 6 % of normal
-        samples (m = 20; 12 % with m = 6), and for 10 to 16 % of samples with heavy tails (Cauchy,
-        m = 20 to 200) or rare events (5 % ones, m = 100), at 1 % for up to 10 %. It warns where few
-        samples make up most of a kernel, as there; then use "permutation".
+        "permutation": permutes the samples of Y. The type I error rate is exact, also with ties and
+        heavy tails. The permutations are cyclic shifts of random orders, see the notes. "low-rank":
+        permutes Nystrom features of the kernels, for at least ``10 (n_permutations + 1)`` samples,
+        without a Gram matrix. Permutations are shifts of blocks of the randomly ordered samples,
+        which form a group, so the type I error rate is exact. "auto": "low-rank" for more than
+        10,000 samples if possible, otherwise "permutation". "gamma": approximates the null
+        distribution by a Gamma distribution with the same mean and variance, in one pass. It needs
+        m >= 6 and rejects too often. At a significance level of 5% it rejected 6% of normal samples
+        (m = 20; 12% for m = 6), and 10 to 16% of samples with heavy tails (Cauchy, m = 20 to 200)
+        or rare events (5% ones, m = 100); at 1% up to 10%. It gives a warning if few samples
+        dominate a kernel; use "permutation" then.
     unbiased : bool, default False
         Whether the statistic is the U-statistic, as in :func:`alignlearn.hsic`; permutation only,
         m >= 4.
     n_permutations : int, default 999
     n_centers : int, default 100
-        Samples of each view that span the features of "low-rank", drawn at random.
+        Number of randomly drawn samples of each view that span the features of "low-rank".
     random_state : int or numpy.random.Generator, optional
 
     Returns
     -------
     DependenceTest
-        ``statistic`` is :func:`alignlearn.hsic` of the two Gram matrices, for "low-rank" of those
-        of the features.
+        ``statistic`` is :func:`alignlearn.hsic` of the two Gram matrices, or of the Gram matrices
+        of the features for "low-rank".
 
     Raises
     ------
@@ -124,18 +125,19 @@ def hsic_test(
     Notes
     -----
     Two Gram matrices are held. The permutations are ``4 (n_permutations + 1) / m`` random orders of
-    the samples with cyclic shifts of each, drawn without replacement, among them the identity. No
-    permutation is distinguished from another, so the p-value is exactly valid. All shifts of one
+    the samples with cyclic shifts of each, drawn without replacement, including the identity. No
+    permutation is distinguished from the others, so the p-value is exactly valid. All shifts of one
     order together cost m^2 log m operations by Fourier transforms: 999 permutations take 1 to 2 s
     of one core for m = 4000. A seed gives the same null for any number of threads. "low-rank" holds
-    some ``m n_centers`` numbers, and all its permutations together cost about 10
-    ``m n_centers^2`` products. It sees less of rare or very local dependence, for which there may
-    be no centre.
+    some ``m n_centers`` numbers, and all its permutations together cost about 10 ``m n_centers^2``
+    products. It has less power against rare or very local dependence, for which there may be no
+    center.
 
     References
     ----------
     Gretton, Fukumizu, Teo, Song, Scholkopf and Smola (2008), A kernel statistical test of
-    independence: equations 9 and 10 for the Gamma law, with the mean for kernels of any diagonal.
+    independence: equations 9 and 10 for the Gamma distribution, with the mean for kernels with any
+    diagonal.
 
     Examples
     --------
@@ -153,8 +155,8 @@ def hsic_test(
     n_centers = check_count("n_centers", n_centers, optional=False)
     if check_flag("unbiased", unbiased) and method in ("gamma", "low-rank"):
         raise ValueError(
-            f'unbiased=True with method="{method}": the law is that of the biased statistic; '
-            'accepted: unbiased=False, or method="permutation".'
+            f'unbiased=True with method="{method}": its distribution is that of the biased '
+            'statistic; accepted: unbiased=False, or method="permutation".'
         )
     rng = check_seed("random_state", random_state)
     views = open_views([X, Y], kernels)
@@ -167,7 +169,7 @@ def hsic_test(
         raise ValueError(f"X has {m} samples; accepted for this test: at least {least}.")
     if method == "low-rank":
         return _low_rank_test(views, min(n_centers, m), n_permutations, rng)
-    check_gram_memory(m, 4)  # as they come, and in double precision
+    check_gram_memory(m, 4)  # unchanged, and in double precision
     if method == "gamma":
         return _gamma_test(views)
     (K, L), unit = _opened(views)
@@ -188,11 +190,12 @@ def permutation_test(K, L, rng, n_permutations, unit):
 
 _LARGE = 10_000  # samples, above which "auto" forms no Gram matrices
 _SHORTEST = 10  # samples of a block: nine tenths of all at least are permuted
-_DEPENDENT = 1e-10  # of the largest eigenvalue: directions of centres that are rounding
+_DEPENDENT = 1e-10  # of the largest eigenvalue: directions of centers that are rounding
 
 
 def _low_rank_test(views, n_centers, n_permutations, rng):
-    # Centres of their own: as pairs they would tell the order of the samples from others.
+    # Different centers for each view: shared ones would distinguish the order of the samples from
+    # others.
     features = [_nystrom(view, n_centers, f"view {i}", rng) for i, view in enumerate(views)]
     m = len(features[0][0])
     order, unit = rng.permutation(m), 1.0
@@ -206,7 +209,7 @@ def _low_rank_test(views, n_centers, n_permutations, rng):
 
 
 def _nystrom(view, n_centers, name, rng):
-    """Centred features (m, r) over their largest entry, and that."""
+    """Centered features (m, r) over their largest entry, and that."""
     m = view.n_samples
     centers = rng.choice(m, n_centers, replace=False)
     with naming(name):
@@ -224,7 +227,7 @@ def _nystrom(view, n_centers, name, rng):
 
 
 def _opened(views):
-    """The centred Gram matrices over their largest entries, and the product of these."""
+    """The centered Gram matrices over their largest entries, and the product of these."""
     unit, grams = 1.0, []
     for i, view in enumerate(views):
         K = centered_gram(view, f"view {i}")[0]
@@ -236,7 +239,7 @@ def _opened(views):
 
 
 def _u_centered(K):
-    """K (m, m), overwritten, U-centred: rows sum to 0 without the diagonal, which is 0.
+    """K (m, m), overwritten, U-centered: rows sum to 0 without the diagonal, which is 0.
 
     Source: Szekely and Rizzo (2014), section 3: ``<K, L> / (m (m - 3))`` is the unbiased HSIC.
     """
@@ -254,7 +257,7 @@ _FEW = 1 / 3  # of the samples, below which they are too few to make up a kernel
 
 
 def _doubt_gamma(centered):
-    """Warn where few samples hold most of the variance of a centred Gram matrix."""
+    """Warn if few samples hold most of the variance of a centered Gram matrix."""
     for i, K in enumerate(centered):
         d = np.diagonal(K)
         # As many equal ones have this ratio of the squared sum to the sum of squares.
@@ -287,17 +290,17 @@ def _gamma_test(views):
 
 
 def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) -> DependenceTest:
-    """Permutation test of whether a Gram matrix is aligned with a target beyond chance.
+    """Permutation test for the alignment of a Gram matrix with a target.
 
     Parameters
     ----------
     K : array-like of shape (m, m)
-        A Gram matrix: also indefinite, as estimates of quantum kernels from few shots are, and
-        also complex Hermitian, of which the real part is taken.
+        A Gram matrix. It may be indefinite, as estimates of quantum kernels from few shots, or
+        complex Hermitian, whose real part is used.
     y : array-like of shape (m,), (m, c) or (m, m)
         A target of any units, or a second Gram matrix, as in :func:`alignlearn.alignment`.
     task : {"auto", "classification", "regression"}
-        How to read a target; "auto" takes floating-point values as regression.
+        Type of the target; "auto" reads floating-point values as regression.
     n_permutations : int, default 999
         Of the samples of y.
     random_state : int or numpy.random.Generator, optional
@@ -305,7 +308,7 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
     Returns
     -------
     DependenceTest
-        ``statistic`` is the centred alignment.
+        ``statistic`` is the centered alignment.
 
     Raises
     ------
@@ -351,7 +354,7 @@ def _unit_columns(y, m, task):
 
 
 def _centered(name, K):
-    """K checked, real and centred, in units of its largest entry."""
+    """K checked, real and centered, in units of its largest entry."""
     K = plain(name, K)
     try:
         is_complex = np.iscomplexobj(K)
@@ -375,15 +378,15 @@ def real_gram(K, *, test=False):
     ``Re <phi, psi>`` is the inner product of the vectors ``(Re phi, Im phi)``, so the real part of
     a positive semi-definite K is positive semi-definite. For real coefficients and labels nothing
     is lost: ``y'Ky = y' Re(K) y``, since Im K is antisymmetric. (Fidelities ``|<phi, psi>|^2`` are
-    real already.) A noisy K whose real part is indefinite is repaired, the same way for the rows of
-    new samples, by `alignlearn.machines.SpectrumFix`, or by `Precomputed(K, fix=...)`.
+    real already.) If the real part of a noisy K is indefinite, `alignlearn.machines.SpectrumFix` or
+    `Precomputed(K, fix=...)` makes it positive semidefinite, consistently for rows of new samples.
 
     Parameters
     ----------
     K : array-like of shape (m, m), or (n, m) with ``test``
         Complex or real. Not modified.
     test : bool, default False
-        Whether rows are new samples: nothing is Hermitian then.
+        Whether rows are new samples, so that the matrix is not Hermitian.
 
     Returns
     -------

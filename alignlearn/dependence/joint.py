@@ -1,4 +1,4 @@
-"""Joint independence of several variables, and whether two samples have one law."""
+"""Joint independence of several variables, and equality of the distributions of two samples."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from .views import as_column, centered_gram, largest, open_views, single_view, v
 def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> DependenceTest:
     """Test of joint independence of several variables by dHSIC.
 
-    Variables of which each pair is independent may depend on each other all the same: of two fair
-    coins and whether they agree, say, every one is a function of the other two.
+    Pairwise independent variables may be jointly dependent: of two fair coins and the indicator of
+    their equality, each is a function of the other two.
 
     Parameters
     ----------
     *views : array-likes of shape (m, d_k) or (m,)
-        Two or more, of the same m samples; what else the kernels take; for "precomputed" Gram
-        matrices (m, m).
+        Two or more views of the same m samples; other objects if the kernels accept them; Gram
+        matrices (m, m) for "precomputed".
     kernels : Kernel, str, or a sequence of these, optional
         One for all views or one for each, also "precomputed". Default: Gaussians with
         ``gamma="scale"``.
     n_permutations : int, default 999
-        Of the samples of all views but the first, each for itself, by cyclic shifts of random
-        orders, see the notes. The type I error rate is exact.
+        The samples of all views except the first are permuted, each view separately, by cyclic
+        shifts of random orders, see the notes. The type I error rate is exact.
     random_state : int or numpy.random.Generator, optional
 
     Returns
     -------
     DependenceTest
-        ``statistic`` is the squared distance in feature space of the joint law from the product of
-        the laws, dHSIC; of two views it is :func:`alignlearn.hsic`.
+        ``statistic`` is dHSIC, the squared distance in feature space between the joint distribution
+        and the product of the marginal distributions. For two views it is :func:`alignlearn.hsic`.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     check_gram_memory(m, max(d + 2, -(-3 * d // 2)))
     grams, unit = np.empty((d, m, m)), 1.0
     for i, view in enumerate(opened):
-        centered_gram(view, f"view {i}")  # refuses a constant one
+        centered_gram(view, f"view {i}")  # raises an error for a constant view
         grams[i] = view.gram(exact=True)
         scale = largest(grams[i])
         grams[i] /= scale
@@ -98,20 +98,20 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
 def mmd_test(
     X, Y, kernel=None, *, unbiased=False, n_permutations=999, random_state=None
 ) -> DependenceTest:
-    """Test of whether two samples have the same law, by the maximum mean discrepancy.
+    """Two-sample test by the maximum mean discrepancy.
 
     Parameters
     ----------
     X, Y : array-like of shape (n, d) and (m, d), or (n,) and (m,)
-        The two samples, of any numbers; what else the kernel takes.
+        The two samples, of any sizes; other objects if the kernel accepts them.
     kernel : Kernel or str, optional
-        Default: a Gaussian with ``gamma="scale"`` of both samples together. Against every
-        difference a characteristic kernel is needed.
+        Default: a Gaussian with ``gamma="scale"`` of both samples together. A characteristic kernel
+        detects every difference.
     unbiased : bool, default False
         Whether the statistic is the U-statistic, which leaves out the kernel of a value with
         itself.
     n_permutations : int, default 999
-        Of the values over both samples; exact level.
+        Permutations of the values over both samples; the type I error rate is exact.
     random_state : int or numpy.random.Generator, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Layers of torch networks, recorded while they run, for their similarity."""
+"""Recording of the layers of torch networks during forward passes, for their similarity."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OF_MODULES = ("named_modules", "register_forward_hook", "register_forward_pre_h
 
 
 class CKARecorder:
-    """CKA of the layers of a network, or of two, recorded while these run on mini-batches.
+    """CKA of the layers of one or two networks, recorded during forward passes on mini-batches.
 
-    A context in which every forward pass of the network is a batch of a `CKAAccumulator`: hooks
-    take what the layers give. Of two networks a batch is a pass of each, in either order. The hooks
-    are removed at the end, also after an error. ::
+    A context manager in which every forward pass of the network is a batch of a `CKAAccumulator`:
+    hooks record the outputs of the layers. With two networks, a batch is one pass of each, in
+    either order. The hooks are removed at the end, also after an error. ::
 
         with al.CKARecorder(model, other) as recorder:
             for x, _ in loader:
@@ -31,29 +31,30 @@ class CKARecorder:
     other : torch.nn.Module, optional
         A second network, whose layers are the columns.
     layers, other_layers : sequence of str, optional
-        Names as in ``model.named_modules()``. Default: all modules without parts that give tensors.
+        Names as in ``model.named_modules()``. Default: all modules without submodules that return
+        tensors.
     kernels : as in :func:`cka_matrix`, default "linear"
 
     Attributes
     ----------
     accumulator : CKAAccumulator
     names, other_names : list of str
-        Of rows and of columns, known after the first batch; "name:2" is the second call of a module
-        in one pass. ``other_names`` is None for one network.
+        Names of rows and of columns, available after the first batch; "name:2" is the second call
+        of a module in one pass. ``other_names`` is None for one network.
 
     Raises
     ------
     TypeError, ValueError
-        Not modules; a layer that is not there or gives no tensor; in a pass: fewer than 4 samples,
-        a layer that is not called, layers of another number of rows, one of two networks called
-        twice in turn.
+        Not modules; a layer that does not exist or returns no tensor; in a pass: fewer than 4
+        samples, a layer that is not called, layers with a different number of rows, or one of two
+        networks called twice in a row.
 
     Notes
     -----
-    What a layer gives is copied, since the next one may work in place; of several things, as of
-    recurrent layers, the first. With linear kernels tensors on a CUDA device stay there. Weights
-    are not changed, and gradients may be followed meanwhile; within ``torch.no_grad()`` it is
-    faster.
+    The output of a layer is copied, since the next layer may work in place. If a layer returns
+    several objects, as recurrent layers do, the first is used. With linear kernels, tensors on a
+    CUDA device stay there. Weights are not changed, and gradients may be tracked;
+    ``torch.no_grad()`` is faster.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class CKARecorder:
 
 
 class _Network:
-    """A network, the layers that are wanted of it, and what they gave in this pass."""
+    """A network, its recorded layers, and their outputs in this pass."""
 
     def __init__(self, name, module, argument, layers):
         if not all(hasattr(module, method) for method in _OF_MODULES):
@@ -163,11 +164,11 @@ class _Network:
         return record
 
     def forget(self):
-        """Start anew: nothing was called."""
+        """Reset the state: no layer was called."""
         self.done, self._given, self._calls = False, {}, {}
 
     def batch(self):
-        """What the layers gave in this pass, the same ones in all passes."""
+        """Outputs of the layers in this pass; all passes have the same layers."""
         missing = [name for name in self._modules if name not in self._given]
         if (self._chosen and missing) or not self._given:
             raise ValueError(
@@ -200,7 +201,7 @@ def _modules(module, argument, layers):
 
 
 def _tensor(output):
-    """A copy of the first tensor of what a layer gave, a row per sample; None if it has none."""
+    """A copy of the first tensor in a layer's output, a row per sample; None if there is none."""
     while isinstance(output, (tuple, list, Mapping)) and len(output):
         output = next(iter(output.values() if isinstance(output, Mapping) else output))
     if not hasattr(output, "detach") or output.ndim == 0:

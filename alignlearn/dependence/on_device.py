@@ -1,7 +1,7 @@
-"""Products of representations that lie on a CUDA device, by the operations of their own library.
+"""Products of representations on a CUDA device, by the operations of their own library.
 
-Tensors of torch have them as methods, so that it is not imported. Sums and products are in float64;
-what leaves the device are the products of every pair of sets and the lengths of the rows.
+Torch tensors have these operations as methods, so torch is not imported. Sums and products are in
+float64. Only the products of every pair of sets and the norms of the rows leave the device.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def matrix(name, tensor):
 
 
 def scaled(tensor, exponent):
-    """``2^exponent`` times a tensor, in two steps of which each is a number."""
+    """``2^exponent`` times a tensor, in two steps without overflow."""
     half = exponent // 2
     return tensor * 2.0**half * 2.0 ** (exponent - half)
 
 
 def products(sets):
-    """``|F'G|_F^2`` of all pairs of sets with centred columns (t, t), and squared rows (t, m)."""
+    """``|F'G|_F^2`` of all pairs of sets with centered columns (t, t), and squared rows (t, m)."""
     centered = [_centered(F) for F in sets]
     m, t = len(centered[0]), len(centered)
     lengths = np.stack([_to_host((F * F).sum(1)) for F in centered])

@@ -147,7 +147,7 @@ def permuted_joint(grams, rng, n_permutations):
     and shifts of uniform orders are uniform. Which pair of orders and shifts is called the identity
     therefore does not change the joint distribution of the values.
 
-    Two shifts of one set of orders may leave a pair of matrices as they are to each other. There
+    Two shifts of one set of orders may not change the relative order of a pair of matrices. There
     are at most ``m / 16`` shifts of one set, so that few share this with the identity.
 
     Along the diagonals of matrices in new orders a shift reads memory in sequence, so that it costs

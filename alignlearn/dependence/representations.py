@@ -1,4 +1,4 @@
-"""Centred kernel alignment of sets of features, such as the layers of networks."""
+"""Centered kernel alignment of sets of features, such as the layers of networks."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ _ROUNDING = 32 * np.finfo(np.float64).eps
 
 
 def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.ndarray:
-    """Centred kernel alignment of every set of features with every other.
+    """Centered kernel alignment of every set of features with every other.
 
     Parameters
     ----------
     features : sequence or dict of p arrays with m rows, or array of shape (p, m, d)
-        Representations of the same m samples, such as the layers of a network; what follows the
-        first axis is made one. With "precomputed" Gram matrices (m, m). Of a dict ``kernels`` may
-        be one too, with the same names.
+        Representations of the same m samples, such as the layers of a network; axes after the first
+        are flattened. With "precomputed", Gram matrices (m, m). For a dict, ``kernels`` may be a
+        dict with the same names.
     other : sequence of q arrays with m rows, optional
-        Those of a second network; default ``features`` again.
+        Representations of a second network. Default: ``features``.
     kernels : Kernel, str, or a sequence of these, default "linear"
-        One for all, or one for each set (those of ``features``, then those of ``other``);
-        "precomputed" for all.
+        One for all, or one for each set (first ``features``, then ``other``); "precomputed" for
+        all.
     unbiased : bool, default False
-        Whether HSIC is the U-statistic (m >= 4): wide representations of few samples look alike
-        otherwise.
+        Whether to use the unbiased HSIC, a U-statistic (m >= 4). The biased one makes wide
+        representations of few samples look similar.
 
     Returns
     -------
@@ -67,9 +67,9 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
 
     Notes
     -----
-    Tensors on a CUDA device stay there for linear kernels; those of torch may have a gradient, or
-    be of half precision. No Gram matrix is formed: linear kernels take matrix products of the
-    features, or of some rows of the Gram matrices at a time, whichever is less; others are streamed
+    For linear kernels, tensors on a CUDA device stay there. Torch tensors may have a gradient or
+    half precision. No Gram matrix is formed: linear kernels use matrix products of the features, or
+    of some rows of the Gram matrices at a time, whichever is cheaper; other kernels are streamed
     over pairs of samples.
 
     References
@@ -100,9 +100,9 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
 class CKAAccumulator(Versioned):
     """`cka_matrix` from mini-batches: averages of unbiased HSIC, one batch in memory at a time.
 
-    Every batch gives U-statistics of all pairs of representations; their averages estimate the same
-    expectations without bias, at any batch size from 4 up. One batch of all samples gives
-    ``cka_matrix(unbiased=True)``, and so does the average over all subsets of one size.
+    Every batch gives U-statistics of all pairs of representations. Their averages are unbiased for
+    any batch size of at least 4. One batch of all samples gives ``cka_matrix(unbiased=True)``, and
+    so does the average over all subsets of one size.
 
     Parameters
     ----------
@@ -175,14 +175,14 @@ class CKAAccumulator(Versioned):
         return self
 
     def merge(self, other):
-        """Add what another accumulator has seen; return self.
+        """Add the batches of another accumulator; return self.
 
         Raises
         ------
         TypeError
-            ``other`` is something else.
+            ``other`` is not a CKAAccumulator.
         ValueError
-            It has seen other representations, or its kernels differ, as they do where each took
+            Its representations or its kernels differ. Kernels differ if each accumulator computed
             ``gamma="scale"`` from its own first batch.
         """
         check_same_type(self, other)
@@ -311,7 +311,7 @@ def _linear_products(sets, unbiased):
 
 
 def _inner_products(centered):
-    """``|F'G|_F^2`` of all pairs of centred features."""
+    """``|F'G|_F^2`` of all pairs of centered features."""
     m, t = len(centered[0]), len(centered)
     M = np.zeros((t, t))
     if sum(F.shape[1] for F in centered) < m:
@@ -331,7 +331,7 @@ def _inner_products(centered):
 
 
 def _centered(F):
-    """F with centred columns, float64; exactly 0 where a column is constant."""
+    """F with centered columns, float64; exactly 0 where a column is constant."""
     constant = F.min(axis=0) == F.max(axis=0)
     F = np.array(F, dtype=np.float64)
     F -= F.mean(axis=0)

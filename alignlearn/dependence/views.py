@@ -1,4 +1,4 @@
-"""Several views of the same samples, each with a kernel of its own."""
+"""Several views of the same samples, each with its own kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROUNDING = 32.0
 
 @contextmanager
 def naming(what):
-    """Errors about the samples or the kernel of one view say which; None for no other than X."""
+    """Context manager that adds the name of a view to error messages; None if there is only X."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -33,7 +33,7 @@ def view_kernels(kernels, n_views, names=None):
     Parameters
     ----------
     kernels : None, Kernel, Opener, str, or a sequence or dict of these
-        None is a Gaussian, ``gamma="scale"``; a single one is for every view.
+        None means a Gaussian with ``gamma="scale"``; a single kernel is for every view.
     n_views : int
     names : sequence of str, optional
         Of the views, which are the keys of a dict.
@@ -118,11 +118,11 @@ def single_view(X, kernel):
 
 
 def as_column(X, kernel, name="X"):
-    """A vector of numbers as a matrix of one column, where the kernel takes matrices."""
+    """A numeric vector as a matrix of one column, if the kernel accepts matrices."""
     if isinstance(kernel, (Opener, str)) or not kernel.needs_vectors or is_sparse(X):
         return X
     X = plain(name, X)
-    # An array of mixed lists would be refused before the error that says why.
+    # An array of mixed lists would raise another error before the informative one.
     if isinstance(X, (list, tuple)):
         vector = all(isinstance(x, (int, float, np.number)) for x in X)
     else:
@@ -132,7 +132,7 @@ def as_column(X, kernel, name="X"):
 
 
 def centered_gram(view, name):
-    """The centred Gram matrix (m, m) of a view, float64, and the rounding of its entries.
+    """The centered Gram matrix (m, m) of a view, float64, and the rounding of its entries.
 
     Raises
     ------
@@ -157,6 +157,6 @@ def largest(K):
 def constant_view(name, view):
     """The error for a view without variation."""
     return ValueError(
-        f"{name} is constant under its kernel, {view.source.names[0]}: all centred kernel values "
+        f"{name} is constant under its kernel, {view.source.names[0]}: all centered kernel values "
         "are 0, so that it depends on nothing; accepted: samples on which the kernel varies."
     )

@@ -1,7 +1,7 @@
 """Alignment statistics of low-rank kernels from features: no pair of samples is ever formed.
 
-With ``Phi_k`` the centred features of kernel k: ``a_k = |Phi_k' Y|_F^2``, ``M_kl = |Phi_k'
-Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``. Sample weights enter as square roots: features are centred
+With ``Phi_k`` the centered features of kernel k: ``a_k = |Phi_k' Y|_F^2``, ``M_kl = |Phi_k'
+Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``. Sample weights enter as square roots: features are centered
 at their weighted means, and rows of features and targets multiplied by the roots.
 """
 
@@ -46,7 +46,7 @@ def centered_feature_gram(X, *, square=False, weight=None):
 def _centered(X, weight=None):
     """X (m, p) less its column means, which columns (p,) are constant, and the roots (m,).
 
-    A sparse X stays sparse: only columns without zeros are centred, those of which centring the
+    A sparse X stays sparse: only columns without zeros are centered, those of which centring the
     products would lose digits. With weights rows are multiplied by their roots.
     """
     root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)
@@ -94,12 +94,12 @@ def _arrays(X):
 
 
 def _with_target(X, constant, Y, root):
-    """``|x' Y|^2`` for the columns x of X, (p,); Y is centred and multiplied by the roots."""
+    """``|x' Y|^2`` for the columns x of X, (p,); Y is centered and multiplied by the roots."""
     return np.where(constant, 0.0, np.square(np.asarray(X.T @ (root[:, None] * Y))).sum(axis=1))
 
 
 def rank_one_sums(X, Y, weight=None):
-    """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centred (m, c)."""
+    """a, M and traces of the kernels ``v_k v_k'``, v_k the columns of X; Y is centered (m, c)."""
     X, constant, root = _centered(X, weight)
     M = _feature_gram(X, constant, root, square=True)
     return _with_target(X, constant, Y, root), M, np.sqrt(np.diagonal(M))

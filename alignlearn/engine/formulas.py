@@ -4,7 +4,7 @@ Plain Python on ``math`` only, so that each target can compile the same source. 
 ``formula`` of a register and up to three numbers is an operation of programs on all targets, which
 a kernel emits by ``Builder.formula``. Exponentials of a primitive (Gaussian, Laplacian,
 exponential, exponential-dot) are one formula, ``exp(c t)``, which the engine evaluates with its own
-vectorised exponential.
+vectorized exponential.
 """
 
 import math

@@ -40,7 +40,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
     Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
     exact : bool, default True
         With False the result may lack f(x) + f(x'), in exchange for accuracy near constant kernels
-        and far from the origin; use it where the result is centred, or multiplied by coefficients
+        and far from the origin; use it where the result is centered, or multiplied by coefficients
         that sum to 0.
     out : ndarray of shape (n, m), optional
     engine : Cpu, Cuda or Cluster

@@ -101,7 +101,7 @@ ADD = _operation("{d} = {d} + {0} * {s}", common=True)
 MULTIPLY = _operation("{d} = {d} * {s}", common=True)
 RATIO = _operation("{d} = ratio({s}, {d})")  # s / d where s < d, else 1: of 0 and 0, too
 FLUSH = _operation("{d} = flush({d})", common=True)
-# 0 where |d| is at most the rounding, {0} units of it, of terms of size s that cancelled.
+# 0 where |d| is at most the rounding, {0} units of it, of terms of size s that canceled.
 CLEAR = _operation("{d} = clear({d}, {0} * eps * {s})")
 # (1 + u) exp(-u) and (1 + u + u^2 / 3) exp(-u).
 MATERN_32 = _operation("{d} = matern({0} * {s}, zero)")

@@ -37,7 +37,7 @@ def _eps(dtype):
 
 
 def _means(program, V):
-    """Means of the bound features to be centred, 0 for the others."""
+    """Means of the bound features to be centered, 0 for the others."""
     means = np.zeros(len(program.features))
     if program.centered.any():
         columns = program.features[program.centered]
@@ -88,7 +88,7 @@ class Sums(NamedTuple):
     S : ndarray of shape (p, p)
         ``<K_k, K_l>_F``.
     a : ndarray of shape (p,)
-        ``<K_k, Y Y'>_F``, already that of the centred kernels where Y is centred.
+        ``<K_k, Y Y'>_F``, already that of the centered kernels where Y is centered.
     row_sums, diagonal : ndarray of shape (p, m)
         ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     noise : ndarray of shape (p,)
@@ -116,13 +116,13 @@ def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
     X : ndarray or SparseRows of shape (m, d), or list of m objects
         Validated samples.
     Y : ndarray of shape (m, c)
-        Centred target columns.
+        Centered target columns.
     kernels : list of Kernel
         Resolved.
     verbose : bool or callable, default False
         Who is told how many of the pairs are done, as in `Progress`.
     weight : ndarray of shape (m,), optional
-        Sample weights, positive; Y is centred at its weighted mean.
+        Sample weights, positive; Y is centered at its weighted mean.
     engine : Cpu, Cuda or Cluster
         What the boxes of pairs run on.
 
@@ -155,7 +155,7 @@ class FoldSums:
     Parameters
     ----------
     X, Y, kernels, verbose, weight, engine
-        As in :func:`centered_sums`, samples ordered by fold; Y need not be centred.
+        As in :func:`centered_sums`, samples ordered by fold; Y need not be centered.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     terms : (indices of n kernels, ndarray of shape (n, m)), optional
@@ -229,7 +229,7 @@ class FoldSums:
         Returns
         -------
         sums : Sums
-        cancelled : ndarray of bool, shape (p,)
+        canceled : ndarray of bool, shape (p,)
             Kernels of which centring leaves so little that the sums have lost digits of it.
         underflowed : bool
             Whether squares of kernel values have lost digits in float32.

@@ -120,7 +120,7 @@ class Builder:
         self._code, self._parameters = [], []
         self._groups = {}  # columns -> first bound feature
         self._features, self._centered = [], []
-        self._primitives = {}  # (kind, columns, centred) -> register
+        self._primitives = {}  # (kind, columns, centered) -> register
         self._evaluated = {}  # the same for those evaluated outside
         self._factors, self._external, self._domains = [], [], []
         # The other registers come after the outputs, which are padded to whole blocks.

@@ -1,9 +1,9 @@
 """Evaluate a program on a tile of pairs: the hot loops.
 
 A tile is ``nr`` rows times ``nc`` columns of pairs, flattened with the row first, so that every
-operation is a loop over a contiguous array that LLVM vectorises. ``W`` is the register file of
+operation is a loop over a contiguous array that LLVM vectorizes. ``W`` is the register file of
 :mod:`alignlearn.engine.program`, one register per row. Slices are taken before loops: signed index
-arithmetic inside them would bring back a wrap-around check and block vectorisation.
+arithmetic inside them would bring back a wrap-around check and block vectorization.
 """
 
 from __future__ import annotations

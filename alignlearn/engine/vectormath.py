@@ -1,4 +1,4 @@
-"""exp, expm1 and log that LLVM can vectorise, for float64; the first two also for float32.
+"""exp, expm1 and log that LLVM can vectorize, for float64; the first two also for float32.
 
 ``math.exp`` is a library call, which keeps a loop scalar. These are branch-free: Cody-Waite
 reduction ``x = n ln 2 + r`` with ``|r| <= ln(2)/2``, a Taylor polynomial for ``expm1(r)`` of degree

@@ -1,4 +1,4 @@
-"""Hyper-kernels: the kernel function itself is learned, from a matrix of similarities."""
+"""Hyper-kernels: learning the kernel function itself from a matrix of similarities."""
 
 from ._pairs import ideal_kernel, known_pairs
 from .algebra import HyperKernel, HyperKernelSum, MidpointProduct

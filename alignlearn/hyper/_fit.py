@@ -1,4 +1,4 @@
-"""What the regressors share: samples and target, parts of a decomposition, choice of the solver."""
+"""Base class of the regressors: samples and target, decomposition, choice of the solver."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 _DENSE_PAIRS = 4000  # of a matrix of 128 MB
 _PROBE = 1000  # samples of the Gram matrix whose eigenvalues are reported
-_NOTABLE = 1e-3  # share of the trace left by landmarks that a learned kernel shows: 3 per cent
+_NOTABLE = (
+    1e-3  # share of the trace omitted by landmarks that has a visible effect on the kernel: 3%
+)
 
 
 @dataclass
@@ -85,8 +87,8 @@ class HyperRegressor(ParamsMixin):
         X : array-like of shape (m, d)
             Finite; m >= 2.
         K : array-like of shape (m, m) or (m,)
-            Symmetric similarities, NaN where unknown (a pair is known if one of its two orders is);
-            or labels, which stand for their ideal kernel (`ideal_kernel`) without its matrix.
+            Symmetric similarities, NaN if unknown (a pair is known if one of its two orders is), or
+            labels, which mean their ideal kernel (`ideal_kernel`) without forming its matrix.
 
         Returns
         -------
@@ -95,10 +97,10 @@ class HyperRegressor(ParamsMixin):
         Raises
         ------
         ValueError, TypeError
-            Bad input; for K as `known_pairs` says.
+            Invalid input; for K see `known_pairs`.
         MemoryError
-            What the solver holds would not fit into free memory; the message names the option that
-            avoids it.
+            The solver's arrays do not fit into the free memory; the message names an option that
+            needs less.
 
         Warns
         -----
@@ -157,8 +159,8 @@ class HyperRegressor(ParamsMixin):
     def eigenvalue_range_(self):
         """Smallest and largest eigenvalue of the learned Gram matrix of the training samples.
 
-        Of 1000 of them, drawn at random, where there are more. A smallest one below rounding says
-        that the learned kernel is indefinite. Computed when it is asked for.
+        For more than 1000 samples, those of 1000 random ones. A negative smallest eigenvalue beyond
+        rounding means that the learned kernel is indefinite. Computed on access.
         """
         if not hasattr(self, "kernel_"):
             raise not_fitted(self)

@@ -34,7 +34,7 @@ class Known(NamedTuple):
 
 
 def ideal_kernel(y):
-    """The similarity of labels: 1 for equal ones, -1 / (c - 1) for different ones of c classes.
+    """Similarity of labels: 1 for equal labels, -1 / (c - 1) for different labels of c classes.
 
     For two classes that is yy' with labels -1 and +1; for more the inner products of the corners of
     a regular simplex.
@@ -42,7 +42,7 @@ def ideal_kernel(y):
     Parameters
     ----------
     y : array-like of shape (m,)
-        Labels of one type, at least two different ones.
+        Labels of one type, with at least two classes.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def _draw(total, n, rng):
 
 
 def open_target(K, n_samples):
-    """What K says of similarities: a matrix, or labels (one axis) for their ideal kernel."""
+    """Convert K, a matrix of similarities or labels for their ideal kernel, to a target."""
     try:
         one_axis = np.ndim(K) == 1 and not hasattr(K, "tocsr")
     except ValueError as error:  # rows of several lengths
@@ -138,8 +138,8 @@ def known_pairs(K, n_samples) -> Known:
     Returns
     -------
     Known
-        Of each pair once, ``first <= second``: their numbers, similarity (``target``) and
-        ``weight``, 1 for a sample with itself and else 2.
+        Each pair once, with ``first <= second``: sample numbers, similarity (``target``) and
+        ``weight``, 1 for a sample with itself and 2 otherwise.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The two stages of classification with a learned kernel: its regression, a machine on its matrix.
+"""The two stages of classification with a learned kernel: its regression, and an SVM.
 
 Shared by the classifier, its search by cross-validation and the comparison of methods.
 """
@@ -20,7 +20,7 @@ HYPER_KERNELS = {
     "wishart": WishartHyperKernel,
     "ladder": hyper_kernels,
 }
-# Each with its parameters and what the classifier calls them, the regularisation first.
+# Each with its parameters and what the classifier calls them, the regularization first.
 REGRESSIONS = {
     "krr": (HyperKRR, {"alpha": "alpha"}),
     "svr": (HyperSVR, {"C": "kernel_C"} | {n: n for n in ("epsilon", "tol", "max_iter")}),

@@ -1,4 +1,4 @@
-"""What the engine evaluates of a hyper-kernel: terms, each with one table between points.
+"""Terms of hyper-kernels that the engine evaluates, each with one table between points.
 
 A term has ``values`` between two lists of pairs, a ``system`` (the matrix between the pairs of one
 list, which is not formed), ``expand`` (a sum of sections between rows of samples), ``merged`` with

@@ -195,10 +195,10 @@ class HyperKernelSum(HyperKernel):
         return replace(self, parts=tuple(part.resolve(X) for part in self.parts))
 
     def log_constant(self, d):
-        """Logarithm of the factor that all parts lack in d dimensions; 0 if it is not the same.
+        """Logarithm of the factor that all parts omit in d dimensions; 0 if it is not the same.
 
-        The weights multiply the parts as they are evaluated, so a sum of parts with different
-        factors lacks nothing.
+        The weights multiply the evaluated parts, so a sum of parts with different factors omits
+        nothing.
         """
         constants = {part.log_constant(d) for part in self.parts}
         return constants.pop() if len(constants) == 1 else 0.0

@@ -1,4 +1,4 @@
-"""Classification with a kernel that is learned in the space of a hyper-kernel."""
+"""Classification with a kernel learned in the space of a hyper-kernel."""
 
 from __future__ import annotations
 
@@ -93,17 +93,17 @@ class HyperKernelClassifier(HyperKernelLearner):
     """Support vector classifier whose kernel is fitted to the similarity of the labels.
 
     Stage 1 fits a kernel function in the space of a hyper-kernel to the ideal kernel of the labels,
-    1 for pairs of one class and -1 / (c - 1) for others. Stage 2 trains a machine on its Gram
-    matrix, which need not be positive semi-definite.
+    1 for pairs of one class and -1 / (c - 1) for others. Stage 2 trains a support vector machine on
+    its Gram matrix, which may be indefinite.
 
     Parameters
     ----------
     hyper_kernel : {"gaussian", "wishart", "ladder"} or HyperKernel, default "gaussian"
-        By name, of the scale of the data ("scale"); "ladder" is ``hyper_kernels()``.
+        A name means the scale of the data ("scale"); "ladder" is ``hyper_kernels()``.
     regression : {"krr", "svr", "nnls"}, HyperKRR, HyperSVR or HyperNNLS, default "krr"
-        Of stage 1: ridge, support vectors with a bias, or ridge with coefficients >= 0, which gives
-        positive semi-definite kernels (but for ``unit_diagonal``). An object is copied and used
-        with its own parameters, but with this ``hyper_kernel``.
+        Regression of stage 1: ridge, support vectors with a bias, or ridge with coefficients >= 0,
+        which gives positive semidefinite kernels (except for ``unit_diagonal``). An object is
+        copied and used with its own parameters and with this ``hyper_kernel``.
     alpha : float, default 10.0
         "krr", "nnls": ridge parameter of stage 1.
     kernel_C : float, default 0.1
@@ -111,41 +111,42 @@ class HyperKernelClassifier(HyperKernelLearner):
     epsilon : float, default 0.1
         "svr": half the width of the tube around the ideal kernel.
     multiple : float, default 1.0
-        Multiplies the reach of the hyper-kernel: sigma_h2 of the Gaussian one is so many times
-        sigma2, C of the Wishart one and every reach of a ladder so many times what it was.
+        Multiplies the reach of the hyper-kernel: sigma_h2 of the Gaussian hyper-kernel is this
+        multiple of sigma2; C of the Wishart hyper-kernel and every reach of a ladder are multiplied
+        by it.
     solver : str, default "auto"
-        Of stage 1, as in `HyperKRR`.
+        Solver of stage 1, as in `HyperKRR`.
     C : float, default 10.0
         Cost of margin violations of stage 2, > 0.
     machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"
-        Of stage 2. "krein": `KreinSVC`, which is the support vector machine where the learned
-        matrix is positive semi-definite. "svm": that machine in any case, which stops at a
-        stationary point of a problem that need not be convex. Others: that machine on a matrix made
-        positive semi-definite (`SpectrumFix`), in training and testing alike.
+        Model of stage 2. "krein": `KreinSVC`, which is a support vector machine if the learned
+        matrix is positive semidefinite. "svm": a support vector machine in any case, which stops at
+        a stationary point of a possibly nonconvex problem. Others: a support vector machine on a
+        matrix made positive semidefinite (`SpectrumFix`), also for new samples.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
-        Of the machine; stage 1 counts all pairs equally.
+        Class weights of stage 2; stage 1 weights all pairs equally.
     tol : float, default 1e-3
-        Largest KKT violation of the machine, and of "svr" in stage 1.
+        Maximum KKT violation of stage 2, and of "svr" in stage 1.
     max_iter : int, optional
-        Most steps of the machine for each pair of classes, and of "svr".
+        Maximum number of steps for each pair of classes in stage 2, and of "svr".
     random_state : int or numpy.random.Generator, optional
-        Of stage 1, where it draws pairs.
+        Seed of stage 1, if it draws pairs.
 
     Attributes
     ----------
     kernel_ : Kernel
-        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, for samples not seen too.
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, also for new samples.
     eigenvalue_range_ : tuple of float
         Smallest and largest eigenvalue of the learned Gram matrix.
     alignment_ : float
-        Centred alignment of the learned Gram matrix with the labels.
+        Centered alignment of the learned Gram matrix with the labels.
     regression_report_ : dict
-        What stage 1 says of itself: the solver, the number of pairs, certificates of the optimum.
+        Report of stage 1: the solver, the number of pairs, certificates of the optimum.
     classes_ : ndarray of shape (c,)
     support_ : ndarray of shape (n_support,)
-        Training samples that predictions take kernel values with: where the learned matrix is
-        indefinite nearly all of them, except for ``machine="svm"`` and "shift".
+        Training samples whose kernel values predictions need: nearly all of them if the learned
+        matrix is indefinite, except for ``machine="svm"`` and "shift".
     dual_coef_ : ndarray of shape (n_support, n_problems)
         Coefficients in ``kernel_``: decisions are ``kernel_(X, X_train[support_]) @ dual_coef_ +
         intercept_``.
@@ -159,8 +160,8 @@ class HyperKernelClassifier(HyperKernelLearner):
 
     Notes
     -----
-    Stage 1 has one equation for each of the m (m + 1) / 2 pairs of samples; `HyperKRR` says what
-    its solvers cost. Stage 2 holds up to three (m, m) matrices.
+    Stage 1 has one equation for each of the m (m + 1) / 2 pairs of samples; see `HyperKRR` for the
+    cost of its solvers. Stage 2 holds up to three (m, m) matrices.
 
     Scale the columns of X: the hyper-kernels depend on distances. Accuracy with the defaults on
     columns scaled to [0, 1], trained on one half and tested on the other, mean of ten splits (in
@@ -201,7 +202,7 @@ class HyperKernelClassifier(HyperKernelLearner):
 
     @one_convergence_warning
     def fit(self, X, y) -> Self:
-        """Learn the kernel and train the machine.
+        """Learn the kernel and train the classifier.
 
         Parameters
         ----------
@@ -219,7 +220,7 @@ class HyperKernelClassifier(HyperKernelLearner):
         ValueError, TypeError
             Bad input; the message names the argument and what is accepted.
         MemoryError
-            Pairs or Gram matrices do not fit into free memory.
+            Pairs or Gram matrices do not fit into the free memory.
 
         Warns
         -----

@@ -1,8 +1,8 @@
 """The hyper-kernels in closed form, and ladders of them.
 
-Constant factors are dropped: in d dimensions the Gaussian one carries ``(2 pi sigma2)^-d``, 1e-404
-for d = 300. ``log_constant`` returns the logarithm of what is left out; ridge regression with the
-constant c and ``c alpha`` is the one without and ``alpha``.
+Constant factors are dropped: in d dimensions the Gaussian hyper-kernel has the factor ``(2 pi
+sigma2)^-d``, 1e-404 for d = 300. ``log_constant`` returns the logarithm of the factor. Ridge
+regression with the factor c and ``c alpha`` is equal to that without the factor and ``alpha``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def _variance(rule, X):
 class GaussianHyperKernel(HyperKernel):
     """``exp(-|x - x'|^2 / 2 v1 - |y - y'|^2 / 2 v1 - |(x + x')/2 - (y + y')/2|^2 / 2 v2)``.
 
-    It compares the differences within the pairs (x, x') and (y, y') with 0 and their midpoints with
-    each other, with ``v2 = sigma2 + sigma_h2``.
+    It compares the differences within the pairs (x, x') and (y, y') with 0, and their midpoints
+    with each other, where ``v2 = sigma2 + sigma_h2``.
 
     Parameters
     ----------
@@ -54,17 +54,17 @@ class GaussianHyperKernel(HyperKernel):
         Variance; by rule from the training samples: "scale" is d times the variance of their
         entries, "median" the median squared distance, "auto" d.
     sigma_h2 : float > 0, optional
-        Reach of the midpoints; default ``multiple * sigma2``.
+        Reach of the midpoints. Default: ``multiple * sigma2``.
     convention : {"liu", "kondor-jebara"}, default "liu"
-        v1 is sigma2 as Liu et al. print it, or 2 sigma2, which the integral over Gaussians of
-        Kondor and Jebara gives. Both are positive semi-definite.
+        v1 is sigma2 as in Liu et al., or 2 sigma2 as from the integral over Gaussians of Kondor and
+        Jebara. Both are positive semidefinite.
     multiple : float > 0, default 1
-        Of sigma2, where ``sigma_h2`` is not given.
+        Multiple of sigma2, if ``sigma_h2`` is not given.
     width : float > 0, default 1
-        Multiplies v1. Above ``4 v2 / v1`` sections are no kernels, so that coefficients >= 0
-        guarantee nothing.
+        Multiplies v1. Above ``4 v2 / v1``, sections are not kernels, so that coefficients >= 0 do
+        not guarantee positive semidefiniteness.
     reach : float > 0, optional
-        v2 is so many times sigma2, in place of ``sigma2 + sigma_h2``.
+        v2 is this multiple of sigma2, instead of ``sigma2 + sigma_h2``.
     scales : array-like of shape (d,), optional
         Positive numbers that multiply the columns in the differences x - x' and y - y', and not in
         the midpoints.
@@ -78,10 +78,11 @@ class GaussianHyperKernel(HyperKernel):
 
         exp(-kappa |x - x'|^2) sum_p c_p phi_p(x) phi_p(x'),  phi_p(x) = exp(-|x - m_p|^2 / 4 v2),
 
-    kappa = 1 / 2 v1 - 1 / 8 v2 > 0. So coefficients >= 0 give a positive semi-definite kernel, and
-    two pairs of the same midpoint have values of a fixed positive ratio: not every kernel can be
-    learned, for instance not the ideal one of the labels 1, ., -1 of three equidistant points, nor
-    a Gaussian of another width. A sum over widths (`hyper_kernels`) has no such limit.
+    kappa = 1 / 2 v1 - 1 / 8 v2 > 0. Coefficients >= 0 therefore give a positive semidefinite
+    kernel. Two pairs with the same midpoint have values of a fixed positive ratio, so not every
+    kernel can be learned: for instance not the ideal kernel of the labels 1, ., -1 of three
+    equidistant points, nor a Gaussian of another width. A sum over widths (`hyper_kernels`) has no
+    such restriction.
 
     References
     ----------
@@ -154,7 +155,7 @@ class GaussianHyperKernel(HyperKernel):
         return replace(self, sigma2=sigma2, sigma_h2=sigma_h2, reach=reach, multiple=1.0)
 
     def log_constant(self, d):
-        """Logarithm of the factor that the values lack in d dimensions, as Liu et al. print it."""
+        """Logarithm of the dropped factor in d dimensions, as in Liu et al."""
         v1, v2 = self._variances
         return -d * np.log(2.0 * np.pi * v1) - 0.5 * d * np.log(2.0 * np.pi * v2)
 
@@ -183,14 +184,13 @@ class WishartHyperKernel(HyperKernel):
     Parameters
     ----------
     C : array-like of shape (d, d), float > 0, "scale", "median" or "auto", default "scale"
-        Positive definite. A number c stands for ``c I``; a rule for ``(r + 3) / 2`` times the
-        variance it names (see `GaussianHyperKernel`), so that the kernel is as wide as that
-        Gaussian.
+        Positive definite. A number c means ``c I``. A rule means ``(r + 3) / 2`` times its variance
+        (see `GaussianHyperKernel`), so that the kernel is as wide as that Gaussian.
     r : float > d - 1, optional
-        Degrees of freedom; default d + 1.
+        Degrees of freedom. Default: d + 1.
     unit_diagonal : bool, default False
-        Divide by ``sqrt(k(p, p) k(q, q))``. It is a hyper-kernel still, but its sections ``k(p,
-        (., .))`` are no kernels then, so coefficients >= 0 guarantee nothing.
+        Divide by ``sqrt(k(p, p) k(q, q))``. It is still a hyper-kernel, but its sections ``k(p, (.,
+        .))`` are not kernels, so coefficients >= 0 do not guarantee positive semidefiniteness.
     multiple : float > 0, default 1
         Multiplies C.
 
@@ -275,7 +275,7 @@ class WishartHyperKernel(HyperKernel):
         return replace(changed, C=C)
 
     def log_constant(self, d):
-        """Logarithm of the factor that the values lack, with ``unit_diagonal=False``."""
+        """Logarithm of the dropped factor, with ``unit_diagonal=False``."""
         from scipy.special import multigammaln
 
         if isinstance(self.C, tuple):
@@ -305,7 +305,7 @@ REACHES = (64.0, 4.0)
 
 
 def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, scales=None):
-    """A ladder: the sum of Gaussian hyper-kernels of several widths of the differences.
+    """Sum of Gaussian hyper-kernels with several widths of the differences (a ladder).
 
     With ``s`` the unit, the sum over widths w and reaches r with ``w <= 4 r`` of ``weight
     exp(-(|x - x'|^2 + |y - y'|^2) / (2 s w) - |(x + x')/2 - (y + y')/2|^2 / (2 s r))``.
@@ -315,14 +315,14 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     widths : sequence of float > 0, default 1/64, 1/16, ..., 64
         v1 in units.
     reach : float > 0 or sequence of these, default (64, 4)
-        v2 in units. A wide one learns kernels of the difference, a narrow one also kernels that
-        change from place to place. Wider differences than four times a reach are left out of it, so
-        that sections are kernels; a reach of which none is left is an error.
+        v2 in units. A wide reach learns kernels of the difference; a narrow one also learns kernels
+        that vary over the input space. Widths above four times a reach are omitted for it, so that
+        sections are kernels; a reach without remaining widths raises an error.
     unit : float > 0, "scale", "median" or "auto", default "scale"
         As sigma2 of `GaussianHyperKernel`.
     weights : sequence of float > 0, optional
-        One for each width, in every reach; they are divided by their sum over all terms, so that
-        values are at most 1, as those of a single one. Default equal ones.
+        One for each width, in every reach. They are divided by their sum over all terms, so that
+        values are at most 1. Default: equal weights.
     scales : array-like of shape (d,), optional
         As in `GaussianHyperKernel`.
 
@@ -333,16 +333,16 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     Raises
     ------
     ValueError
-        A width, reach or weight is not positive, there is none, or weights and widths differ in
-        number.
+        A width, reach or weight is not positive, there are none, or the numbers of weights and
+        widths differ.
 
     Notes
     -----
     What can be learned: ``sum_k exp(-|x - x'|^2 / 2 v1_k) h_k((x + x') / 2)`` with any smooth
     functions h_k: at every midpoint a combination of Gaussians of these widths, and so nearly any
-    continuous function of the length of the difference. Directions of equal length are not told
-    apart; ``scales`` are for that. Reaches that are another one halved some times share its table
-    of distances, and cost squarings.
+    continuous function of the length of the difference. Differences of equal length are not
+    distinguished by direction; use ``scales`` for that. Reaches that differ by powers of 2 share a
+    table of distances, and cost squarings.
 
     Cost against a single one (13 terms, 4095 pairs, one core): 1.0 times for a matrix, 1.8 for its
     product with a vector, 1.2 for a fit by landmarks. Values of the learned kernel, and products

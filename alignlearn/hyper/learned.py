@@ -1,4 +1,4 @@
-"""Learned kernels: expansions in a hyper-kernel, as kernels of the library."""
+"""Learned kernels: expansions in a hyper-kernel, as kernel objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .algebra import HyperKernel, merged
 
 
 class _Evaluated(Kernel):
-    """A kernel that is evaluated in blocks, and can say how definite it is on samples."""
+    """A kernel that is evaluated in blocks, and can compute its eigenvalue range on samples."""
 
     takes_sparse = False
 
@@ -47,7 +47,7 @@ class LearnedKernel(_Evaluated):
 
     Notes
     -----
-    ``is_psd`` says that it is positive semi-definite on all samples: all coefficients and the
+    ``is_psd`` means that it is positive semidefinite on all samples: all coefficients and the
     constant are >= 0, and every section ``h((a, b), .)`` is a kernel, which Ong, Smola and
     Williamson (2005) ask of a hyper-kernel. With others it may be so on some samples:
     `eigenvalue_range`.
@@ -150,8 +150,8 @@ class ClusterKernel(_Evaluated):
 
     Notes
     -----
-    Positive semi-definite if all of its kernels are. Points of different clusters are unrelated,
-    whatever was learned: similarities across clusters cannot be represented.
+    Positive semidefinite if all of its kernels are. Similarities across clusters cannot be
+    represented.
     """
 
     centers: np.ndarray

@@ -23,7 +23,7 @@ from .hyperkernels import WIDTHS, hyper_kernels
 
 ALPHAS = tuple(10.0 ** np.arange(-6, 3))
 _FOLDS = 5
-# Kernels of the difference, finely; those that change slowly, and quickly, from place to place.
+# Kernels of the difference, on a fine ladder; kernels that vary slowly, and rapidly, in space.
 _LADDERS = (2.0 ** np.arange(-6, 7), 64.0), (WIDTHS, (64.0, 4.0)), (WIDTHS, (64.0, 0.25))
 _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
 
@@ -32,40 +32,40 @@ _LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in rang
 class HyperKRR(HyperRegressor):
     """Kernel learned by ridge regression in the space H of a hyper-kernel.
 
-    Minimises ``sum_ij (k(x_i, x_j) - K_ij)^2 + alpha |k|_H^2`` over k in H, the sum over known
+    Minimizes ``sum_ij (k(x_i, x_j) - K_ij)^2 + alpha |k|_H^2`` over k in H, the sum over known
     pairs in both orders. The learned kernel may be indefinite.
 
     Parameters
     ----------
     hyper_kernel : HyperKernel, optional
-        Default ``hyper_kernels()``, a ladder.
+        Default: ``hyper_kernels()``, a ladder.
     alpha : float > 0, default 1.0
         Lambda in (2.4) of Liu et al.; that of (3.1) is alpha / m^2.
     solver : {"auto", "dense", "cg", "pivoted", "nystrom"}, default "auto"
-        "dense": one Cholesky factorisation of the matrix of all pairs. "cg": conjugate gradients on
+        "dense": one Cholesky factorization of the matrix of all pairs. "cg": conjugate gradients on
         products that are computed on the fly, preconditioned by a "pivoted" factor. "pivoted": in
         the span of few landmark pairs, chosen greedily until the trace of the rest is at most
-        ``rank_tol`` of the whole. "nystrom": the same of ``max_rank`` landmark pairs drawn at
-        random. "auto": "dense" up to 4000 pairs, then "pivoted".
+        ``rank_tol`` of the whole. "nystrom": as "pivoted", with ``max_rank`` random landmark pairs.
+        "auto": "dense" up to 4000 pairs, then "pivoted".
     rank_tol : float, default 1e-6
         The error of the learned kernel is of the order of its square root.
     max_rank : int, default 500
-        The most landmark pairs. A warning says if they leave more than 1e-3 of the trace, which the
-        learned kernel shows (3 per cent), and more than ``rank_tol``.
+        Maximum number of landmark pairs. A warning is given if they omit more than 1e-3 of the
+        trace, which changes the learned kernel visibly (by 3%), and more than ``rank_tol``.
     max_pairs : int, default 2**19
-        More pairs than this are replaced by so many, drawn at random and weighted to make up.
+        If there are more pairs, this number is drawn at random, with weights that compensate.
     decomposition : int, optional
-        Number of k-means clusters, each of which learns from the pairs inside it alone.
+        Number of k-means clusters, each of which learns only from the pairs within it.
     cross : {"block", "sum"}, default "block"
         The kernel between clusters of a decomposition. "block": 0; each point belongs to the
-        cluster of the nearest centre. "sum": the kernels of all clusters are added, as Liu et al.
-        print it; each then leaks into the others.
+        cluster of the nearest center. "sum": the sum of the kernels of all clusters, as in Liu et
+        al.; each then affects the others.
     tol : float, default 1e-8
-        "cg": largest relative residual.
+        "cg": maximum relative residual.
     max_iter : int, default 1000
-        "cg": most steps.
+        "cg": maximum number of steps.
     random_state : int or numpy.random.Generator, optional
-        Of pairs, landmarks and clusters; None repeats.
+        Seed of pairs, landmarks and clusters. None is a fixed seed.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ class HyperKRR(HyperRegressor):
     eigenvalue_range_ : tuple of float
     solver_ : str
     n_pairs_ : int
-        Pairs that were used.
+        Number of pairs used.
     residual_ : float
         ``|(K + alpha W^-1) coef - y| / |y|`` for the matrix of the pairs, or its approximation.
     rank_, trace_error_ : int, float
-        But for "dense": landmarks, and trace of what the approximation lacks, as a share. The
-        largest over the clusters.
+        Except for "dense": number of landmarks, and omitted share of the trace; the maximum over
+        the clusters.
     n_iter_ : int
         "cg".
     n_features_in_ : int
@@ -186,25 +186,26 @@ class HyperKRR(HyperRegressor):
 
 @parameters
 class HyperKRRCV(HyperRegressor):
-    """`HyperKRR` that chooses alpha by the error on pairs which were left out.
+    """`HyperKRR` with alpha selected by the error on held-out pairs.
 
-    Every alpha is judged in closed form in the span of the landmark pairs, whose choice sees no
-    similarities: one eigendecomposition for all values, or one for each fold.
+    Every alpha is evaluated in closed form in the span of the landmark pairs, whose choice does not
+    depend on the similarities. This takes one eigendecomposition for all values, or one for each
+    fold.
 
     Parameters
     ----------
     hyper_kernel : HyperKernel or sequence of them, optional
-        Candidates, of which the least error chooses. Default three ladders: a fine one of widths
-        1/64, 1/32, ..., 64 with a reach of 64, and those of ``hyper_kernels(reach=r)`` with r of
-        (64, 4) and (64, 1/4).
+        Candidates, selected by minimum error. Default: three ladders: a fine one of widths 1/64,
+        1/32, ..., 64 with a reach of 64, and those of ``hyper_kernels(reach=r)`` with r of (64, 4)
+        and (64, 1/4).
     alphas : sequence of float > 0, optional
-        Default 1e-6, 1e-5, ..., 1e2.
+        Default: 1e-6, 1e-5, ..., 1e2.
     left_out : {"points", "pairs"}, default "points"
-        "points": five folds of points; errors are on pairs of points that are in no training pair,
-        as those of new points. "pairs": each pair is left out alone, the others of its two points
-        are not, which favours small alphas, but judges all pairs where few are known: a twentieth
-        of those of 300 digits gave an AUC of 0.912 and 0.917. "points" becomes "pairs" where no
-        fold has a pair.
+        "points": five folds of points; errors are on pairs whose points are in no training pair, as
+        for new points. "pairs": each pair is left out separately, while other pairs of its points
+        are not. This favors small alphas, but uses all pairs if few are known: with 5% of the pairs
+        of 300 digits, the two gave an AUC of 0.912 and 0.917. "points" becomes "pairs" if no fold
+        has a pair.
     solver : {"auto", "pivoted", "nystrom"}, default "auto"
         As in `HyperKRR`, "auto" being "pivoted" for any number of pairs.
     rank_tol, max_rank, max_pairs, decomposition, cross
@@ -215,12 +216,12 @@ class HyperKRRCV(HyperRegressor):
     Attributes
     ----------
     hyper_kernel_ : HyperKernel
-        The candidate that was chosen, as given.
+        The selected candidate, unresolved.
     alpha_ : float
-        The largest over the clusters of a decomposition, each of which chooses its own.
+        The maximum over the clusters of a decomposition, each of which selects its own.
     left_out_error_ : float
-        Root mean squared error on the pairs left out, over the deviation of their similarities; the
-        largest over the clusters.
+        Root mean squared error on the held-out pairs divided by the standard deviation of their
+        similarities; the maximum over the clusters.
     best_params_ : dict
         ``alpha_`` and ``hyper_kernel_``.
     best_score_ : float
@@ -362,14 +363,14 @@ def _over_deviation(total, known):
 class HyperSVR(HyperRegressor):
     """Kernel learned by support vector regression in the space H of a hyper-kernel.
 
-    Minimises ``|k|_H^2 / 2 + C sum_ij max(0, |k(x_i, x_j) + b - K_ij| - epsilon)`` over k in H and
+    Minimizes ``|k|_H^2 / 2 + C sum_ij max(0, |k(x_i, x_j) + b - K_ij| - epsilon)`` over k in H and
     b, the sum over known pairs in both orders. The learned kernel is ``k + b``: b < 0 can make it
     indefinite, as can negative coefficients.
 
     Parameters
     ----------
     hyper_kernel : HyperKernel, optional
-        Default ``hyper_kernels()``, a ladder.
+        Default: ``hyper_kernels()``, a ladder.
     C : float > 0, default 1.0
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
@@ -377,9 +378,9 @@ class HyperSVR(HyperRegressor):
     rank_tol, max_rank, max_pairs, decomposition, cross
         As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
     tol : float, default 1e-3
-        Largest KKT violation, in units of K.
+        Maximum KKT violation, in units of K.
     max_iter : int, optional
-        Most steps.
+        Maximum number of steps.
     random_state
         As in `HyperKRR`.
 
@@ -388,7 +389,7 @@ class HyperSVR(HyperRegressor):
     kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
         As in `HyperKRR`.
     kkt_violation_, duality_gap_ : float
-        Of the dual problem; the largest over the clusters.
+        Certificates of the dual problem; the maximum over the clusters.
 
     References
     ----------
@@ -458,16 +459,16 @@ class HyperNNLS(HyperRegressor):
     """Kernel learned by ridge regression with coefficients >= 0, positive semi-definite.
 
     The problem of `HyperKRR` for ``k = sum_p coef_p h(p, .)`` with ``coef >= 0`` (Pan, Chen, Chen,
-    Xu and Lai 2017): every section of a hyper-kernel is a kernel, so their sum is, and it is
-    nowhere negative, so that negative similarities cannot be learned.
+    Xu and Lai 2017): every section of a hyper-kernel is a kernel, and so is their sum. It is
+    nonnegative everywhere, so negative similarities cannot be learned.
 
     Parameters
     ----------
     hyper_kernel : HyperKernel, optional
-        Default ``hyper_kernels()``, a ladder.
+        Default: ``hyper_kernels()``, a ladder.
     alpha : float >= 0, default 1.0
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
-        As in `HyperKRR`; on landmarks the coefficients of these alone are not 0.
+        As in `HyperKRR`; with landmarks, only their coefficients are nonzero.
     rank_tol, max_rank, max_pairs, decomposition, cross
         As in `HyperKRR`.
     random_state
@@ -478,7 +479,8 @@ class HyperNNLS(HyperRegressor):
     kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
         As in `HyperKRR`.
     kkt_residual_, duality_gap_ : float
-        Of the non-negative problem (`NonnegativeQPResult`); the largest over the clusters.
+        Certificates of the nonnegative problem (`NonnegativeQPResult`); the maximum over the
+        clusters.
 
     Examples
     --------

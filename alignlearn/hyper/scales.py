@@ -1,4 +1,4 @@
-"""Directions in which pairs differ where they are unlike: a scale for each column."""
+"""Scales of the columns in differences, learned from similarities."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LEAST = 0.01  # of the mean squared scale: every column is seen
 def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     """Scales of the columns in differences, learned from the known similarities.
 
-    Weights w >= 0 of the squared differences of the columns, by least squares in ``K_ij ~ b -
-    sum_c w_c (x_ic - x_jc)^2`` over known pairs i < j, with a ridge towards equal weights. Their
-    roots are ``scales`` of `hyper_kernels` and `GaussianHyperKernel`. An isotropic hyper-kernel
-    sees a difference only by its length.
+    Weights w >= 0 of the squared differences of the columns, by least squares in ``K_ij ~ b - sum_c
+    w_c (x_ic - x_jc)^2`` over known pairs i < j, with a ridge towards equal weights. Their roots
+    are ``scales`` of `hyper_kernels` and `GaussianHyperKernel`. An isotropic hyper-kernel depends
+    only on the length of a difference.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     shrink : float > 0, default 0.01
         The ridge, for differences whose mean square is 1; 1 leaves nearly equal weights.
     max_pairs : int, default 2**17
-        More pairs than this are replaced by so many, drawn at random.
+        If there are more pairs, this number is drawn at random.
     random_state : int or numpy.random.Generator, optional
-        Of this draw; None repeats.
+        Seed of this draw. None is a fixed seed.
 
     Returns
     -------
     ndarray of shape (d,)
-        Positive; the mean squared length of the differences of known pairs stays what it is. Where
-        no column tells like pairs from unlike ones all are 1.
+        Positive; the mean squared length of the differences of known pairs does not change. If no
+        column separates similar from dissimilar pairs, all scales are 1.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The hyper-kernel classifier with its parameters chosen by cross-validation."""
+"""The hyper-kernel classifier with parameters selected by cross-validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CS = (0.1, 1.0, 10.0, 100.0)
 
 @parameters
 class HyperKernelClassifierCV(HyperKernelLearner):
-    """`HyperKernelClassifier` that chooses reach and regularisation by cross-validation.
+    """`HyperKernelClassifier` with reach and regularization selected by cross-validation.
 
     Equal to a grid search over the same folds with less work: a kernel is learned and its matrix
     decomposed once for all values of C, low-rank solvers of stage 1 find their landmarks once for
@@ -40,31 +40,31 @@ class HyperKernelClassifierCV(HyperKernelLearner):
     Parameters
     ----------
     hyper_kernel, regression, epsilon, solver, machine, multiclass, class_weight, tol, max_iter
-        As in `HyperKernelClassifier`. Of a regression given as an object the strength is not
+        As in `HyperKernelClassifier`. If ``regression`` is an object, its regularization is not
         searched.
     multiples : sequence of float, optional
-        Values of ``multiple``; default 1/4, 1/2, 1, 2, 4, the grid of the paper.
+        Values of ``multiple``. Default: 1/4, 1/2, 1, 2, 4, the grid of the paper.
     alphas : sequence of float, optional
-        "krr", "nnls": values of alpha; default 0.1, 1, 10, 100, 1000.
+        "krr", "nnls": values of alpha. Default: 0.1, 1, 10, 100, 1000.
     kernel_Cs : sequence of float, optional
-        "svr": values of kernel_C; default 0.01, 0.1, 1.
+        "svr": values of kernel_C. Default: 0.01, 0.1, 1.
     Cs : sequence of float, optional
-        Values of C; default 0.1, 1, 10, 100.
+        Values of C. Default: 0.1, 1, 10, 100.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
         As in `MKLClassifierCV`.
     scoring : {"accuracy", "balanced_accuracy"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy".
+        ``scoring(y_true, y_predicted) -> float``, larger is better. Default: "accuracy".
     random_state : int or numpy.random.Generator, optional
-        Of the shuffle, and of stage 1 where it draws pairs; None is a fixed seed, so results
-        repeat.
+        Seed of the shuffle, and of stage 1 if it draws pairs. None is a fixed seed, so results are
+        reproducible.
 
     Attributes
     ----------
     multiple_, C_ : float
-        Chosen values; the first of the grid among equals.
+        Selected values; ties go to the first of the grid.
     alpha_ or kernel_C_ : float
-        The same, of stage 1.
+        Selected value of stage 1.
     best_score_, best_params_, best_index_, cv_results_, n_splits_
         As in `MKLClassifierCV`, with a ``param_`` for each of the above.
     kernel_, eigenvalue_range_, alignment_, regression_report_, classes_, support_, dual_coef_, \
@@ -73,7 +73,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
 
     Notes
     -----
-    Everything is learned on each training set alone, the scale of the hyper-kernel too.
+    Everything is learned on each training set only, including the scale of the hyper-kernel.
 
     Measured against a grid search over the same 3 folds (104 samples of sonar, 3 multiples, 4
     values of C, one core): 7 s and 22 s for "krr" with 3 values of alpha, 2.8 s and 5.9 s for "svr"
@@ -112,7 +112,7 @@ intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
 
     @one_convergence_warning
     def fit(self, X, y, *, groups=None) -> Self:
-        """Choose the parameters, then learn the kernel and train on everything.
+        """Select the parameters, then learn the kernel and train on all samples.
 
         Parameters, errors and warnings as in `HyperKernelClassifier.fit`; also a ValueError if
         folds cannot be made or a training set has one class only. ``groups`` (m,) as in

@@ -1,6 +1,6 @@
-"""Figures of fitted models, in scikit-learn's conventions; matplotlib is imported where one draws.
+"""Figures of fitted models, in scikit-learn's conventions; matplotlib is imported on use.
 
-A display holds what it draws: ``from_estimator`` finds it and draws it, ``plot`` draws it again.
+A display holds its data: ``from_estimator`` computes and draws them, ``plot`` draws them again.
 """
 
 from .displays import CKADisplay, ContributionsDisplay, KernelWeightsDisplay

@@ -38,12 +38,12 @@ def _rows(ax, names):
 
 
 class KernelWeightsDisplay:
-    """Weights of the kernels of a fitted model as bars, with how much they vary.
+    """Weights of the kernels of a fitted model as bars, with their variation.
 
     Parameters
     ----------
     table : dict of ndarray
-        Of ``model.kernel_table()``.
+        The result of ``model.kernel_table()``.
 
     Attributes
     ----------
@@ -76,13 +76,13 @@ class KernelWeightsDisplay:
         ----------
         estimator : fitted MKLClassifier, MKLRegressor or one of their searches
         X, y : optional
-            The training samples: then lines show the spread of the weights.
+            The training samples. If given, lines show the spread of the weights.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; default a new figure.
+            Axes to draw on. Default: a new figure.
         max_kernels : int, default 30
-            Of more kernels those of the largest weights are drawn.
+            If there are more kernels, those with the largest weights are drawn.
         **options
-            Of ``estimator.kernel_table``.
+            Options of ``estimator.kernel_table``.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class KernelWeightsDisplay:
         Raises
         ------
         NotFittedError, ValueError
-            The estimator is not fitted, or is another one.
+            The estimator is not fitted, or of another type.
         """
         table = fitted_part(estimator, "kernel_table", _MODELS)(X, y, **options)
         return cls(table).plot(ax=ax, max_kernels=max_kernels)
@@ -130,12 +130,12 @@ class KernelWeightsDisplay:
 
 
 class ContributionsDisplay:
-    """Contributions of kernels to the predictions of a fitted model: bars, an image or violins.
+    """Contributions of kernels to the predictions of a fitted model.
 
     Parameters
     ----------
     contributions : Contributions
-        Of ``model.contributions(X, y)``.
+        The result of ``model.contributions(X, y)``.
 
     Attributes
     ----------
@@ -173,15 +173,15 @@ class ContributionsDisplay:
         estimator : fitted MKLClassifier, MKLRegressor or one of their searches
         X, y : n samples and their labels or targets
         ax : matplotlib.axes.Axes, optional
-            Where to draw; default a new figure.
+            Axes to draw on. Default: a new figure.
         kind : {"auto", "bars", "image", "violins"}, default "auto"
             "bars": a bar for every target, for up to 6 of them; "image": a column for every target,
             sorted by its largest group; "violins": the distribution over targets. "auto": one of
             the first two.
         max_groups : int, default 30
-            Of more groups those of the largest contributions are drawn.
+            If there are more groups, those with the largest contributions are drawn.
         **options
-            Of ``estimator.contributions``, such as ``method`` and ``groups``.
+            Options of ``estimator.contributions``, such as ``method`` and ``groups``.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class ContributionsDisplay:
         Raises
         ------
         NotFittedError, ValueError
-            The estimator is not fitted, or is another one.
+            The estimator is not fitted, or of another type.
         """
         found = fitted_part(estimator, "contributions", _MODELS)(X, y, **options)
         return cls(found).plot(ax=ax, kind=kind, max_groups=max_groups)
@@ -283,7 +283,7 @@ class CKADisplay:
     ----------
     values : array-like of shape (p, q)
     names, other_names : sequence of str, optional
-        Of rows and of columns; default numbers.
+        Names of rows and columns. Default: numbers.
 
     Attributes
     ----------
@@ -306,13 +306,13 @@ class CKADisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None, title="") -> Self:
-        """Draw the centred alignments of a fitted model's kernels with each other.
+        """Draw the centered alignments of a fitted model's kernels with each other.
 
         Parameters
         ----------
         estimator : fitted MKLClassifier, MKLRegressor or one of their searches
         ax : matplotlib.axes.Axes, optional
-            Where to draw; default a new figure.
+            Axes to draw on. Default: a new figure.
         title : str
 
         Returns
@@ -341,11 +341,11 @@ class CKADisplay:
         Parameters
         ----------
         representations, others : sequence or dict of array-like of shape (m, d)
-            As `cka_matrix` takes them; keys of a dict are the names.
+            As in `cka_matrix`; keys of a dict are the names.
         names, other_names, title, ax
             As in `alignlearn.dependence.plot_cka`.
         **options
-            Of `cka_matrix`, such as ``unbiased``.
+            Options of `cka_matrix`, such as ``unbiased``.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""How figures of kernels look: colours, short names of kernels, axes without a frame."""
+"""Style of figures of kernels: colors, short names of kernels, axes without a frame."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-# Okabe and Ito's colours, which colour-blind readers tell apart, and markers that differ as well.
+# Okabe and Ito's colors, which are color-blind safe, and different markers.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
 MARKERS = "os^DvPX"
 _WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
@@ -22,7 +22,7 @@ def new_axes(ax, width, height):
 
 
 def tidy(axes):
-    """Only the axes that are read, and lines to read values by.
+    """Hide unused axes, and draw grid lines.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def tidy(axes):
 
 
 def tick_labels(names, longest=20):
-    """Short labels for kernels, and what they are: only the gammas if all are Gaussian.
+    """Short labels for kernels, and their description: only the gammas if all are Gaussian.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def tick_labels(names, longest=20):
 
 def _short(name, longest):
     name = name if len(name) <= longest else f"{name[: longest - 3]}..."
-    return name.replace("$", r"\$")  # it is a text, and no formula
+    return name.replace("$", r"\$")  # it is a string, not a formula
 
 
 def _power_of_two(value):

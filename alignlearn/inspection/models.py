@@ -1,4 +1,4 @@
-"""What displays draw of a fitted model."""
+"""Access to the attributes of a fitted model for displays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def fitted_part(estimator, name, accepted):
     NotFittedError
         The model is not fitted.
     ValueError
-        It has no such attribute; the message says which models are ``accepted``.
+        It has no such attribute; the message names the ``accepted`` models.
     """
     is_class = isinstance(estimator, type)
     if not is_class and hasattr(estimator, "_check_is_fitted"):

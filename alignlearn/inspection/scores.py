@@ -24,10 +24,9 @@ class CVScoreDisplay:
     values : ndarray of shape (n,)
         Ascending.
     scores : dict of str to ndarray of shape (n_splits, n)
-        Of every rule for the weights, or every method of a strategy; NaN where a fold was not
-        tried.
+        Scores of every weight rule, or every method of a strategy; NaN if a fold was not tried.
     best : (str, float)
-        The chosen rule or method, and value.
+        The selected rule or method, and value.
     score_name : str
 
     Attributes
@@ -69,8 +68,8 @@ class CVScoreDisplay:
         Raises
         ------
         ValueError
-            The estimator holds no scores of candidates: it is no search, or has chosen for every
-            target by itself (``per_target``).
+            The estimator holds no scores of candidates: it is not a search, or it selected for
+            every target separately (``per_target``).
         """
         results = fitted_part(estimator, "cv_results_", _SEARCHES)
         known = "param_C" in results or "param_alpha" in results

@@ -1,4 +1,4 @@
-"""What a kernel is: primitives, scalar formulas, algebra, families. No loop over pairs here."""
+"""Kernels: primitives, scalar formulas, algebra, families. No module here loops over pairs."""
 
 from .algebra import Scaled, weighted_sum, weighted_terms
 from .base import Kernel, KernelRuleError, column_names, kernel_samples, refuse_packed

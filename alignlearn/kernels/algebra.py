@@ -1,12 +1,12 @@
-"""The operations that keep a kernel positive semi-definite, as kernels made of kernels.
+"""Operations that keep a kernel positive semidefinite, as kernels composed of kernels.
 
 Closure rules (Berlinet and Thomas-Agnan 2004; Shawe-Taylor and Cristianini 2004, section 3.4):
 non-negative multiples, sums, products, natural powers, a non-negative constant added, ``f(x) k(x,
-x') f(x')``, the exponential, and normalisation to unit diagonal. Pointwise limits of kernels are
-kernels; the exponential is one, of the sums of its Taylor series. What lies outside them (a
-difference, a negative multiple, a negative shift) may or may not be a kernel, so it is refused: a
-refusal says that no rule guarantees it. ``tests/kernels/test_factory_laws.py`` has an example of
-either kind for each.
+x') f(x')``, the exponential, and normalization to unit diagonal. Pointwise limits of kernels are
+kernels; the exponential is the limit of its Taylor sums. Other operations (a difference, a negative
+multiple, a negative shift) may not yield a kernel, so they raise `KernelRuleError`, which means
+that no rule guarantees the result. ``tests/kernels/test_factory_laws.py`` has an example of both
+outcomes for each of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Several(Kernel):
 
 
 def _coarsest(dtypes):
-    """The type of the fewest digits; None where nothing is given."""
+    """The dtype of the lowest precision; None if there is none."""
     return min((d for d in dtypes if d is not None), key=lambda d: d.itemsize, default=None)
 
 
@@ -100,7 +100,7 @@ class SignedSum(Sum):
     is_non_negative = False
 
     def largest_diagonal(self):
-        return None  # the sum of largest values of terms of either sign is no bound
+        return None  # the sum of the largest values of terms of both signs is not a bound
 
 
 def weighted_sum(kernels, weights):
@@ -118,7 +118,7 @@ def weighted_sum(kernels, weights):
 
 
 def weighted_terms(kernel):
-    """(kernels, weights) whose weighted sum a kernel is."""
+    """The kernels and weights whose weighted sum is a kernel."""
     terms = kernel.kernels if type(kernel) is Sum else (kernel,)
     pairs = [(t.kernel, t.scale) if type(t) is Scaled else (t, 1.0) for t in terms]
     return [k for k, _ in pairs], np.array([w for _, w in pairs])
@@ -156,7 +156,7 @@ class Product(_Several):
         return Product(tuple(k.unit_form() or Normalized(k) for k in self.kernels))
 
     def lower(self, b, dst, mode):
-        # Bounded factors first: what is negligible in their product may be flushed.
+        # Bounded factors first, so that negligible products can be flushed to 0.
         first, *others = sorted(self.kernels, key=lambda k: k.largest_value is None)
         b.exact_value(first, dst)
         row = b.temporary()
@@ -186,13 +186,13 @@ class _AnyProduct(Product):
 
 
 def times_kernels(terms, kernels):
-    """Terms of a gradient times the values of kernels."""
+    """Multiply terms of a gradient by the values of kernels."""
     return [term._replace(kernel=_AnyProduct((term.kernel, *kernels))) for term in terms]
 
 
 @dataclass(frozen=True)
 class Unary(Kernel):
-    """A kernel made of one other."""
+    """A kernel composed of one other kernel."""
 
     kernel: Kernel
 
@@ -345,7 +345,7 @@ class Exponentiated(Unary):
 
 @dataclass(frozen=True)
 class _ExponentialOfDistance(Unary):
-    """``exp(-(k(x, x) + k(x', x') - 2 k(x, x')) / 2)``: the exponential of k, normalised."""
+    """``exp(-(k(x, x) + k(x', x') - 2 k(x, x')) / 2)``: the exponential of k, normalized."""
 
     largest_value = 1.0
     has_unit_diagonal = True
@@ -367,7 +367,7 @@ class Weighted(Unary):
     f: object = None
 
     is_non_negative = False
-    takes_sparse = False  # what f takes is not known
+    takes_sparse = False  # the input of f is unknown
 
     def columns_as_numbers(self, n):
         return set(range(n))
@@ -386,13 +386,13 @@ class Weighted(Unary):
 class Normalized(Unary):
     """``k(x, x') / sqrt(k(x, x) k(x', x'))``.
 
-    Exponentials are normalised before they are taken, so that none overflows.
+    The argument of an exponential is normalized first, so that it cannot overflow.
     """
 
     largest_value = 1.0
 
     def __post_init__(self):
-        self.kernel._require_psd("a normalisation")
+        self.kernel._require_psd("a normalization")
 
     def __str__(self):
         return f"normalized {self.kernel}"

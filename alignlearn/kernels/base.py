@@ -1,4 +1,4 @@
-"""The kernel class: what every kernel can do."""
+"""The base class of kernels."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ from alignlearn.validation import (
     is_sparse,
 )
 
-_CANCELLED = 8.0  # units of rounding that a kernel's values may differ by and be the same
+_CANCELLED = (
+    8.0  # values of a kernel that differ by at most this many rounding units count as equal
+)
 LARGEST_POWER = 10**6  # they are repeated products
-NAMED = {}  # string -> class of the kernel that it stands for where users pass kernels
-# Types of the columns of data frames that hold categories, in lower case.
+NAMED = {}  # string -> class of the kernel that it names
+# Types of categorical columns of data frames, in lower case.
 _CATEGORIES = ("category", "categorical", "enum", "object", "bool", "str", "utf8", "large_string")
-_RESULTS = {}  # operation on kernels -> class of what it gives, which `algebra` enters
+_RESULTS = {}  # operation on kernels -> class of the result, registered by `algebra`
 
 
 class KernelRuleError(ValueError):
-    """A combination that is not guaranteed to be positive semi-definite.
+    """An operation that is not guaranteed to yield a positive semidefinite kernel.
 
     Examples
     --------
@@ -46,12 +48,12 @@ class KernelRuleError(ValueError):
 
 
 def kernel_samples(name, X, kernels):
-    """Samples as these kernels take them, checked: a matrix, `SparseRows`, or any sequence.
+    """Check samples for these kernels: return a matrix, `SparseRows`, or any sequence.
 
     Raises
     ------
     TypeError
-        X is sparse, and a kernel does not take sparse samples.
+        X is sparse, and a kernel does not accept sparse samples.
     """
     refuse_packed(name, X, kernels)
     if not is_sparse(X):
@@ -60,14 +62,14 @@ def kernel_samples(name, X, kernels):
     for kernel in kernels:
         if not kernel.takes_sparse:
             raise TypeError(
-                f"{name} is a sparse matrix, which {kernel} does not take; accepted with it are "
-                f"the samples as it reads them, such as {name}.toarray()."
+                f"{name} is a sparse matrix, which {kernel} does not accept; accepted: dense "
+                f"samples, such as {name}.toarray()."
             )
     return check_sparse(name, X)
 
 
 def _with_codes(name, X, kernels):
-    """X with numbers for the texts in columns that no kernel reads as numbers, if there are any."""
+    """Replace strings in categorical columns of X by numbers, if there are any."""
     X = X if hasattr(X, "shape") or not is_sequence(X) else as_array(name, X)
     d = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0
     read = set().union(*(kernel.columns_as_numbers(d) for kernel in kernels))
@@ -84,7 +86,7 @@ def refuse_packed(name, X, kernels, before=0, total=None):
         try:
             X = as_array(name, X)
         except ValueError:
-            return  # objects, such as sequences of several lengths, which have no columns
+            return  # objects without columns, such as sequences of several lengths
     d = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 0
     if not d:
         return
@@ -98,8 +100,8 @@ def refuse_packed(name, X, kernels, before=0, total=None):
     found = X.tocsc()[:, packed].data if is_sparse(X) else as_array(name, X)[:, packed]
     if found.size and found.max() > 1:
         raise ValueError(
-            f"{name} holds bytes (uint8) up to {int(found.max())} where a kernel of sets, "
-            f"tanimoto, reads 0 and 1; accepted: np.unpackbits({name}, axis=1) for bits of "
+            f"{name} holds bytes (uint8) up to {int(found.max())} where the kernel tanimoto "
+            f"expects 0 and 1; accepted: np.unpackbits({name}, axis=1) for bits of "
             f"np.packbits, or {name}.astype(float) for counts."
         )
 
@@ -110,13 +112,13 @@ def _is_byte(kind):
 
 
 def is_number(value):
-    """Whether a value is a real number and no boolean."""
+    """Whether a value is a real number and not a boolean."""
     real = (int, float, np.integer, np.floating)
     return isinstance(value, real) and not isinstance(value, (bool, np.bool_))
 
 
 def as_float(value):
-    """A real number as a float, infinite where it is beyond float64."""
+    """Convert a real number to a float, infinite if it exceeds float64."""
     try:
         return float(value)
     except OverflowError:
@@ -124,7 +126,7 @@ def as_float(value):
 
 
 def _is_vector(x):
-    """Whether samples are one: an array (d,) or a list of numbers."""
+    """Whether the input is one sample: an array (d,) or a list of numbers."""
     ndim = getattr(x, "ndim", None)
     if ndim is None and isinstance(x, (list, tuple)):
         return bool(x) and all(is_number(value) for value in x)
@@ -145,7 +147,7 @@ def difference(left, right):
 
 
 def non_negative(value, rule, expression):
-    """A finite number >= 0 as a float, else the error of a rule."""
+    """Return a finite number >= 0 as a float; raise an error otherwise."""
     if not is_number(value):
         raise TypeError(f"{expression}: {rule} must be a real number >= 0, got {value!r}.")
     value = as_float(value)
@@ -163,14 +165,14 @@ def check_exponent(kernel, X, largest):
     limit = float(vectormath.LARGEST_F if single else vectormath.LARGEST)
     if not largest <= limit:
         raise ValueError(
-            f"{kernel}: its values reach exp({largest:.4g}), accepted are exponents up to "
-            f"{limit:g} ({'float32' if single else 'float64'}). Scale X, lower gamma, or normalise "
+            f"{kernel}: its values reach exp({largest:.4g}); accepted: exponents up to "
+            f"{limit:g} ({'float32' if single else 'float64'}). Scale X, lower gamma, or normalize "
             "the kernel: kernel.normalized() does not overflow."
         )
 
 
 class ColumnNames(list):
-    """Names of the columns of a data frame, and the numbers of those of categories by type."""
+    """Column names of a data frame, and the numbers of its categorical columns."""
 
     categories = ()
 
@@ -187,7 +189,7 @@ def column_names(X):
 
 
 def some_names(names, columns):
-    """Those of some columns."""
+    """The names of some columns."""
     some = ColumnNames(names[c] for c in columns)
     known = getattr(names, "categories", ())
     some.categories = tuple(k for k, c in enumerate(columns) if c in known)
@@ -195,7 +197,7 @@ def some_names(names, columns):
 
 
 def named(*strings, table=NAMED):
-    """Decorate a class of kernels that these strings stand for."""
+    """Class decorator: register the strings that name a kernel class."""
 
     def enter(cls):
         table.update(dict.fromkeys(strings, cls))
@@ -205,12 +207,12 @@ def named(*strings, table=NAMED):
 
 
 def result_of(operation):
-    """Decorate the class of kernels that an operation on kernels gives."""
+    """Class decorator: register the class that an operation on kernels returns."""
     return named(operation, table=_RESULTS)
 
 
 class _SumOfDiagonals:
-    """``k(x, x) + k(x', x')``, evaluated outside as no operation adds values of single samples."""
+    """``k(x, x) + k(x', x')``, evaluated in Python, as no operation adds values of one sample."""
 
     def __init__(self, kernel):
         self._kernel = kernel
@@ -220,7 +222,7 @@ class _SumOfDiagonals:
 
 
 def _block_of_a_formula(self, X, Y):
-    """The values of a kernel with a formula, which `block` is not asked for."""
+    """Raise an error: `block` is only for kernels without a formula."""
     return self(X, Y)
 
 
@@ -231,35 +233,33 @@ class Kernel(Described, Versioned, ABC):
     Kernels are immutable, hashable, comparable and small to pickle. ``kernel(X, Y=None)`` is the
     Gram matrix, shape (n_X, n_Y); ``kernel.diag(X)`` its diagonal, shape (n_X,).
 
-    A kernel of your own states its traits, the attributes below, where they differ from the
-    defaults, and has one of two methods: ``lower`` emits its formula for the compiled loops,
-    ``block`` computes its values in Python. A class with neither raises a `TypeError` when an
-    object of it is made.
+    Your own kernel class sets the attributes below that differ from their defaults, and defines one
+    of two methods: ``lower`` emits its formula for the compiled loops, and ``block`` computes its
+    values in Python. Instantiating a class with neither raises a `TypeError`.
 
     Attributes
     ----------
     is_psd : bool, default True
-        False says that it is indefinite on some samples.
+        False if the kernel is indefinite on some samples.
     needs_vectors : bool, default True
-        Whether samples must be rows of numbers. False: any objects will do.
+        Whether samples must be rows of numbers. If False, samples are arbitrary objects.
     takes_sparse : bool, default True
         Whether samples may be the rows of a SciPy sparse matrix.
     given_dtype : numpy.dtype or None, default None
-        Precision of a given matrix that its values are read from; None where they are computed.
+        Dtype of a precomputed matrix; None if the values are computed.
     largest_value : float or None, default None
-        The largest ``k(x, x)`` over all x, where it is known.
+        The maximum of ``k(x, x)`` over all x, if known.
     has_unit_diagonal : bool, default False
         Whether ``k(x, x) = 1`` for all x.
     is_non_negative : bool, default False
-        Whether ``k(x, x') >= 0`` for all x and x' is known.
+        Whether ``k(x, x') >= 0`` for all x and x' is guaranteed.
     is_exponential : bool, default False
-        Whether it is ``exp(+-rate * primitive)``: kernels whose rates are in ratio 2, 4, ... then
-        cost one exponential together.
+        Whether the kernel is ``exp(+-rate * primitive)``. Kernels whose rates have ratios 2, 4, ...
+        then share one exponential.
     rate : float, default 0
         That of an exponential.
     adds_columns : bool, default False
-        Whether values depend on the units of columns relative to each other, as distances and inner
-        products do.
+        Whether values depend on the relative units of columns, as for distances and inner products.
 
     Examples
     --------
@@ -298,10 +298,11 @@ class Kernel(Described, Versioned, ABC):
     def __call__(self, X, Y=None):
         """Gram matrix between the rows of X and of Y (X itself if None), shape (n_X, n_Y).
 
-        Each dense or SciPy sparse. float32 if both are float32, else float64. Of two samples, each
-        an array (d,), the number ``k(X, Y)``, which scikit-learn's tools call metrics for; it is
-        none for kernels on any objects, of which an array (d,) is d, nor for parameters that are
-        taken from samples.
+        X and Y are dense or SciPy sparse. The result is float32 if both are float32, and float64
+        otherwise. For two samples, each an array (d,), the result is the number ``k(X, Y)``, as
+        scikit-learn's tools expect of a metric. Two samples are not accepted by kernels on
+        arbitrary objects, which read an array (d,) as d objects, or if parameters depend on the
+        samples.
         """
         if Y is not None and self.needs_vectors and _is_vector(X) and _is_vector(Y):
             return self._value(as_array("X", X), as_array("Y", Y))
@@ -311,12 +312,13 @@ class Kernel(Described, Versioned, ABC):
         """The kernel of two samples (d,), a float."""
         if x.shape != y.shape:
             raise ValueError(f"X has shape {x.shape} but Y has {y.shape}; they must have the same.")
-        # Not of the two samples either: every pair would have other parameters.
+        # The two samples cannot determine them: every pair would have other parameters.
         kernel = self.resolve_names(None)
         if kernel.resolve(_probe(x.size, 1.0)) != kernel.resolve(_probe(x.size, 2.0)):
             raise ValueError(
-                f"{self} takes parameters from samples, and is given two, not a matrix; accepted: "
-                "numbers for all of them, as the kernels of a fitted estimator have."
+                f"{self} has parameters that depend on the samples, but got two samples instead "
+                f"of a matrix; accepted: numbers for all parameters, as in the kernels of a "
+                f"fitted estimator."
             )
         return float(kernel._matrix(x[None], y[None])[0, 0])
 
@@ -327,7 +329,7 @@ class Kernel(Described, Versioned, ABC):
         if kernel != self and others is not None and others != names:
             raise ValueError(
                 f"Y has columns {listed(others)}, but X has "
-                f"{listed(names) if names else 'none'}; accepted: the same."
+                f"{listed(names) if names else 'none'}; accepted: the same columns."
             )
         X = kernel_samples("X", X, [kernel])
         if Y is not None:
@@ -364,7 +366,7 @@ class Kernel(Described, Versioned, ABC):
         return self._rebuilt(lambda kernel: kernel.resolve_names(names))
 
     def _rebuilt(self, change):
-        """This kernel with ``change`` applied to the kernels that it is made of."""
+        """Apply ``change`` to the kernels of which this kernel is composed."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         changes = {name: change(v) for name, v in values.items() if isinstance(v, Kernel)}
         return replace(self, **changes) if changes else self
@@ -377,22 +379,22 @@ class Kernel(Described, Versioned, ABC):
         b : alignlearn.engine.program.Builder
         dst : int
         mode : alignlearn.engine.program.Mode
-            What the register may lack.
+            The terms that the register may omit.
         """
         b.emit(ops.EXTERNAL, dst, integer=b.external(self))
         return 0.0
 
     def block(self, X, Y) -> np.ndarray:
-        """Values for the samples X and Y, shape (n_X, n_Y), of a kernel without a formula."""
+        """Values of a kernel without a formula for samples X and Y, shape (n_X, n_Y)."""
         raise NotImplementedError
 
-    if not TYPE_CHECKING:  # type checkers do not see that a class with `lower` is complete
+    if not TYPE_CHECKING:  # type checkers cannot infer that a class with `lower` is complete
         block = abstractmethod(block)
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         if cls.block is Kernel.block and cls.lower is not Kernel.lower:
-            cls.block = _block_of_a_formula  # it is not abstract: nothing is missing
+            cls.block = _block_of_a_formula  # the class is complete, so it is not abstract
 
     def lower_distance(self, b, dst):
         """Emit ``k(x, x) + k(x', x') - 2 k(x, x')`` into row ``dst``."""
@@ -414,37 +416,37 @@ class Kernel(Described, Versioned, ABC):
         Raises
         ------
         TypeError
-            It is not of that form, or not known.
+            The gradient does not have this form, or is not implemented.
         """
         raise TypeError(
-            f"{self}: its gradient is not known as kernels times samples; accepted are functions "
+            f"{self}: its gradient is not a sum of kernels times samples; accepted: functions "
             "of |x - x'| or of <x, x'> (Gaussian, Exponential, Matern, RationalQuadratic, Linear, "
             "Polynomial, ExponentialDot, Binomial), and sums, multiples, products, powers and "
             "exponentials of these, also on some columns."
         )
 
     def columns_as_numbers(self, n):
-        """The columns, numbers below n, that are read as more than equal or not."""
+        """Column numbers below n that are read as numbers, not only compared for equality."""
         return set(range(n)) if self.needs_vectors else set()
 
     def columns_as_sets(self, n):
-        """The columns, numbers below n, whose values of 0 and 1 are the elements of sets."""
+        """The columns, numbers below n, that encode sets by 0 and 1."""
         return set()
 
     def widths(self, multiples):
-        """This kernel with each of some multiples of gamma, if that is a rule; else itself."""
+        """This kernel with each multiple of gamma, if gamma is a rule; else the kernel itself."""
         return [self]
 
     def largest_diagonal(self):
-        """The largest ``k(x, x)`` over all x, also of sums and multiples; None if not known."""
+        """The maximum of ``k(x, x)`` over all x, also for sums and multiples; None if unknown."""
         return self.largest_value
 
     def unit_form(self):
-        """This kernel normalised, where that is a kernel of another form; else None."""
+        """The normalized kernel, if it has a simpler form; None otherwise."""
         return self if self.largest_value == 1.0 else None
 
     def added_columns(self, n):
-        """Sets of columns, tuples of numbers below n, whose units it adds up."""
+        """Sets of columns, tuples of numbers below n, whose units are added."""
         return {tuple(range(n))} if self.adds_columns and n > 1 else set()
 
     def _require_psd(self, rule):

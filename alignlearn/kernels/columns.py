@@ -25,9 +25,9 @@ class Columns(Unary):
     ----------
     kernel : Kernel or str
     columns : int, slice with explicit stop, sequence of int >= 0, str, or sequence of str
-        Names are those of a data frame's columns; `resolve_names` turns them into numbers.
+        Strings are column names of a data frame; `resolve_names` replaces them by numbers.
     name : str, optional
-        What texts call this group of columns.
+        Name of this group of columns in tables and messages.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Columns(Unary):
 
     @property
     def _slice(self):
-        """The columns as a slice where they are in equal steps, else None."""
+        """The columns as a slice if their steps are equal, None otherwise."""
         first, last, n = self.columns[0], self.columns[-1], len(self.columns)
         if self._named or n < 2 or not last > first:
             return None
@@ -122,7 +122,7 @@ class Columns(Unary):
         return None if unit is None else Columns(unit, self.columns, self.name)
 
     def gradient(self):
-        # A column that is selected twice would need the sum of two derivatives.
+        # A column selected twice would need the sum of two derivatives.
         if len(set(self.columns)) < len(self.columns):
             return super().gradient()
         terms = []
@@ -165,7 +165,7 @@ def column_numbers(kernel, columns, names):
 
 
 def column_tuple(columns, argument="columns"):
-    """Columns as a user says them, as a tuple of numbers or of names."""
+    """Convert the user's columns to a tuple of numbers or of names."""
     if isinstance(columns, slice):
         if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
             raise ValueError(f"{argument}={short(columns)}: a slice needs non-negative bounds.")

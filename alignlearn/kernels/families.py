@@ -1,4 +1,4 @@
-"""Lists of kernels: ladders, rank-one families, and what users may pass as ``kernels``."""
+"""Lists of kernels: ladders, rank-one families, and the accepted forms of ``kernels``."""
 
 from __future__ import annotations
 
@@ -55,22 +55,23 @@ def ladder(kernel_class, multiples, **parameters):
     multiples : array-like of shape (p,)
         Numbers > 0.
     **parameters
-        Of every kernel. ``gamma`` is what is multiplied: a number, or "scale" (the default),
-        "median" or "auto", found from the samples, where the class has a parameter ``multiple``.
+        Parameters of every kernel. ``gamma`` is multiplied by the multiples. It is a number or, if
+        the class has a parameter ``multiple``, "scale" (the default), "median" or "auto", computed
+        from the samples.
 
     Returns
     -------
     list of kernel_class
-        In the order of the multiples. Those of an exponential kernel in ratios of powers of 2 cost
-        one exponential together.
+        In the order of the multiples. Exponential kernels in ratios of powers of 2 share one
+        exponential.
 
     Raises
     ------
     TypeError
-        ``kernel_class`` is no class of kernels with a gamma, or has no such parameters.
+        ``kernel_class`` is not a kernel class with a gamma, or does not have these parameters.
     ValueError
-        No multiples, or one that is no number > 0; a parameter out of range; a gamma by name for a
-        class without ``multiple``.
+        There are no multiples, or one is not a number > 0; a parameter is out of range; gamma is a
+        string for a class without ``multiple``.
 
     Examples
     --------
@@ -94,14 +95,14 @@ def ladder(kernel_class, multiples, **parameters):
         varied = [{"multiple": factor} for factor in multiples]
     else:
         raise ValueError(
-            f"gamma={gamma!r}: a {kernel_class.__name__} has no multiple of what is found from the "
-            "samples; accepted: a number."
+            f"gamma={gamma!r}: {kernel_class.__name__} cannot multiply a gamma that depends on "
+            f"the samples; accepted: a number."
         )
     return [kernel_class(**{**parameters, **values}) for values in varied]
 
 
 def _parameters_with_gamma(kernel_class):
-    """Names of the parameters of a class of kernels, one of which is ``gamma``."""
+    """Parameter names of a kernel class, which include ``gamma``."""
     if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
         raise TypeError(
             f"kernel_class must be a class of kernels such as Gaussian, got {kernel_class!r:.80}."
@@ -116,7 +117,7 @@ def _parameters_with_gamma(kernel_class):
 
 
 def _check_positive(name, values):
-    """Numbers > 0 as a list of float, at least one."""
+    """Check for at least one number > 0; return a list of float."""
     values = check_numbers(name, values, 1)
     check_number(name, values.min(), low=0.0, strict=True)
     return values.tolist()
@@ -126,8 +127,8 @@ def _check_positive(name, values):
 class RankOneKernels(Described):
     """The family ``K_k = v_k v_k'`` of one kernel per column of X, dense or sparse.
 
-    Pass an instance as ``kernels``; p is the number of columns. Nothing of size m x m or p m x m is
-    formed: with centred columns, ``a_k = |v_k' Y|^2`` and ``M_kl = (v_k' v_l)^2``.
+    Pass an instance as ``kernels``; p is the number of columns. No m x m matrix is formed: with
+    centered columns, ``a_k = |v_k' Y|^2`` and ``M_kl = (v_k' v_l)^2``.
 
     Parameters
     ----------
@@ -150,12 +151,12 @@ class RankOneKernels(Described):
 
 
 def are_per_column(kernels):
-    """Whether kernels, as a user passes them, are one for each column of X: `RankOneKernels`."""
+    """Whether the user's kernels are `RankOneKernels`, one per column of X."""
     return isinstance(kernels, RankOneKernels)
 
 
 def as_kernel(kernel) -> Kernel:
-    """A kernel from a Kernel or a string that names one; anything else is an error.
+    """Return a Kernel unchanged, or the kernel that a string names; raise an error otherwise.
 
     Examples
     --------
@@ -179,16 +180,16 @@ def as_kernel(kernel) -> Kernel:
 
 
 def distinct(kernels):
-    """Kernels without repeats, in order of appearance, and the place of each given one there.
+    """Kernels without duplicates, in order of appearance, and the position of each original kernel.
 
-    Equal kernels so get equal statistics to the last bit: sums differ by rounding with a kernel's
-    place among the others, in the loops over pairs as in BLAS products.
+    Equal kernels then get bit-identical statistics. Otherwise sums would differ by rounding with a
+    kernel's position, in the loops over pairs and in BLAS products.
     """
     places, index = {}, []
     for kernel in kernels:
         try:
             index.append(places.setdefault(kernel, len(places)))
-        except TypeError:  # it holds a callable that cannot be hashed
+        except TypeError:  # it contains a callable that cannot be hashed
             index.append(places.setdefault(id(kernel), len(places)))
     first = np.unique(index, return_index=True)[1]
     return [kernels[k] for k in first], np.array(index)

@@ -1,4 +1,4 @@
-"""Linear kernels with one weight per feature: what a family of rank-one kernels combines to."""
+"""Linear kernels with one weight per feature: combinations of rank-one kernels."""
 
 from __future__ import annotations
 

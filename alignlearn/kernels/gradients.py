@@ -1,12 +1,13 @@
 """Gradients of sums of kernels, by products with matrices of kernels.
 
-The gradient of a kernel in its first argument is a sum of *terms*, values of a kernel times
-``x - x'`` or ``x'``: ``phi(|x - x'|^2)`` has ``2 phi' (x - x')`` and ``psi(<x, x'>)`` has
-``psi' x'``. So that of ``f(x) = sum_i a_i k(x, z_i)`` is
+The gradient of a kernel in its first argument is a sum of *terms*, values of a kernel times ``x -
+x'`` or ``x'``: ``phi(|x - x'|^2)`` has ``2 phi' (x - x')`` and ``psi(<x, x'>)`` has ``psi' x'``.
+The gradient of ``f(x) = sum_i a_i k(x, z_i)`` is therefore
 
     x * (W a) - W (a * Z)    and    W (a * Z),
 
-W the matrix of the term's kernel: one product for each f, and no array of pairs times features.
+where W is the matrix of the term's kernel. This takes one product for each f, and no array of pairs
+times features.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import is_sparse
 
-_LARGEST = 1000  # exponent of a power of two that coefficients may be multiplied by
-_ENTRIES = 2**21  # of a strip of a matrix of kernels, or of gradients: 16 MB
+_LARGEST = 1000  # largest exponent of the power of two that scales coefficients
+_ENTRIES = 2**21  # number of entries in a strip of kernel values or gradients: 16 MB
 
 
 class GradientTerm(NamedTuple):
@@ -31,11 +32,11 @@ class GradientTerm(NamedTuple):
     ----------
     factor : float
     kernel : Kernel
-        Not necessarily positive semi-definite.
+        Not necessarily positive semidefinite.
     of_difference : bool
-        Whether it is times ``x - x'``.
+        Whether the factor is ``x - x'``.
     columns : tuple of int, optional
-        Those of the features that the term is for; all of them by default.
+        The features of the term. Default: all features.
     """
 
     factor: float
@@ -44,7 +45,7 @@ class GradientTerm(NamedTuple):
     columns: tuple = None
 
     def times(self, number):
-        """The term times a number."""
+        """Multiply the term by a number."""
         return self._replace(factor=self.factor * number)
 
 
@@ -60,15 +61,16 @@ class Gradients:
     coef : ndarray of shape (m, c)
     Z : as X, m samples; X itself by default
     gram : ndarray of shape (n, m), optional
-        The matrix of the kernel, if it is there: that of a Gaussian is its gradient's, too.
+        The kernel matrix, if it was computed before. The gradient of a Gaussian uses the same
+        matrix.
     engine : Cpu, Cuda or Cluster
     dtype : dtype, default float64
-        Of the products with matrices of dense samples: float32 takes half the time.
+        Dtype of products with matrices of dense samples; float32 takes half the time.
 
     Raises
     ------
     TypeError
-        The gradient of the kernel is no sum of terms.
+        The gradient of the kernel is not a sum of terms.
     """
 
     def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU, dtype=np.float64):
@@ -88,7 +90,7 @@ class Gradients:
         ----------
         weight : ndarray of shape (n,), optional
         full : bool, default False
-            Of all products of two derivatives, (d, d), in place of the squares, (d,).
+            If True, sum all products of two derivatives, (d, d), instead of the squares, (d,).
         """
         d = self._X.shape[1]
         total, unit = np.zeros((d, d) if full else d), self._unit()
@@ -100,7 +102,7 @@ class Gradients:
         return np.ldexp(total, 2 * unit)
 
     def _unit(self):
-        """An exponent of derivatives: squares of small ones must not vanish in float32."""
+        """Scaling exponent of derivatives; their squares must not vanish in float32."""
         X = self._X.data if is_sparse(self._X) else self._X
         factors = [abs(t.factor) for terms in self._groups.values() for t in terms]
         reach = max(X.max(initial=0.0), -X.min(initial=0.0))
@@ -134,7 +136,7 @@ class Gradients:
             yield rows, G
 
     def _term(self, rows, terms, of_difference, at, coef):
-        """What some terms of one kind give at some rows, (rows, c, columns)."""
+        """The contribution of terms of one kind at some rows, (rows, c, columns)."""
         if is_sparse(self._X):
             found = self._sparse_term(rows, terms, of_difference, coef)
             return np.moveaxis(found[:, :, at], 0, 1)
@@ -150,7 +152,7 @@ class Gradients:
         return G
 
     def _products(self, rows, terms, sides):
-        """Products of the matrix of some terms with each of ``sides``, in a list."""
+        """List of the products of the matrix of some terms with each of ``sides``."""
         (kernel, gram), dtype = self._gram, self._dtype
         if gram is not None and len(terms) == 1 and terms[0].kernel == kernel:
             W, factor = gram[rows].astype(dtype, copy=False), dtype.type(terms[0].factor)

@@ -1,4 +1,4 @@
-"""A kernel for tables of categories and numbers."""
+"""A kernel for tables with categorical and numeric columns."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ _LEAST = 1e-300  # the inverse of a smaller range overflows
 @named("gower")
 @dataclass(frozen=True)
 class Gower(Kernel):
-    """The mean over columns of how alike two samples are, for categories and numbers; "gower".
+    """Mean similarity over categorical and numeric columns; "gower".
 
-    In a column of categories that is 1 where they are equal, else 0; in one of numbers
-    ``max(0, 1 - |x - x'| / range)``. Both are positive semi-definite, so is their mean.
+    In a categorical column the similarity is 1 for equal values and 0 otherwise; in a numeric
+    column it is ``max(0, 1 - |x - x'| / range)``. Both are positive semidefinite, and so is their
+    mean.
 
     Parameters
     ----------
     categorical : int, slice with a stop, sequence of int or str, or (), optional
-        The columns of categories. By default those of a data frame whose type is categorical,
-        object, string or bool; of an array none.
+        The categorical columns. Default: the columns of a data frame whose type is categorical,
+        object, string or bool; none for an array.
     ranges : array-like of shape (d,), optional
-        Of every column, not negative; those of categories are not read. By default the largest
-        less the least number in the training samples. A column of range 0 is one of categories.
+        Nonnegative ranges of all columns; those of categorical columns are ignored. Default:
+        maximum minus minimum over the training samples. A column of range 0 is treated as
+        categorical.
 
     Notes
     -----
-    Categories may be texts, in a data frame or an array of objects, or numbers. A text stands for a
-    number that depends on nothing else, so that data frames of new samples may lack some, or have
-    others; these are equal to none of the training samples'. Gaps are refused.
-    Kernels that read texts as numbers are refused: give those their columns by `Columns`.
+    Categories are numbers, or strings in a data frame or an object array. The code of a string
+    depends only on the string. New data frames may therefore have other categories, which equal no
+    category of the training samples. Missing values raise an error. Kernels that read strings as
+    numbers raise an error, too; select other columns for them with `Columns`.
 
     References
     ----------
@@ -74,7 +76,7 @@ class Gower(Kernel):
             ranges = check_numbers("ranges", self.ranges, 1)
             if not np.all((ranges == 0.0) | (ranges > _LEAST)):
                 raise ValueError(
-                    f"ranges: accepted are 0 and numbers above {_LEAST}, got {ranges.min():g}."
+                    f"ranges: accepted: 0 and numbers above {_LEAST}; got {ranges.min():g}."
                 )
             object.__setattr__(self, "ranges", tuple(ranges.tolist()))
 
@@ -109,7 +111,7 @@ class Gower(Kernel):
             ranges = np.max(used, axis=0).astype(np.float64) - np.min(used, axis=0)
         ranges[list(categorical)] = 0.0
         if not np.all((ranges == 0.0) | ((ranges > _LEAST) & (ranges < np.inf))):
-            raise ValueError("Gower: the range of a column is beyond float64; scale X.")
+            raise ValueError("Gower: the range of a column exceeds float64; scale X.")
         return replace(self, categorical=categorical, ranges=tuple(ranges.tolist()))
 
     def lower(self, b, dst, mode):

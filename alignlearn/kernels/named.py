@@ -1,4 +1,4 @@
-"""Kernels with the name of a group, and what users may pass as ``kernels``: lists and dicts."""
+"""Named kernels, and the accepted forms of ``kernels``: lists and dicts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .vector import Linear
 
 @dataclass(frozen=True)
 class Named(Unary):
-    """A kernel of a group that has a name: what ``kernels={"name": kernel}`` makes of it.
+    """A kernel with the name of a group, as created by ``kernels={"name": kernel}``.
 
     Parameters
     ----------
     kernel : Kernel or str
     name : str
-        What tables and pictures call the group.
+        Name of the group in tables and figures.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Named(Unary):
 
 
 def group_name(kernel):
-    """The name of the group that a kernel, or a multiple of it, is of; None without one."""
+    """The group name of a kernel or a multiple of it; None without a group."""
     while isinstance(kernel, Unary):
         if isinstance(kernel, (Columns, Named)):
             return kernel.name
@@ -74,7 +74,7 @@ def group_name(kernel):
 
 
 def check_group_names(what, names):
-    """Names of groups as a list of str; an error for others, as keys of ``what``."""
+    """Check that group names, the keys of ``what``, are strings; return them as a list."""
     names = list(names)
     if not names:
         raise ValueError(f"{what} is empty; give at least one name.")
@@ -82,18 +82,18 @@ def check_group_names(what, names):
         if not isinstance(name, str):
             raise TypeError(f"{what}: a name must be a str, got {name!r:.80}.")
         if not name.strip():
-            raise ValueError(f"{what}: a name is empty; accepted: a text.")
+            raise ValueError(f"{what}: a name is empty; accepted: a nonempty string.")
     return names
 
 
 def kernel_list(kernels) -> list[Kernel]:
-    """The kernels a user means.
+    """Convert the user's ``kernels`` to a list of kernels.
 
     Parameters
     ----------
     kernels : None, Kernel, str, sequence of Kernel and str, or dict of these
-        None is the default ladder. A dict has a kernel, a sequence of kernels or columns for every
-        name; columns stand for a linear kernel on them. See `group_kernels`.
+        None gives the default ladder. A dict has a kernel, a sequence of kernels, or columns for
+        every name; columns mean a linear kernel on them. See `group_kernels`.
     """
     if kernels is None:
         return gaussian_kernels()
@@ -117,8 +117,8 @@ def kernel_list(kernels) -> list[Kernel]:
 def group_kernels(kernels, name):
     """The kernels of one name of a dict.
 
-    Columns, which are an integer, a slice with a stop, a sequence of integers or of texts that name
-    no kernel, stand for a linear kernel on them.
+    Columns (an integer, a slice with a stop, a sequence of integers, or strings that name no
+    kernel) mean a linear kernel on them.
     """
     value = kernels[name]
     if isinstance(value, Mapping):
@@ -137,7 +137,7 @@ def group_kernels(kernels, name):
 
 
 def _are_columns(value):
-    """Whether an entry of a dict says columns and not kernels."""
+    """Whether an entry of a dict holds columns and not kernels."""
     if isinstance(value, (slice, range, int, np.integer)):
         return True
     if value is None or isinstance(value, (str, Kernel)) or not hasattr(value, "__iter__"):
@@ -149,22 +149,23 @@ def _are_columns(value):
 
 
 def _named(kernel, name):
-    """A kernel with the name of its group; columns that have none take it."""
+    """Give a kernel the name of its group, unless its columns have a name."""
     if isinstance(kernel, Columns) and kernel.name is None:
         return replace(kernel, name=name)
     return Named(kernel, name)
 
 
 def columns_by_prefix(names, separator="__"):
-    """Numbers of columns by the prefix of their names, as a `ColumnTransformer` writes them.
+    """Group column numbers by the prefix of their names, as in a `ColumnTransformer`.
 
-    ``kernels=columns_by_prefix(...)`` has a linear kernel on the columns of every block, named by
-    it; for others, ``{name: Columns("rbf", columns) for name, columns in found.items()}``.
+    ``kernels=columns_by_prefix(...)`` gives a linear kernel on the columns of every block, with the
+    name of the block. For other kernels, use ``{name: Columns("rbf", columns) for name, columns in
+    found.items()}``.
 
     Parameters
     ----------
     names : sequence of str, or fitted transformer with ``get_feature_names_out()``
-        The names of all columns of X, "block__column" each.
+        The names of all columns of X, in the form "block__column".
     separator : str, default "__"
 
     Returns
@@ -175,7 +176,7 @@ def columns_by_prefix(names, separator="__"):
     Raises
     ------
     ValueError, TypeError
-        A name without a prefix; no names.
+        A name has no prefix, or there are no names.
 
     Examples
     --------

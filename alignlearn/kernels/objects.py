@@ -1,4 +1,4 @@
-"""Kernels that are not formulas on vectors: callables and given Gram matrices."""
+"""Kernels that are not formulas on vectors: callables and precomputed Gram matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .base import Kernel
 from .spectrum import FIXES, SpectrumFix
 
 _SYMMETRY_PAIRS = 8
-# Of the largest value: functions that compute in single precision may round either order apart.
+# Relative to the largest value: in single precision, the two orders may round differently.
 _ASYMMETRY = 1e-6
 
 
@@ -40,15 +40,15 @@ class FromFunction(Kernel):
         ``function(X, Y) -> (n_X, n_Y)`` values. Pickling needs an importable function.
     vectorized : bool, default False
     is_psd : bool, default True
-        Say False for a function that is known to be indefinite.
+        False for an indefinite function.
     name : str, optional
         Label in summaries.
 
     Notes
     -----
-    X is a list of objects, or an array whose rows are the objects. In every block of values up to
-    eight pairs, the same in each run, are evaluated in both orders; values that differ by more than
-    1e-6 of the largest raise a ValueError.
+    X is a list of objects, or an array whose rows are the objects. In every block of values, up to
+    eight pairs are evaluated in both orders, the same pairs in each run. If the values differ by
+    more than 1e-6 of the largest value, a ValueError is raised.
 
     Examples
     --------
@@ -104,12 +104,12 @@ class FromFunction(Kernel):
 
     def _check_symmetry(self, X, Y, block):
         """Compare some pairs with their other order."""
-        if block.size == 1:  # a sample with itself, on the diagonal
+        if block.size == 1:  # a sample paired with itself, on the diagonal
             return
         rng = np.random.default_rng(0)
         n = min(_SYMMETRY_PAIRS, block.size - 1)
         i = rng.integers(0, len(X), n)
-        # Not the same position, which is the same sample where X is Y.
+        # Not the same position: if X is Y, that is one sample.
         j = (i + rng.integers(1, max(len(Y), 2), n)) % len(Y)
         left, right = take(X, i), take(Y, j)
         if self.vectorized:
@@ -129,29 +129,30 @@ class FromFunction(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(Kernel):
-    """A given Gram matrix: a kernel on sample numbers, or one of those for "precomputed".
+    """A precomputed Gram matrix, as a kernel on row numbers or in a list for "precomputed".
 
-    As a kernel its samples are row numbers of ``gram``: X is an integer array of shape (m, 1), so
-    that subsets, cross-validation and feature sets work as for any other kernel. Where
-    ``kernels="precomputed"``, X is a list of matrices, and a ``Precomputed`` in place of one says
-    more of it than the matrix does; new samples then bring their rows as plain arrays.
+    As a kernel, its samples are row numbers of ``gram``: X is an integer array of shape (m, 1), so
+    that subsets, cross-validation and feature sets work as for other kernels. With
+    ``kernels="precomputed"``, X is a list of matrices. A ``Precomputed`` in this list adds options
+    to its matrix; new samples are then passed as plain arrays.
 
     Parameters
     ----------
     gram : array-like of shape (m, m)
-        ndarray, memmap or anything with ``shape``, ``dtype`` and NumPy indexing, kept by reference:
-        a pickle holds it; or a data frame, of which the values are taken. Must be finite, and
-        symmetric to 1e-8 of its largest entry. Of a complex Hermitian matrix the real part is
-        taken, the kernel of the same features over the reals (`alignlearn.dependence.real_gram`).
+        An ndarray, a memmap, any object with ``shape``, ``dtype`` and NumPy indexing, or a data
+        frame, whose values are used. It is kept by reference, and pickles contain it. It must be
+        finite, and symmetric to 1e-8 of its largest entry. For a complex Hermitian matrix, the real
+        part is used, which is the kernel of the same features over the reals
+        (`alignlearn.dependence.real_gram`).
     is_psd : bool, default True
-        False for a matrix that is meant to be indefinite: it is used as it is.
+        False for an indefinite matrix, which is used unchanged.
     name : str, optional
     fix : {"clip", "flip", "shift"}, optional
-        Make a positive semi-definite matrix of an indefinite one: negative eigenvalues w of the
-        matrix of the training samples become 0 ("clip", the nearest one), ``|w|`` ("flip"), or the
-        least is subtracted from all ("shift"). Kernel values of new samples are transformed by the
-        same map, so that both are values of one kernel, as `alignlearn.machines.SpectrumFix` does.
-        The map is found in ``fit`` on all its samples, without labels, like ``gamma="scale"``.
+        Make an indefinite matrix positive semidefinite. Negative eigenvalues w of the training
+        matrix become 0 ("clip", the nearest such matrix) or ``|w|`` ("flip"), or the smallest
+        eigenvalue is subtracted from all ("shift"). Kernel values of new samples are transformed by
+        the same map, so that both are values of one kernel; see `alignlearn.machines.SpectrumFix`.
+        ``fit`` computes the map from all its samples, without labels.
 
     Examples
     --------
@@ -179,7 +180,7 @@ class Precomputed(Kernel):
         shape = self.gram.shape
         if shape[0] != shape[1] or shape[0] == 0:
             raise ValueError(f"{name} must be a square matrix, got shape {shape}.")
-        if not getattr(self.gram, "is_symmetric", False):  # a part may be known to be
+        if not getattr(self.gram, "is_symmetric", False):  # a submatrix may be known to be
             check_symmetric(name, self.gram)
         if self.fix is not None:
             check_choice("fix", self.fix, FIXES)
@@ -187,16 +188,16 @@ class Precomputed(Kernel):
 
     @property
     def shape(self):
-        """That of the matrix, (m, m)."""
+        """Shape of the matrix, (m, m)."""
         return self.gram.shape
 
     @property
     def is_marked(self):
-        """Whether it says more than its matrix does."""
+        """Whether it has options besides its matrix."""
         return self.fix is not None or not self.is_psd
 
     def fixed(self, weight=None):
-        """This kernel with the matrix as ``fix`` says, and its `SpectrumFix`, or None.
+        """This kernel with its matrix fixed according to ``fix``, and the `SpectrumFix` or None.
 
         All rows are training samples, with weights (m,) if given.
         """
@@ -211,7 +212,7 @@ class Precomputed(Kernel):
         if self.fix is None:
             return self
         rows, copies = np.unique(self._numbers(X), return_inverse=True)
-        # A sample that is repeated is one with a weight; "shift" knows it as itself by its number.
+        # A repeated sample is one sample with a weight; "shift" identifies it by its number.
         count = np.bincount(copies.ravel(), weight)
         rows, count = rows[count > 0.0], count[count > 0.0]
         change = SpectrumFix(self.fix)
@@ -219,7 +220,7 @@ class Precomputed(Kernel):
         gram = change.fit_extended(np.asarray(self.gram[:]), rows, count)
         return replace(self, gram=gram if change.n_negative_ else self.gram, fix=None)
 
-    # The base class compares fields, of which arrays make no truth value.
+    # The base class compares fields, and the comparison of arrays has no truth value.
     def __eq__(self, other):
         same = type(other) is Precomputed and self.gram is other.gram
         said = (self.is_psd, self.name, self.fix)
@@ -241,7 +242,7 @@ class Precomputed(Kernel):
 
     def _numbers(self, X):
         X = np.asarray(X)
-        with np.errstate(invalid="ignore"):  # no row has the number that becomes of these
+        with np.errstate(invalid="ignore"):  # these numbers match no row
             numbers = X.astype(np.int64)
         n = self.gram.shape[0]
         if X.shape[1] != 1 or np.any(numbers != X) or np.any((numbers < 0) | (numbers >= n)):
@@ -253,28 +254,28 @@ class Precomputed(Kernel):
 
 
 def _real(name, gram, *, test=False):
-    """The real part of a complex Hermitian matrix, anything else as it is."""
+    """The real part of a complex Hermitian matrix; other objects stay unchanged."""
     return real_part(name, gram, test=test) if _is_complex(name, gram) else gram
 
 
 def _is_complex(name, gram):
-    # What has no type is a list, and read as one of real numbers.
+    # An object without a dtype is a list, read as real numbers.
     return hasattr(gram, "dtype") and np.iscomplexobj(plain(name, gram))
 
 
 def _index(numbers):
-    """A slice where the numbers run in steps of one: memory maps then read only what is needed."""
+    """A slice if the numbers are consecutive, so that memory maps read only the needed rows."""
     first, last = numbers[0], numbers[-1]
     run = last - first + 1 == len(numbers) and np.all(np.diff(numbers) == 1)
     return slice(first, last + 1) if run else numbers
 
 
 def read_block(gram, rows, columns):
-    """Some rows and columns of a matrix; of an array in a file no more than these where it can.
+    """Some rows and columns of a matrix; for an array in a file, if possible no others are read.
 
     Parameters
     ----------
-    gram : ndarray, memmap, or what takes NumPy indexing of rows, or has a ``read_block`` itself
+    gram : ndarray, memmap, or an object with NumPy indexing of rows or with ``read_block``
     rows, columns : ndarray of int, or slice
     """
     own = getattr(gram, "read_block", None)
@@ -289,7 +290,7 @@ def read_block(gram, rows, columns):
 
 
 class _Item:
-    """Matrix k of a sequence that may be lazy: looked up at each use, never kept."""
+    """Matrix k of a possibly lazy sequence, looked up at each use and never kept."""
 
     def __init__(self, grams, k):
         self._grams, self._k = grams, k
@@ -301,7 +302,7 @@ class _Item:
     def _read(self):
         found = self._grams[self._k]
         if self._is_complex:
-            return plain(self._name, found).real  # it was found to be Hermitian
+            return plain(self._name, found).real  # it was checked to be Hermitian
         return gram_like(self._name, found, "a square matrix")
 
     def __len__(self):
@@ -316,9 +317,9 @@ class _Item:
 
 
 def given_list(grams, *, test=False):
-    """A list of matrices made readable, what is Precomputed as it is; a lazy sequence as it is.
+    """Convert a list of matrices to arrays; a Precomputed or a lazy sequence stays unchanged.
 
-    With ``test`` rows of new samples: nothing is Hermitian then.
+    With ``test``, the matrices are rows of new samples, which are not Hermitian.
     """
     if not isinstance(grams, (list, tuple)):
         return indexable_grams(grams)
@@ -330,15 +331,15 @@ def given_list(grams, *, test=False):
 
 
 def plain_gram(name, gram, *, test=False):
-    """The real matrix that was given, of a Precomputed too; lazy ones are not read."""
+    """The real matrix as passed, also that of a Precomputed; lazy matrices are not read."""
     return gram.gram if isinstance(gram, Precomputed) else _real(name, gram, test=test)
 
 
 def gram_items(grams, name="the list of precomputed kernels"):
-    """The p given matrices as things with ``shape``, ``dtype`` and NumPy indexing, still lazy.
+    """The p matrices as objects with ``shape``, ``dtype`` and NumPy indexing, still lazy.
 
-    What is a Precomputed stays it. ``grams`` and errors as in `precomputed_kernels`, which also
-    looks at the values.
+    A Precomputed stays unchanged. ``grams`` and errors are as in `precomputed_kernels`, which also
+    checks the values.
     """
     grams = plain(name, grams)
     if not is_sequence(grams):
@@ -351,8 +352,8 @@ def gram_items(grams, name="the list of precomputed kernels"):
     grams = given_list(grams)
     if isinstance(grams, np.ndarray) and grams.ndim != 3:
         raise ValueError(
-            f"{name} must have shape (p, m, m), got {grams.shape}; a single matrix K goes into a "
-            "list, [K]."
+            f"{name} must have shape (p, m, m), got {grams.shape}; pass a single matrix K in a "
+            f"list, [K]."
         )
     items = []
     for k in range(len(grams)):
@@ -368,13 +369,13 @@ def gram_items(grams, name="the list of precomputed kernels"):
 
 
 def precomputed_kernels(grams):
-    """Sample numbers and one Precomputed kernel for each of p Gram matrices.
+    """Return sample numbers and one Precomputed kernel for each of p Gram matrices.
 
     Parameters
     ----------
     grams : sequence of (m, m) arrays, data frames or Precomputed, or array of shape (p, m, m)
         May be lazy: an item is read when a block of it is needed, and not kept. Data frames are
-        read by position: their labels are not compared. Complex ones must be Hermitian.
+        read by position, without comparing labels. Complex matrices must be Hermitian.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Kernels of what two samples have in common, as a share of what they have together.
+"""Overlap kernels: the intersection of two samples divided by their union.
 
-With N a primitive of a pair and n(x) = N(x, x) they are ``N / (n(x) + n(x') - N)``: of the inner
-product the Tanimoto kernel, of the sum of minima the min-max kernel. As ``2 |N| <= n(x) + n(x')``
-they are power series in ``N / (n(x) + n(x'))`` with non-negative coefficients, hence positive
-semi-definite where N is; the denominator is ``n(x) + n(x')`` in half at least, so that no digits
+For a primitive N of a pair and n(x) = N(x, x), they are ``N / (n(x) + n(x') - N)``. The inner
+product gives the Tanimoto kernel, and the sum of minima the min-max kernel. Since ``2 |N| <= n(x) +
+n(x')``, they are power series in ``N / (n(x) + n(x'))`` with nonnegative coefficients, and hence
+positive semidefinite if N is. The denominator is at least half of ``n(x) + n(x')``, so no digits
 are lost.
 """
 
@@ -38,18 +38,16 @@ class _Overlap(Kernel):
         return 0.0
 
     def _check_sizes(self, X, size):
-        """Refuse samples whose sizes overflow, or vanish where the samples do not."""
+        """Raise an error for samples whose sizes overflow, or vanish for nonzero samples."""
         info = np.finfo(X.dtype if X.dtype.kind == "f" else np.float64)
         if not np.max(size, initial=0.0) <= info.max / 4:
             raise ValueError(
-                f"{self}: the sizes of samples, squares of theirs or sums, reach {np.max(size):.3g}"
-                f", which {info.dtype} does not hold; scale X."
+                f"{self}: the squares or sums of samples reach {np.max(size):.3g}"
+                f", which overflows {info.dtype}; scale X."
             )
         small = np.flatnonzero(size < info.tiny)
         if small.size and _has_entries(X[small]):
-            raise ValueError(
-                f"{self}: samples that are not 0 are too small for {info.dtype}; scale X."
-            )
+            raise ValueError(f"{self}: nonzero samples are too small for {info.dtype}; scale X.")
 
 
 def _emit_either(b, dst, both, size):
@@ -67,18 +65,18 @@ def _has_entries(X):
 class Tanimoto(_Overlap):
     """``<x, x'> / (|x|^2 + |x'|^2 - <x, x'>)``; "tanimoto".
 
-    Of sets as columns of 0 and 1, such as the fingerprints of molecules, it is the share of the
-    elements of either set that both have (Jaccard). Counts and real numbers will do, negative ones
-    too: it is positive semi-definite on all samples, with values from -1/3 to 1. It is 1 for two
-    samples that are 0, and 0 for one of them and any other.
+    For sets encoded as columns of 0 and 1, such as molecular fingerprints, it is the size of the
+    intersection divided by the size of the union (Jaccard). Counts and real numbers of any sign are
+    accepted: the kernel is positive semidefinite on all samples, with values from -1/3 to 1. It is
+    1 for two zero samples, and 0 for a zero sample and a nonzero one.
 
-    Bytes (uint8) above 1 are refused, since they may be bits of ``np.packbits``:
-    ``np.unpackbits(X, axis=1)`` unpacks these, and counts are accepted in any other type.
+    Bytes (uint8) above 1 raise an error, since they may be bits of ``np.packbits``.
+    ``np.unpackbits(X, axis=1)`` unpacks these; counts are accepted in any other dtype.
 
     Notes
     -----
-    Where all of X is 0 and 1, values are counts of bits, of 52 columns at once. Of counts, some
-    mean another extension by Tanimoto's name: `MinMax`.
+    If all of X is 0 and 1, values are computed by counting bits, 52 columns at once. For counts,
+    the name Tanimoto is sometimes used for another kernel, `MinMax`.
 
     References
     ----------
@@ -111,10 +109,10 @@ class Tanimoto(_Overlap):
 
 @dataclass(frozen=True)
 class _TanimotoSlope(Kernel):
-    """``N / D^2`` for N the inner product, or ``|x - x'|^2 / D^2``; D is Tanimoto's denominator.
+    """``N / D^2`` for the inner product N, or ``|x - x'|^2 / D^2``, with Tanimoto's denominator D.
 
-    The gradient of ``N / D`` in x is ``(|x - x'|^2 x' - 2 N (x - x')) / D^2``, taken to be 0 where
-    both samples are.
+    The gradient of ``N / D`` in x is ``(|x - x'|^2 x' - 2 N (x - x')) / D^2``, taken to be 0 if
+    both samples are 0.
     """
 
     of_distance: bool
@@ -138,9 +136,9 @@ class _TanimotoSlope(Kernel):
 class MinMax(_Overlap):
     """``sum_k min(x_k, x'_k) / sum_k max(x_k, x'_k)`` of samples >= 0; "minmax".
 
-    For counts and amounts: the share of them that two samples have in common. On columns of 0 and 1
-    it is `Tanimoto`. It is 1 for two samples that are 0. Samples with a negative number raise a
-    ValueError.
+    For counts and other nonnegative values: the common part of two samples divided by their union.
+    On columns of 0 and 1 it equals `Tanimoto`. It is 1 for two zero samples. Negative values raise
+    a ValueError.
 
     References
     ----------
@@ -164,8 +162,8 @@ class MinMax(_Overlap):
         least = np.min(X.data if is_sparse(X) else X, initial=0.0)
         if least < 0.0:
             raise ValueError(
-                f"{self}: samples must not be negative, the least number in X is {least:.4g}; "
-                "accepted: numbers >= 0, such as counts. Tanimoto takes any."
+                f"{self}: samples must be nonnegative, but the minimum of X is {least:.4g}; "
+                f"accepted: numbers >= 0, such as counts. Tanimoto accepts any numbers."
             )
         with np.errstate(over="ignore"):
             self._check_sizes(X, entry_sums(X))

@@ -1,8 +1,8 @@
-"""Kernels that are weighted sums of Fourier features, and the densities features are drawn from.
+"""Kernels that are weighted sums of Fourier features, and their spectral densities.
 
-A shift-invariant kernel of value 1 at 0 is the mean of ``cos(omega'(x - x'))`` over its spectral
-density (Bochner). Those here are mixtures of Gaussians ``exp(-g |x - x'|^2)``, of density normal
-with variance 2 g, except the Laplacian, of which every column has a Cauchy density.
+A shift-invariant kernel with value 1 at 0 is the mean of ``cos(omega'(x - x'))`` over its spectral
+density (Bochner). The kernels here are mixtures of Gaussians ``exp(-g |x - x'|^2)``, whose density
+is normal with variance 2 g, except the Laplacian, which has a Cauchy density in every column.
 
 Source: Rahimi and Recht (2007), Random features for large-scale kernel machines.
 """
@@ -21,8 +21,11 @@ from .stationary import Exponential, Gaussian, Laplacian, Matern, RationalQuadra
 
 @dataclass(frozen=True, eq=False)
 class FourierFeatures(Kernel):
-    """``sum_k w_k cos(omega_k'(x - x'))``, or with offsets ``sum_k 2 w_k cos(omega_k'x + b_k) \
-cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
+    """The kernel of weighted random Fourier features.
+
+    Without offsets it is ``sum_k w_k cos(omega_k'(x - x'))``, and with offsets
+    ``sum_k 2 w_k cos(omega_k'x + b_k) cos(omega_k'x' + b_k)``. Samples are dense or the rows of a
+    SciPy sparse matrix.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
     Raises
     ------
     ValueError
-        NaN or infinity, a negative weight, or lengths that differ.
+        NaN or infinity, a negative weight, or different lengths.
 
     Examples
     --------
@@ -69,7 +72,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
                 value.flags.writeable = False
                 object.__setattr__(self, name, value)
         if self.weights.min() < 0.0:
-            raise ValueError(f"weights: the least is {self.weights.min():g}; accepted: >= 0.")
+            raise ValueError(f"weights: the minimum is {self.weights.min():g}; accepted: >= 0.")
 
     def _arrays(self):
         return self.frequencies, self.weights, self.offsets
@@ -92,10 +95,10 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
         return len(self.weights) * (2 if self.offsets is None else 1)
 
     def features(self, X):
-        """Columns whose inner products are the kernel's values, float64 (n, n_features).
+        """Features whose inner products are the kernel's values, float64 (n, n_features).
 
-        Without offsets the cosines of all frequencies, then the sines; each times the root of its
-        weight (with offsets, of twice its weight).
+        Without offsets: the cosines of all frequencies, then the sines, each times the square root
+        of its weight. With offsets: cosines times the square root of twice the weight.
 
         Parameters
         ----------
@@ -104,7 +107,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
         Raises
         ------
         ValueError
-            Bad samples, or other than d columns.
+            Invalid samples, or a number of columns other than d.
         """
         X = check_features(X)
         if X.shape[1] != self.frequencies.shape[1]:
@@ -127,7 +130,7 @@ cos(omega_k'x' + b_k)``; dense samples or the rows of a SciPy sparse matrix.
 
 
 def waves(X, frequencies, offsets, amplitudes):
-    """Cosines, and without offsets then sines, of ``X @ frequencies.T``, times ``amplitudes``.
+    """Cosines (and, without offsets, sines) of ``X @ frequencies.T``, times ``amplitudes``.
 
     Parameters
     ----------
@@ -135,7 +138,8 @@ def waves(X, frequencies, offsets, amplitudes):
     frequencies : ndarray of shape (q, d)
     offsets : ndarray of shape (q,), or None
     amplitudes : float or ndarray of shape (q,)
-        With offsets times sqrt(2), so that the expectation over these is the same kernel.
+        With offsets they are multiplied by sqrt(2), so that the expectation over offsets is the
+        kernel.
 
     Returns
     -------
@@ -157,7 +161,7 @@ def draw_frequencies(kernel, n, d, rng):
     kernel : Gaussian, Laplacian, Exponential, Matern or RationalQuadratic
         With a number for gamma (`Kernel.resolve`).
     n, d : int
-        Frequencies, and columns of X.
+        Number of frequencies, and number of columns of X.
     rng : numpy.random.Generator
 
     Returns
@@ -179,10 +183,10 @@ def draw_frequencies(kernel, n, d, rng):
         mixed = rng.gamma(kernel.alpha, gamma / kernel.alpha, (n, 1))
         return np.sqrt(2.0 * mixed) * normal
     if isinstance(kernel, (Exponential, Matern)):
-        # A Student density of 2 nu degrees of freedom.
+        # A Student density with 2 nu degrees of freedom.
         freedom = 2.0 * getattr(kernel, "nu", 0.5)
         return gamma * np.sqrt(freedom / rng.chisquare(freedom, (n, 1))) * normal
     raise ValueError(
-        f"kernel={kernel!r:.80} has no spectral density here; accepted: Gaussian, Laplacian, "
+        f"kernel={kernel!r:.80} has no known spectral density; accepted: Gaussian, Laplacian, "
         "Exponential, Matern and RationalQuadratic, as objects or by name."
     )

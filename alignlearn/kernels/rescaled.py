@@ -13,7 +13,7 @@ from .families import as_kernel
 
 @dataclass(frozen=True)
 class Rescaled(Unary):
-    """A kernel of features times factors, or of their products with a symmetric matrix.
+    """A kernel of scaled features, or of features multiplied by a symmetric matrix.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class Rescaled(Unary):
 
     Notes
     -----
-    Values are those of ``kernel(X * factors, X' * factors)``, made block by block: with many of
-    them transform X once instead, as `alignlearn.FeatureScales` does.
+    Values are those of ``kernel(X * factors, X' * factors)``, computed block by block. For many
+    kernel values, transform X once instead, as `alignlearn.FeatureScales` does.
 
     Examples
     --------
@@ -69,7 +69,8 @@ class Rescaled(Unary):
         X = np.asarray(X)
         if X.shape[-1] != len(factors):
             raise ValueError(
-                f"X has {X.shape[-1]} features; accepted: {len(factors)}, as the kernel has scales."
+                f"X has {X.shape[-1]} features; accepted: {len(factors)}, the number of scales of "
+                f"the kernel."
             )
         return X * factors if factors.ndim == 1 else X @ factors
 

@@ -1,19 +1,19 @@
-"""Scales of kernels: what ``gamma`` may be, and how it is taken from the training data.
+"""Scales of kernels: the values of ``gamma`` that depend on the training data.
 
 ``"scale"``
-    One over the size that the kernel's primitive has on the data, so that a kernel does not change
-    when the units of X do. With d columns and Var the variance of all entries of X: ``1 / (d Var)``
-    for squared distances and inner products (scikit-learn's), ``1 / sqrt(d Var)`` for the distance,
+    One over the size of the kernel's primitive on the data, so that the kernel does not depend on
+    the units of X. With d columns and the variance Var of all entries of X: ``1 / (d Var)`` for
+    squared distances and inner products (as in scikit-learn), ``1 / sqrt(d Var)`` for the distance,
     ``1 / (d sqrt(Var))`` for the L1 distance.
 ``"median"``
-    One over the median of the distance that the kernel reads (L1, plain, or squared; squared for
-    inner products too), over all pairs of samples, or over 2000 of them drawn with a fixed seed
-    where there are more. Pairs at distance 0 are left out if their median is 0.
+    One over the median of the distance that the kernel uses (L1, Euclidean or squared; squared for
+    inner products, too). The median is over all pairs of samples, or over 2000 pairs drawn with a
+    fixed seed if there are more. If the median is 0, pairs at distance 0 are left out.
 ``"auto"``
     ``1 / d``, as in scikit-learn.
 
-Where the data do not vary, "scale" and "median" are 1. With sample weights w the variance is the
-weighted one, and pairs count ``w_i w_j`` times in the median.
+If the data do not vary, "scale" and "median" are 1. With sample weights w, the variance is
+weighted, and pairs have weight ``w_i w_j`` in the median.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from alignlearn.validation import check_number, is_sparse, varying
 _RULES = ("scale", "median", "auto")
 _PAIRS = 2000
 _LEAST = 1e-307  # the inverse of a smaller number overflows
-_LEAST_SINGLE = 1e-37  # the same of samples in float32
+_LEAST_SINGLE = 1e-37  # as above, for float32 samples
 _BLOCK_ENTRIES = 2**17
 
 
 def check_gamma(gamma):
-    """A number > 0 as a float, or the name of a rule."""
+    """Return a number > 0 as a float, or the name of a rule."""
     if isinstance(gamma, str):
         if gamma not in _RULES:
             raise ValueError(
@@ -43,14 +43,14 @@ def check_gamma(gamma):
 
 
 def resolve_gamma(gamma, X, primitive, weight=None):
-    """The number that gamma stands for, for a kernel of this primitive on the samples X (m, d)."""
+    """The value of gamma for a kernel with this primitive on the samples X (m, d)."""
     if not isinstance(gamma, str):
         return gamma
     d = X.shape[1]
     if gamma == "auto":
         return 1.0 / d
     X = sparse_rows(X) if is_sparse(X) else X
-    # What overflows is refused below.
+    # Overflow raises an error below.
     with np.errstate(over="ignore", invalid="ignore"):
         rule = _median if gamma == "median" else _size
         size = rule(X, primitive, weight)
@@ -59,9 +59,9 @@ def resolve_gamma(gamma, X, primitive, weight=None):
     if not (least < size < most or (size == 0.0 and not _varies(X, weight))):
         dtype, reach = ("float32", "1e-18 to 1e18") if single else ("float64", "1e-150 to 1e150")
         raise ValueError(
-            f"X: gamma={gamma!r} is one over {size:.3g}, which {dtype} does not hold, or not the "
-            f"squares that it comes from; accepted: values that vary by about {reach}. Scale X, "
-            "or give a number for gamma."
+            f"X: gamma={gamma!r} is one over {size:.3g}, which {dtype} cannot represent, or its "
+            f"squares overflow; accepted: values that vary by about {reach}. Scale X, or set "
+            f"gamma to a number."
         )
     return float(1.0 / size) if size > 0 else 1.0
 
@@ -74,7 +74,7 @@ def _varies(X, weight=None):
 
 
 def _size(X, primitive, weight):
-    """The size that a primitive has on the data; see "scale" in the module docstring."""
+    """The size of a primitive on the data; see "scale" in the module docstring."""
     d, variance = X.shape[1], _variance(X, weight)
     if primitive == ops.DISTANCE:
         return np.sqrt(d * variance)
@@ -82,7 +82,7 @@ def _size(X, primitive, weight):
 
 
 def _variance(X, weight=None):
-    """Variance of all entries, read in blocks of rows; exactly 0 if they are all the same."""
+    """Variance of all entries, read in blocks of rows; exactly 0 if all are equal."""
     if is_sparse(X):
         return _sparse_variance(X, weight)
     first = 0 if weight is None else int(np.argmax(weight > 0.0))
@@ -90,7 +90,7 @@ def _variance(X, weight=None):
     total = X.size if weight is None else weight.sum() * X.shape[1]
 
     def mean(f):
-        # In C order, so that the memory layout does not change the order of the sum.
+        # In C order, so that the order of summation does not depend on the memory layout.
         starts = range(0, len(X), step)
         blocks = (X[i : i + step].astype(np.float64, order="C") for i in starts)
         values = (f(block - origin) for block in blocks)
@@ -103,7 +103,7 @@ def _variance(X, weight=None):
 
 
 def _sparse_variance(X, weight=None):
-    """The same of `SparseRows`."""
+    """Variance of all entries of `SparseRows`."""
     if weight is not None and not weight.all():
         X, weight = X[np.flatnonzero(weight)], weight[weight > 0.0]
     weight = np.ones(len(X)) if weight is None else weight
@@ -138,7 +138,7 @@ def _median(X, primitive, weight=None):
 
 
 def _weighted_median(values, weight):
-    """The middle of the values that have at most half the weight below, and at most half above."""
+    """The weighted median: at most half of the weight is below, and at most half above."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weight[order])
     half, last = 0.5 * below[-1], len(order) - 1
@@ -162,7 +162,7 @@ def _sizes(X, primitive, i, j):
 
 
 def _pairs(m):
-    """Two arrays of sample numbers, different in each pair: every pair once, or a fixed sample."""
+    """Two arrays of sample numbers: all pairs of different samples, or a fixed random subset."""
     if m * (m - 1) // 2 <= _PAIRS:
         return np.triu_indices(m, 1)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Spectra of indefinite Gram matrices: the Hilbert space beside one, and fixes of negative parts.
+"""Spectra of indefinite Gram matrices: the associated Hilbert space, and fixes.
 
 A symmetric ``K = U diag(w) U'`` with eigenvalues of both signs is the Gram matrix of points in a
 Krein space, a difference of two Hilbert spaces. Adding the two instead gives a Hilbert space with
@@ -32,8 +32,8 @@ from alignlearn.validation import (
 
 FIXES = ("clip", "flip", "shift")
 _BLOCK = 256
-# Least weight, of the largest, with which a sample takes part in the decomposition: rounding of the
-# majorant at a sample is that of the decomposition divided by its weight.
+# Smallest weight, relative to the largest, of a sample in the decomposition: the rounding error of
+# the majorant at a sample is that of the decomposition divided by the weight.
 _LEAST_WEIGHT = 1e-8
 
 
@@ -42,8 +42,8 @@ class KreinSpectrum(Result):
     """Spectrum of a Gram matrix, with its majorant; made by `krein_spectrum`.
 
     With sample weights D (divided by the largest) the decomposition is ``D^1/2 K D^1/2 = U diag(w)
-    U'`` and the majorant is ``D^-1/2 U diag(|w|) U' D^-1/2``: then an integer weight is the same as
-    a repeated sample, and weight 0 as a sample left out, which does not hold for ``|K|`` itself.
+    U'`` and the majorant is ``D^-1/2 U diag(|w|) U' D^-1/2``: then an integer weight is equivalent
+    to repeating a sample, and weight 0 to omitting it. This does not hold for ``|K|`` itself.
 
     Attributes
     ----------
@@ -56,13 +56,13 @@ class KreinSpectrum(Result):
         Eigenvalues of at most this size count as 0: ``m eps max|w|``, and for a float32 matrix at
         least its eps times the Frobenius norm, which the rounding of the entries may reach.
     vectors : ndarray of shape (m, n_negative + n_zero), or None
-        Columns of U for the negative eigenvalues, then for those that count as 0. Without columns
-        if none is negative; None if not asked for.
+        Columns of U for the negative eigenvalues, then for those that count as 0. No columns if
+        none is negative; None if not requested.
 
     Notes
     -----
-    Memory beside K: one m x m float64 matrix during the decomposition, and later for the majorant,
-    plus the vectors, for which LAPACK asks for a second one while it finds them.
+    Memory in addition to K: one m x m float64 matrix during the decomposition, and later for the
+    majorant, plus the vectors, for which LAPACK temporarily needs a second matrix.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class KreinSpectrum(Result):
 
     @cached_property
     def majorant(self) -> np.ndarray:
-        """``|K|``, (m, m) float64 with 0 for what counts as 0; K itself if none is negative."""
+        """``|K|``, (m, m) float64, zero eigenvalues dropped; K itself if none is negative."""
         return self.with_negative(1.0)
 
     def with_negative(self, share):
@@ -125,9 +125,9 @@ class KreinSpectrum(Result):
     def to_krein(self, coef):
         """``beta = D^1/2 U S U' D^-1/2 coef``: ``K beta = |K| coef``, S the signs of w, or 0.
 
-        Coefficients (m,) or (m, c) of a function in the kernel of the majorant become those of the
-        same function in the original kernel. Applied to beta it gives ``coef`` back but for what
-        lies in the null space. If no eigenvalue is negative, ``coef`` itself.
+        Converts coefficients (m,) or (m, c) of a function in the majorant kernel to those of the
+        same function in the original kernel. Applied to beta it returns ``coef`` except for its
+        part in the null space. If no eigenvalue is negative, returns ``coef`` itself.
         """
         if not self.n_negative:
             return coef
@@ -138,7 +138,7 @@ class KreinSpectrum(Result):
 
 
 def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinSpectrum:
-    """Decompose a symmetric Gram matrix, definite or not, into its positive and negative part.
+    """Decompose a symmetric Gram matrix into its positive and its negative part.
 
     Parameters
     ----------
@@ -146,11 +146,11 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
         Symmetric; kept by reference and not modified. Differences of K_ij and K_ji within the
         accepted rounding are averaged.
     sample_weight : (m,), optional
-        Not negative; see `KreinSpectrum`. Those below 1e-8 of the largest count as that here.
+        Nonnegative; see `KreinSpectrum`. Weights below 1e-8 of the largest are raised to it.
     vectors : bool, default True
         False for eigenvalues only: no majorant then, unless K is positive semi-definite.
     check : bool, default True
-        False for a finite symmetric K in C order, which is then not read to make sure.
+        False skips the check that K is finite, symmetric and in C order.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
     Raises
     ------
     ValueError
-        On bad input; if eigenvalues overflow.
+        Invalid input, or the eigenvalues overflow.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
     system = _symmetrised(K)
     system *= root
     system *= root[:, None]
-    # A power of two: eigenvalues of any unit, and no rounding.
+    # A power of two: eigenvalues in any unit without rounding.
     largest = max(float(np.abs(row).max()) for row in system)
     unit = 2.0 ** min(int(np.frexp(largest)[1]), 1023)
     system /= unit
@@ -195,13 +195,13 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
         values, rounding = values * unit, float(rounding * unit)
     if not np.isfinite(values).all():
         raise ValueError(
-            f"K holds values up to {largest:.3g}, with which its eigenvalues overflow; scale K."
+            f"K holds values up to {largest:.3g}, so its eigenvalues overflow; scale K."
         )
     return KreinSpectrum(K, weight, values, rounding, found)
 
 
 def open_spectrum(K, n_samples, sample_weight, check):
-    """The spectrum of a machine's training matrix, or the `KreinSpectrum` given in its place."""
+    """The spectrum of a training matrix, or the `KreinSpectrum` passed instead."""
     if not isinstance(K, KreinSpectrum):
         K = check_gram("K", K, n_samples) if check else K
         return krein_spectrum(K, sample_weight, check=False)
@@ -212,7 +212,7 @@ def open_spectrum(K, n_samples, sample_weight, check):
         )
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight is part of a KreinSpectrum: give it to krein_spectrum(K, sample_weight)."
+            "sample_weight is part of a KreinSpectrum: use krein_spectrum(K, sample_weight)."
         )
     if K.vectors is None and K.n_negative:
         raise ValueError("K is a KreinSpectrum without vectors; accepted: one with vectors=True.")
@@ -220,20 +220,19 @@ def open_spectrum(K, n_samples, sample_weight, check):
 
 
 class SpectrumFix(ParamsMixin):
-    """Positive semi-definite stand-in for an indefinite kernel, the same in training and testing.
+    """Replace an indefinite kernel by a positive semidefinite one, consistently for new samples.
 
     Replaces eigenvalues w of the training matrix ``K = U diag(w) U'`` by ``f(w)``. Kernels of new
-    samples are multiplied by ``P = U diag(f(w) / w) U'``, which is what the fix did to each row of
-    the training matrix (Chen, Garcia, Gupta, Rahimi and Cazzanti 2009, "Similarity-based
-    classification: concepts and algorithms"), so that training and test samples keep one kernel.
+    samples are multiplied by ``P = U diag(f(w) / w) U'``, as each row of the training matrix (Chen,
+    Garcia, Gupta, Rahimi and Cazzanti 2009, "Similarity-based classification: concepts and
+    algorithms"), so that training and test samples keep one kernel.
 
     Parameters
     ----------
     method : {"clip", "flip", "shift"}, default "clip"
         "clip": f(w) = max(w, 0), the nearest positive semi-definite matrix. "flip": f(w) = |w|.
-        "shift": f(w) = w - min(w) if min(w) < 0. That adds a constant to the similarity of a sample
-        with itself only, so rows of new samples stay as they are; what `transform` gives for the
-        training samples then lacks the constant.
+        "shift": f(w) = w - min(w) if min(w) < 0. This adds a constant to the diagonal, so rows of
+        new samples stay unchanged, and `transform` of the training samples omits the constant.
 
     Attributes
     ----------
@@ -242,15 +241,15 @@ class SpectrumFix(ParamsMixin):
     n_negative_ : int
         Negative eigenvalues, beyond rounding; if 0, nothing is changed.
     shift_ : float
-        What is added to the diagonal; 0 for "clip" and "flip".
+        The constant added to the diagonal; 0 for "clip" and "flip".
     n_train_ : int
 
     Notes
     -----
-    "flip" and a `SupportVectorClassifier` on its matrices is `KreinSVC`: the same decisions on
-    training samples and on new ones. "clip" and "shift" give other machines. Eigenvalues that
-    count as 0 (see `KreinSpectrum.rounding`) become 0 in "clip" and "flip", in P too. `fit` keeps
-    an m x n array, n the number of eigenvalues that are not positive.
+    A `SupportVectorClassifier` on the matrices of "flip" makes the same decisions as `KreinSVC`, on
+    training samples and on new ones. "clip" and "shift" give other models. Eigenvalues that count
+    as 0 (see `KreinSpectrum.rounding`) become 0 in "clip" and "flip", and in P. `fit` keeps an m x
+    n array for n nonpositive eigenvalues.
 
     Examples
     --------
@@ -277,8 +276,8 @@ class SpectrumFix(ParamsMixin):
             Symmetric; not modified.
         y : ignored
         sample_weight : (m,), optional
-            Not negative, as in `KreinSpectrum`: an integer counts repetitions of a sample. For
-            "shift" 0 or one other number, as a repeated sample is similar to its copies too.
+            Nonnegative, as in `KreinSpectrum`: an integer counts repetitions of a sample. For
+            "shift", 0 or one other number, because a repeated sample is also similar to its copies.
 
         Raises
         ------
@@ -290,7 +289,7 @@ class SpectrumFix(ParamsMixin):
         return self
 
     def fit_transform(self, K, y=None, sample_weight=None):
-        """The fixed training matrix (m, m): K itself if it needs no fix, else a float64 array."""
+        """Fit, and return the fixed training matrix (m, m): K itself if it needs no fix."""
         spectrum = self._fit(K, sample_weight)
         if not self.n_negative_:
             return spectrum.K
@@ -301,7 +300,7 @@ class SpectrumFix(ParamsMixin):
         return fixed
 
     def transform(self, K_test):
-        """Fixed kernel (n, m) of new samples from theirs against the training samples.
+        """Transform kernel values (n, m) of new samples against the training samples.
 
         Raises
         ------
@@ -315,9 +314,9 @@ class SpectrumFix(ParamsMixin):
     def fit_extended(self, K, rows, sample_weight=None):
         """The fix of the training matrix ``K[rows][:, rows]`` on all samples of K, (n, n).
 
-        Of a sample in ``rows`` and another one it is what `transform` gives. Of two others it is
-        ``K - sum_j g_j f_j f_j' / w_j``, with the projections f_j on the eigenvectors of negative
-        w_j, which is the same formula where the samples are those of ``rows``.
+        For a sample in ``rows`` and another one, the value is that of `transform`. For two others
+        it is ``K - sum_j g_j f_j f_j' / w_j``, with the projections f_j on the eigenvectors of
+        negative w_j. Both formulas agree for samples in ``rows``.
 
         Parameters
         ----------
@@ -326,7 +325,7 @@ class SpectrumFix(ParamsMixin):
         rows : (m,) int
             Each at most once.
         sample_weight : (m,), optional
-            Of the rows, as in `fit`.
+            Weights of the rows, as in `fit`.
         """
         inside = self.fit_transform(K[np.ix_(rows, rows)], sample_weight=sample_weight)
         out = np.array(K, dtype=np.float64)
@@ -342,7 +341,7 @@ class SpectrumFix(ParamsMixin):
         return out
 
     def _parts(self, K):
-        """Projections of the rows of K on what is changed."""
+        """Projections of the rows of K on the changed eigenvectors."""
         return product(K * self._root, self._vectors)
 
     def _corrected(self, K, parts):
@@ -357,8 +356,8 @@ class SpectrumFix(ParamsMixin):
             weight = check_weights(sample_weight, len(K))
             if np.unique(weight[weight > 0.0]).size > 1:
                 raise ValueError(
-                    'fix="shift" adds to the similarity of a sample with itself, which is not '
-                    "known between repetitions of a sample, as sample_weight counts them; "
+                    'fix="shift" adds a constant to the diagonal, which is undefined between '
+                    "repetitions of a sample, as sample_weight counts them; "
                     'accepted: "clip" and "flip", or equal weights.'
                 )
         spectrum = krein_spectrum(K, sample_weight, vectors=not shift)
@@ -368,7 +367,7 @@ class SpectrumFix(ParamsMixin):
         self.shift_ = -self.eigenvalue_range_[0] if shift and self.n_negative_ else 0.0
         self._vectors = np.empty((self.n_train_, 0)) if shift else spectrum.vectors
         values = spectrum.eigenvalues[: self._vectors.shape[1]]
-        # Those that count as 0 are left out of products that are divided by them.
+        # Eigenvalues that count as 0 are left out of products that divide by them.
         self._negative = np.where(values < -spectrum.rounding, values, 0.0)
         gain = 2.0 if self.method == "flip" else 1.0
         self._gain = np.where(self._negative < 0.0, gain, 1.0)
@@ -377,7 +376,7 @@ class SpectrumFix(ParamsMixin):
 
 
 def _roots(weight):
-    """Square roots of the weights, divided by the largest, and their inverses; 0 for weight 0."""
+    """Square roots of weights relative to the largest, and their inverses; 0 for weight 0."""
     share = weight / weight.max()
     root = np.sqrt(np.where(share > 0.0, np.maximum(share, _LEAST_WEIGHT), 0.0))
     return root, np.divide(1.0, root, where=root > 0.0, out=np.zeros_like(root))
@@ -388,7 +387,7 @@ def _symmetrised(K):
     out = np.empty(K.shape)
     for i in range(0, len(K), _BLOCK):
         j = min(i + _BLOCK, len(K))
-        # Halved before they are added: the sum may overflow.
+        # Halved before the addition, since the sum may overflow.
         np.multiply(K[i:j], 0.5, out=out[i:j], dtype=np.float64)
         out[i:j] += np.multiply(K[:, i:j].T, 0.5, dtype=np.float64)
     return out

@@ -1,4 +1,4 @@
-"""Kernels of a distance of two samples, and the exponential of their inner product.
+"""Kernels of the distance of two samples, and the exponential of their inner product.
 
 ``multiple`` multiplies gamma, so that a ladder can be relative to ``"scale"`` or ``"median"``;
 :mod:`alignlearn.kernels.scales` defines these for each primitive.
@@ -80,22 +80,21 @@ class Gaussian(_Exponential):
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"
-        A text is a rule for the training samples X (m, d); a fitted kernel has its number.
-        "scale": ``1 / (d v)``, v the variance of all entries of X together, ``X.var()``, as in
-        scikit-learn. "median": ``1 / median |x_i - x_j|^2`` over the pairs i < j (over 2000 of
-        them, drawn with a fixed seed, where there are more; pairs at distance 0 are left out if
-        the median is 0). "auto": ``1 / d``. Where X does not vary the first two are 1. With sample
-        weights w the variance is the weighted one, and a pair counts ``w_i w_j`` times. Columns
-        count in their own units in all of them: scale X first where units differ.
+        A string is a rule for the training samples X (m, d); a fitted kernel has the resulting
+        number. "scale": ``1 / (d v)``, v the variance of all entries of X together, ``X.var()``, as
+        in scikit-learn. "median": ``1 / median |x_i - x_j|^2`` over the pairs i < j (over 2000 of
+        them, drawn with a fixed seed, if there are more; pairs at distance 0 are left out if the
+        median is 0). "auto": ``1 / d``. If X does not vary, the first two are 1. With sample
+        weights w, the variance is weighted, and a pair has weight ``w_i w_j``. Columns are not
+        rescaled: scale X first if their units differ.
     multiple : float > 0, default 1
         Multiplies gamma.
 
     Notes
     -----
-    Other kernels have the same rules with the size that they read in place of the squared
-    distance: ``1 / sqrt(d v)`` and the median distance for `Exponential` and `Matern`,
-    ``1 / (d sqrt(v))`` and the median L1 distance for `Laplacian`, and the ones above for inner
-    products and `RationalQuadratic`.
+    Other kernels have the same rules with their own distance instead of the squared one: ``1 /
+    sqrt(d v)`` and the median distance for `Exponential` and `Matern`, ``1 / (d sqrt(v))`` and the
+    median L1 distance for `Laplacian`, and those above for inner products and `RationalQuadratic`.
 
     Examples
     --------
@@ -170,9 +169,9 @@ class Exponential(_Exponential):
 class _ExponentialOverDistance(Kernel):
     """``exp(-gamma r) / r`` for ``r = |x - x'|``, 0 where gamma r is below 1e-8.
 
-    Times ``x - x'`` it is minus the gradient of an exponential, over gamma. That has a kink at 0,
-    where it is the mean of its values on both sides, and next to 0 the digits of a sum of products
-    with 1 / r are lost.
+    Times ``x - x'`` it is minus the gradient of an exponential, divided by gamma. The gradient has
+    a kink at 0, where the mean of both sides is used. Near 0, sums of products with 1 / r lose
+    their digits.
     """
 
     gamma: float
@@ -200,12 +199,12 @@ class ExponentialDot(_Exponential):
 
     Notes
     -----
-    Samples on which ``exp(gamma |x|^2)`` overflows raise a ValueError. Normalised it is the
-    Gaussian of gamma / 2, and is evaluated as that.
+    Samples on which ``exp(gamma |x|^2)`` overflows raise a ValueError. The normalized kernel is the
+    Gaussian with gamma / 2, and is evaluated as such.
 
     Examples
     --------
-    Normalised it is a Gaussian:
+    Normalized it is a Gaussian:
 
     >>> import numpy as np
     >>> from alignlearn import ExponentialDot, Gaussian
@@ -231,15 +230,16 @@ class ExponentialDot(_Exponential):
 
     def unit_form(self):
         half = Gaussian(self.gamma, self.multiple / 2.0)
-        # A number is resolved without samples, and what is lowered must be.
+        # A number needs no samples to be resolved, and lowered kernels must be resolved.
         return half if isinstance(self.gamma, str) else half.resolve(None)
 
 
 def _check_length_scale(length_scale, gamma):
-    """The length scale as a number, where it is given instead of gamma."""
+    """Check the length scale, which replaces gamma."""
     if not (isinstance(gamma, str) and gamma == "scale"):
         raise ValueError(
-            f"gamma={gamma!r} and length_scale={length_scale!r} say the same; give one of them."
+            f"gamma={gamma!r} and length_scale={length_scale!r} exclude each other; set one of "
+            f"them."
         )
     return check_number("length_scale", length_scale, low=0.0, strict=True)
 
@@ -260,7 +260,7 @@ class Matern(_Multiple):
     multiple : float > 0, default 1
         Multiplies gamma.
     length_scale : float > 0, optional
-        Instead of gamma.
+        Alternative to gamma.
 
     References
     ----------
@@ -287,7 +287,7 @@ class Matern(_Multiple):
     def __post_init__(self, length_scale):
         nu = check_number("nu", self.nu)
         if nu not in (0.5, 1.5, 2.5):
-            raise ValueError(f"nu={nu:g}: accepted are 0.5, 1.5 and 2.5.")
+            raise ValueError(f"nu={nu:g}: accepted: 0.5, 1.5 and 2.5.")
         object.__setattr__(self, "nu", nu)
         if length_scale is not None:
             gamma = 1.0 / _check_length_scale(length_scale, self.gamma)
@@ -326,7 +326,8 @@ class Matern(_Multiple):
 class RationalQuadratic(_Multiple):
     """``(1 + gamma |x - x'|^2 / alpha)^(-alpha)``; "rational-quadratic".
 
-    A mixture of Gaussians of all widths; the Gaussian of the same gamma for large alpha.
+    A mixture of Gaussians of all widths. For large alpha it tends to the Gaussian of the same
+    gamma.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ class RationalQuadratic(_Multiple):
     multiple : float > 0, default 1
         Multiplies gamma.
     length_scale : float > 0, optional
-        Instead of gamma.
+        Alternative to gamma.
 
     References
     ----------
@@ -393,8 +394,8 @@ _LEAST_PERIOD = 1e-150  # the inverse of a smaller square overflows
 class Periodic(Kernel):
     """``exp(-2 sum_k sin(pi (x_k - x'_k) / period)^2 / length_scale^2)``; "periodic".
 
-    A Gaussian of the places of every column on a circle, hence positive semi-definite in any number
-    of columns; in one it is scikit-learn's ``ExpSineSquared``.
+    A Gaussian of positions on a circle, one for each column, hence positive semidefinite for any
+    number of columns. For one column it equals scikit-learn's ``ExpSineSquared``.
 
     Parameters
     ----------
@@ -428,7 +429,7 @@ class Periodic(Kernel):
             value = check_number(name, getattr(self, name), low=0.0, strict=True)
             object.__setattr__(self, name, value)
         if min(self.period, self.length_scale) < _LEAST_PERIOD:
-            raise ValueError(f"{self}: accepted are periods and length scales >= {_LEAST_PERIOD}.")
+            raise ValueError(f"{self}: accepted: periods and length scales >= {_LEAST_PERIOD}.")
 
     def __str__(self):
         return f"periodic(length_scale={self.length_scale:g}, period={self.period:g})"
@@ -454,7 +455,7 @@ class Periodic(Kernel):
 
 @dataclass(frozen=True)
 class _SineSlope(Kernel):
-    """``sin(2 pi r / period) / r`` for ``r = |x - x'|``, of samples of one column."""
+    """``sin(2 pi r / period) / r`` for ``r = |x - x'|``, for samples with one column."""
 
     period: float
 
@@ -463,8 +464,9 @@ class _SineSlope(Kernel):
     def lower(self, b, dst, mode):
         if b.n_columns > 1:
             raise TypeError(
-                f"the gradient of a periodic kernel is known in one column, got {b.n_columns}; "
-                "accepted: a product of kernels with a column each, Columns(Periodic(), k)."
+                f"the gradient of a periodic kernel is implemented for one column, got "
+                f"{b.n_columns}; accepted: a product of kernels of one column each, "
+                f"Columns(Periodic(), k)."
             )
         distance = b.primitive(ops.L1_DISTANCE)
         b.formula(dst, formulas.sine_slope, distance, 2.0 * np.pi / self.period)
@@ -474,9 +476,9 @@ class _SineSlope(Kernel):
 @named("hamming")
 @dataclass(frozen=True)
 class Hamming(Kernel):
-    """The share of columns in which two samples agree, for codes of categories; "hamming".
+    """The share of columns in which two samples are equal, for coded categories; "hamming".
 
-    A sum of equalities, hence positive semi-definite. Codes are numbers and are compared exactly.
+    A sum of equality kernels, hence positive semidefinite. Codes are numbers, compared exactly.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The spectrum kernel on strings: inner products of the counts of their substrings.
 
-Substrings are numbered in the letters' order, counts are rows of a sparse matrix, and the engine's
-products of sparse rows do the rest. No table of all possible substrings is made.
+Substrings are numbered in lexicographic order, their counts are rows of a sparse matrix, and the
+engine multiplies sparse rows. No table of all possible substrings is built.
 
 Source: Leslie, Eskin and Noble (2002), "The spectrum kernel".
 """
@@ -23,20 +23,21 @@ _LARGEST = np.iinfo(np.int32).max  # number of a column
 
 @dataclass(frozen=True)
 class StringSpectrum(Kernel):
-    """``sum_s n_s(x) n_s(x')``: n_s(x) counts where the substring s of length k begins in x.
+    """``sum_s n_s(x) n_s(x')``: n_s(x) counts the occurrences of the substring s of length k in x.
 
     Parameters
     ----------
     k : int >= 1, default 3
     normalize : bool, default False
-        Divide by ``sqrt(k(x, x) k(x', x'))``; strings shorter than k have the value 0 with all.
+        Divide by ``sqrt(k(x, x) k(x', x'))``; strings shorter than k then have the value 0 with all
+        strings.
 
     Notes
     -----
     X is a list or array of str, or of bytes, of any letters and lengths, or an array with one such
-    column. Equal letters are equal code points: nothing is folded or normalised. n strings of
-    total length N cost O(N log N), and a Gram matrix the sum over substrings of the numbers of
-    strings of either side that hold them.
+    column. Letters are equal if their code points are equal; there is no case folding or
+    normalization. n strings of total length N cost O(N log N). A Gram matrix costs the sum over
+    substrings of the product of the numbers of strings on both sides that contain them.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class StringSpectrum(Kernel):
         raise TypeError(f"{self}: samples must be all str or all bytes, got {got}.")
 
     def _rows(self, strings):
-        """Counts of the substrings, or these over the norms, as `SparseRows`."""
+        """Counts of the substrings, optionally divided by the norms, as `SparseRows`."""
         owner, codes, size = _substrings(strings, self.k)
         keys, counts = np.unique(owner * size + codes, return_counts=True)
         counts = counts.astype(np.float64)
@@ -115,19 +116,19 @@ class StringSpectrum(Kernel):
 
 
 def _substrings(strings, k):
-    """(string, number of the substring) of all substrings of length k, and their largest number."""
+    """String and substring numbers of all substrings of length k, and the largest number."""
     lengths = np.array([len(x) for x in strings])
     text = "".join(strings).encode("utf-32-le", "surrogatepass")
     letters, text = np.unique(np.frombuffer(text, dtype=np.uint32), return_inverse=True)
     counts = np.maximum(lengths - k + 1, 0)
     owner = np.repeat(np.arange(len(strings)), counts)
-    # Places in the text: those of a string follow each other, and the last k - 1 are left out.
+    # Positions in the concatenated strings; the last k - 1 of each string are left out.
     first = np.cumsum(lengths) - lengths - (np.cumsum(counts) - counts)
     place = np.arange(owner.size) + first[owner]
     alphabet = max(letters.size, 1)
     codes, size = text[place], alphabet
     for j in range(1, k):
-        # Numbers grow by a factor at every letter; where they get long, only those that occur.
+        # Numbers grow by a factor with every letter; long ones are replaced by ranks.
         if size > _LARGEST // alphabet:
             codes, size = _ranks(codes)
         codes, size = codes * alphabet + text[place + j], size * alphabet

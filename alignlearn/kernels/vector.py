@@ -1,8 +1,8 @@
 """Kernels on vectors: a primitive of a pair followed by a scalar formula.
 
-Parameter names and strings are scikit-learn's. What ``gamma="scale"``, ``"median"`` and ``"auto"``
-are on the training data is in :mod:`alignlearn.kernels.scales`; kernels of a distance are in
-:mod:`alignlearn.kernels.stationary`.
+Parameter names and strings are scikit-learn's. :mod:`alignlearn.kernels.scales` defines
+``gamma="scale"``, ``"median"`` and ``"auto"``; :mod:`alignlearn.kernels.stationary` has kernels of
+a distance.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Polynomial(GammaKernel):
     gamma : float > 0, "scale", "median" or "auto", default "scale"
     coef0 : float, default 1
     degree : float >= 0, default 3
-        Positive semi-definite for a natural degree and ``coef0 >= 0``; otherwise indefinite.
+        Positive semidefinite for a natural degree and ``coef0 >= 0``; indefinite otherwise.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Binomial(GammaKernel):
 
     Notes
     -----
-    Samples with ``gamma |x|^2 >= 1`` are outside its domain and raise a ValueError.
+    Samples with ``gamma |x|^2 >= 1`` raise a ValueError.
 
     Examples
     --------
@@ -295,7 +295,7 @@ class Cosine(Kernel):
 
     Examples
     --------
-    Only directions count, as for texts of different lengths:
+    Only directions count, as for documents of different lengths:
 
     >>> from alignlearn import Cosine
     >>> Cosine()([[3.0, 4.0]], [[6.0, 8.0], [4.0, -3.0], [0.0, 0.0]]).round(2) + 0.0

@@ -1,4 +1,4 @@
-"""Machines for hundreds of thousands of samples and more, on the Nystrom features of a kernel."""
+"""Models for hundreds of thousands of samples and more, on Nystrom features of a kernel."""
 
 from .ridge import NystromRidge, NystromRidgeClassifier
 from .svc import NystromSVC

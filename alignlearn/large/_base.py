@@ -1,4 +1,4 @@
-"""What the estimators on Nystrom features share: the kernel opened on samples, centres, checks."""
+"""Base class of the estimators on Nystrom features: opening the kernel, centers, checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from alignlearn.validation import check_choice, check_progress, check_seed
 
 
 class NystromLearner(Estimator):
-    """Base of the estimators in the span of the kernel at few centres."""
+    """Base of the estimators in the span of the kernel at few centers."""
 
     kernel: Any
     n_centers: int | None
@@ -27,7 +27,7 @@ class NystromLearner(Estimator):
     random_state: Any
 
     def _engine(self):
-        """What pairs of samples are evaluated on."""
+        """The engine that evaluates pairs of samples."""
         return open_engine(self.device, self.client)
 
     def _open(self, X, sample_weight):
@@ -43,7 +43,7 @@ class NystromLearner(Estimator):
         return opened
 
     def _features(self, opened, alpha):
-        """Features at the centres that the parameters ask for, samples of positive weight."""
+        """Features at the centers that the parameters ask for, samples of positive weight."""
         n = centers_count(self.n_centers, opened.n_samples)
         whole = opened.weight is None or opened.weight.all()
         rows = None if whole else np.flatnonzero(opened.weight)
@@ -53,7 +53,7 @@ class NystromLearner(Estimator):
         return NystromFeatures(opened, centers if rows is None else rows[centers])
 
     def _keep(self, features, coef):
-        """Keep the centres and their coefficients (r, c), which is all that prediction needs."""
+        """Keep the centers and their coefficients (r, c), which is all that prediction needs."""
         combination = features.combination
         self.kernel_, self.center_indices_ = combination.kernel, features.centers
         self._predictor = combination.predictor(features.centers, coef, exact=True)

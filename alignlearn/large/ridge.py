@@ -1,4 +1,4 @@
-"""Kernel ridge regression, and classification by it, on the Nystrom features of a kernel."""
+"""Kernel ridge regression and classification on the Nystrom features of a kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RidgeLearner(NystromLearner):
-    """Base of ridge regression, and of classification by it."""
+    """Base class of ridge regression and of classification by ridge regression."""
 
     alpha: float
     fit_intercept: bool
@@ -38,7 +38,7 @@ class RidgeLearner(NystromLearner):
     _flat: bool  # whether predictions have no axis of targets
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Choose the centres and solve for their coefficients.
+        """Choose the centers and solve for their coefficients.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class RidgeLearner(NystromLearner):
             Or a list of objects or a SciPy sparse matrix, as the kernel allows.
         y : array-like of shape (m,) or (m, c)
         sample_weight : array-like of shape (m,), optional
-            Not negative; 0 leaves a sample out, also of the centres and of ``gamma="scale"``.
+            Nonnegative. Weight 0 omits a sample, also from the centers and from ``gamma="scale"``.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class RidgeLearner(NystromLearner):
     def path(self, X, y, alphas, sample_weight=None):
         """Fitted copies of this estimator for several values of alpha, in their order.
 
-        They share the centres, chosen for the smallest alpha, and are solved from the largest alpha
+        They share the centers, chosen for the smallest alpha, and are solved from the largest alpha
         down, each started from the solution before. Other arguments, errors and warnings as in
         ``fit``.
 
@@ -137,10 +137,10 @@ class RidgeLearner(NystromLearner):
 
 @parameters
 class NystromRidge(Regressor, RidgeLearner):
-    """Kernel ridge regression in the span of few centres, for millions of samples.
+    """Kernel ridge regression in the span of few centers, for millions of samples.
 
-    Minimises ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over the functions f that are
-    combinations of the kernel at centres, and over b: with all samples as centres, kernel ridge.
+    Minimizes ``sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2`` over b and the functions f in the
+    span of the kernel at the centers. With all samples as centers, this is kernel ridge regression.
 
     Parameters
     ----------
@@ -149,23 +149,24 @@ class NystromRidge(Regressor, RidgeLearner):
     alpha : float > 0, default 1.0
         As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
     n_centers : int, optional
-        At most the number of samples; default 1000, or all samples where there are fewer.
+        Default: 1000, or all samples if there are fewer.
     centers : {"uniform", "leverage", "k-means++"}, default "uniform"
-        Samples drawn alike; in proportion to approximate ridge leverage scores, which need another
-        pass over the samples; or spread out, each drawn in proportion to its squared distance from
-        those before it, among 20 samples for each centre (numeric samples only).
+        Sampling of the centers: uniform; proportional to approximate ridge leverage scores, which
+        need another pass over the samples; or proportional to the squared distance from the
+        previous centers, among 20 samples for each center (numeric samples only).
     fit_intercept : bool, default True
     tol : float, default 1e-6
         Largest residual of the normal equations, relative to their right-hand side.
     max_iter : int, default 200
-        Most steps of conjugate gradients, each one pass over samples and centres.
+        Maximum number of conjugate gradient steps, each one pass over samples and centers.
     random_state : int or numpy.random.Generator, optional
-        Of centres and of the preconditioner; None is the seed 0, so results repeat.
+        Seed of the centers and of the preconditioner. None means the seed 0, so results are
+        reproducible.
 
     Attributes
     ----------
     centers_ : samples as in ``fit``, r of them
-        Those centres that do not depend on others up to rounding.
+        The numerically independent centers.
     center_indices_ : ndarray of shape (r,)
         Their numbers in ``fit``.
     coef_ : ndarray of shape (r,) or (r, c)
@@ -174,7 +175,7 @@ class NystromRidge(Regressor, RidgeLearner):
     kernel_ : Kernel
         With numbers for ``gamma="scale"``.
     residual_ : float
-        The certificate: at most ``tol``, or there was a warning.
+        Certificate: at most ``tol``, or a warning was given.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -185,7 +186,7 @@ class NystromRidge(Regressor, RidgeLearner):
     Time is O(m r) kernel values for each step, and O(r^3) once. Memory is three (r, r) matrices
     beside X and y; ``numpy.memmap`` is read in blocks. The preconditioner is the same problem on a
     sample, so that the number of steps does not grow with m. float32 samples take about half the
-    time; sums are float64, and more of the centres count as dependent.
+    time; sums are in float64, and more centers count as dependent.
 
     References
     ----------
@@ -226,7 +227,7 @@ class NystromRidge(Regressor, RidgeLearner):
 
 @parameters
 class NystromRidgeClassifier(Classifier, RidgeLearner):
-    """Classification by `NystromRidge` on targets of 1 for a class and -1 for the rest.
+    """Classification by `NystromRidge` with targets 1 for a class and -1 for the others.
 
     Parameters
     ----------

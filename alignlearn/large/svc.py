@@ -21,28 +21,29 @@ if TYPE_CHECKING:
 
 @parameters
 class NystromSVC(Classifier, NystromLearner):
-    """Support vector classifier in the span of few centres, for millions of samples.
+    """Support vector classifier in the span of few centers, for millions of samples.
 
-    Minimises ``|f|^2 / 2 + sum_i C_i max(0, 1 - y_i (f(x_i) + b))`` over the functions f that are
-    combinations of the kernel at centres, and over b, to a duality gap.
+    Minimizes ``|f|^2 / 2 + sum_i C_i max(0, 1 - y_i (f(x_i) + b))`` over b and the functions f in
+    the span of the kernel at the centers, to a duality gap.
 
     Parameters
     ----------
     kernel, n_centers, centers
-        As in `NystromRidge`; leverage scores are those of ``alpha = 1 / C``.
+        As in `NystromRidge`; leverage scores use ``alpha = 1 / C``.
     C, multiclass, class_weight
         As in `MKLClassifier`; C finite.
     memory : int, str or None, default None
-        Bytes, or a text such as "2GB"; None is half of what is free. Where it holds the features of
-        all samples, ``4 m n_centers`` bytes, they are computed once; else in blocks that are
-        computed again for every four passes or more, until those not set aside fit.
+        A number of bytes, or a string such as "2GB". Default: half of the free memory. If the
+        features of all samples fit, ``4 m n_centers`` bytes, they are computed once. Otherwise
+        blocks of features are recomputed every four passes or more, until the active samples fit.
     tol : float, default 1e-2
-        Largest duality gap, relative to the objective. How far the objective is above its minimum
-        is mostly half of that or less.
+        Maximum duality gap, relative to the objective. The objective is usually above its minimum
+        by half of the gap or less.
     max_iter : int, optional
-        Most passes over the samples that are not set aside; default 1000.
+        Maximum number of passes over the active samples. Default: 1000.
     random_state : int or numpy.random.Generator, optional
-        Of centres and of the order of the samples; None is the seed 0, so results repeat.
+        Seed of the centers and of the order of the samples. None means the seed 0, so results are
+        reproducible.
 
     Attributes
     ----------
@@ -53,18 +54,19 @@ class NystromSVC(Classifier, NystromLearner):
         Decisions are ``kernel_(X, centers_) @ coef_ + intercept_``.
     intercept_ : ndarray of shape (n_problems,)
     objective_, duality_gap_ : ndarray of shape (n_problems,)
-        The certificate: the minimum lies between ``objective_ - duality_gap_`` and ``objective_``.
+        Certificate: the minimum lies between ``objective_ - duality_gap_`` and ``objective_``.
     n_iter_ : int
         Passes over the samples.
 
     Notes
     -----
-    The dual problem is solved by coordinate descent, where it costs little by an interior point
-    method; so are few samples for a centre, where coordinate descent stopped short. Time is O(m
-    r^2) once and O(m r) for each pass, memory ``4 m r`` bytes: features are in single precision, by
-    which the objective changes by a share of 1e-6, unless ``tol`` is less than 1e-4. Passes grow
-    with C. On the 49,990 samples of ijcnn1 with 1000 centres, seconds of one core to a gap of 1 %:
-    6 for C = 1, 8 for C = 10 (90 passes) and 12 for C = 100 (830), of which 4 are for the features.
+    The dual problem is solved by coordinate descent, or by an interior point method if that is
+    cheap. An interior point method also solves problems with few samples per center on which
+    coordinate descent did not converge. Time is O(m r^2) once and O(m r) for each pass, memory ``4
+    m r`` bytes: features are in single precision, which changes the objective by a relative 1e-6,
+    unless ``tol`` is less than 1e-4. The number of passes grows with C. On the 49,990 samples of
+    ijcnn1 with 1000 centers, a gap of 1% takes 6 s on one core for C = 1, 8 s for C = 10 (90
+    passes) and 12 s for C = 100 (830 passes), including 4 s for the features.
 
     References
     ----------
@@ -99,16 +101,16 @@ class NystromSVC(Classifier, NystromLearner):
     random_state: Any = shared("random_state")
 
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Choose the centres and train the machine.
+        """Select the centers and train the classifier.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
             Or a list of objects or a SciPy sparse matrix, as the kernel allows.
         y : array-like of shape (m,)
-            Labels of one type, at least two different ones.
+            Labels of one type, with at least two classes.
         sample_weight : array-like of shape (m,), optional
-            Not negative, positive for some sample of every class; 0 as in `NystromRidge.fit`.
+            Nonnegative, positive for some sample of every class; 0 as in `NystromRidge.fit`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Kernel machines on Gram matrices: ridge regression, support vector machines, ensembles."""
+"""Models on Gram matrices: ridge regression, support vector machines, ensembles."""
 
 from alignlearn.kernels import KreinSpectrum, SpectrumFix, krein_spectrum
 

@@ -35,18 +35,18 @@ class NotDefinite(ValueError):
 class KernelRidge(ParamsMixin, TargetScore):
     """Kernel ridge regression on a precomputed Gram matrix.
 
-    Minimises sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with
-    ``fit_intercept``, over the constant b, which is not penalised. That equals centring K and y at
-    their weighted means (Cortes, Mohri and Rostamizadeh 2012, section 2.2), but prediction takes
-    the kernel as it is, since the coefficients then sum to 0. ``alpha`` is added to the diagonal
-    as in scikit-learn; for the loss (1/m) sum use ``alpha = m lambda``.
+    Minimizes sum_i w_i (y_i - f(x_i) - b)^2 + alpha |f|^2 over f in the space of K and, with
+    ``fit_intercept``, over the constant b, which is not penalized. This equals centering K and y at
+    their weighted means (Cortes, Mohri and Rostamizadeh 2012, section 2.2), but prediction uses the
+    uncentered kernel, since the coefficients then sum to 0. ``alpha`` is added to the diagonal as
+    in scikit-learn; for the loss (1/m) sum use ``alpha = m lambda``.
 
     Parameters
     ----------
     alpha : float
-        Regularisation, >= 0.
+        Regularization, >= 0.
     fit_intercept : bool
-        Whether to fit b. K may be uncentred either way.
+        Whether to fit b. K need not be centered.
 
     Attributes
     ----------
@@ -82,17 +82,17 @@ class KernelRidge(ParamsMixin, TargetScore):
         y : (m,) or (m, c)
             Targets, real and finite.
         sample_weight : (m,), optional
-            Not negative; weight 0 leaves the sample out.
+            Nonnegative; weight 0 omits the sample.
         check : bool, default True
-            False for a finite symmetric K, which is then not read to make sure.
+            False skips the check that K is finite and symmetric.
         overwrite : bool, default False
-            Work in K, if it is float64, rather than in a copy of it.
+            Overwrite K, if it is float64, instead of copying it.
 
         Raises
         ------
         ValueError
-            On bad input; if K + alpha I (centred) is not positive definite; if it is so small
-            beside y that coefficients overflow.
+            Invalid input; K + alpha I (centered) is not positive definite, or so small relative to
+            y that coefficients overflow.
         """
         alpha = check_number("alpha", self.alpha, low=0.0)
         y = check_targets(y)
@@ -111,14 +111,14 @@ class KernelRidge(ParamsMixin, TargetScore):
         return self
 
     def predict(self, K_test):
-        """Predictions (n_test,) or (n_test, c) from the kernel (n_test, m) against the training."""
+        """Predict targets (n_test,) or (n_test, c) from kernel values (n_test, m)."""
         check_fitted(self, "dual_coef_")
         K_test = check_test_gram("K_test", K_test, len(self.dual_coef_))
         return K_test @ self.dual_coef_ + self.intercept_
 
 
 class _System(NamedTuple):
-    """What `_system` leaves beside the matrix."""
+    """Results of `_system` in addition to the matrix."""
 
     right: np.ndarray
     root: np.ndarray
@@ -147,8 +147,8 @@ def _system(K, y, alpha, weight, fit_intercept):
 def ridge_leave_one_out(K, Y, alpha, weight=None):
     """Ridge regression with an intercept for one alpha, and its leave-one-out residuals.
 
-    From one Cholesky factor; for many values of alpha see `ridge_loo_path`, which says what the
-    residuals are.
+    From one Cholesky factor; for many values of alpha, and for the definition of the residuals, see
+    `ridge_loo_path`.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def ridge_leave_one_out(K, Y, alpha, weight=None):
     -------
     coef : (m, c) float64
     residuals : (m, c) float64
-        Target less its prediction by the fit without the sample.
+        Target minus its prediction by the fit without the sample.
 
     Raises
     ------
@@ -182,9 +182,9 @@ def ridge_leave_one_out(K, Y, alpha, weight=None):
 
 
 def center_rooted(K, share, root):
-    """Centre K at weighted means and multiply it by the roots of the weights, on both sides.
+    """Center K at weighted means and multiply it by the roots of the weights, on both sides.
 
-    In place. ``share`` are the weights over their sum, or zeros, which centre nothing.
+    In place. ``share`` are the weights over their sum, or zeros, which center nothing.
     """
     center_gram(K, share=share)
     if not np.all(root == 1.0):
@@ -202,7 +202,7 @@ def add_roots(K, root, size):
 
 
 def check_range(coef, largest, alpha):
-    """Refuse coefficients with which kernel values up to ``largest`` overflow."""
+    """Raise an error for coefficients with which kernel values up to ``largest`` overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         usable = np.isfinite(coef).all() and np.isfinite((np.abs(coef) * largest).sum())
     if not usable:
@@ -232,7 +232,7 @@ def factor_definite(system, alpha):
     if not cholesky(system) or not system.diagonal().min() ** 2 > rounding:
         raise NotDefinite(
             f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: raise "
-            "alpha above minus the smallest eigenvalue of K (of the centred K with an intercept)."
+            "alpha above minus the smallest eigenvalue of K (of the centered K with an intercept)."
         )
     return unit
 
@@ -255,7 +255,7 @@ class RidgePath(Result):
     predictions : (n, m) or (n, m, c) float64
         Prediction at each sample from the fit without it.
     best_alpha : float
-        The alpha of least ``loo_mse``; the largest of those that differ by rounding only.
+        The alpha with minimum ``loo_mse``; ties, up to rounding, go to the largest.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def ridge_loo_path(
 ) -> RidgePath:
     """Exact leave-one-out predictions for many alphas from one reduction of the matrix.
 
-    A leave-one-out residual of a linear smoother S that minimises a penalised sum of squares is
+    A leave-one-out residual of a linear smoother S that minimizes a penalized sum of squares is
     (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). With one, I - S is
     alpha (Kc + alpha I)^-1 on the vectors that sum to 0. The constant vector is moved above the
     spectrum, so that its part, which is taken off, is small beside the diagonal of the inverse.
@@ -291,7 +291,7 @@ def ridge_loo_path(
     Parameters
     ----------
     K : (m, m) float64 or float32
-        Symmetric Gram matrix, centred or not; m >= 2 with an intercept.
+        Symmetric Gram matrix, centered or not; m >= 2 with an intercept.
     y : (m,) or (m, c)
     alphas : sequence of float
         Each > 0 and at most 1e250, as in `KernelRidge`.
@@ -307,7 +307,7 @@ def ridge_loo_path(
     Raises
     ------
     ValueError
-        On bad input, or if K + alpha I (centred) is not positive definite for some alpha.
+        Invalid input, or K + alpha I (centered) is not positive definite for some alpha.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Support vector machines on a Gram matrix: classification, with a hard margin too, regression."""
+"""Support vector machines on a Gram matrix for classification and regression."""
 
 from __future__ import annotations
 
@@ -79,24 +79,23 @@ class AlongC:
 class SupportVectorClassifier(ParamsMixin, LabelScore):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
-    Minimises |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
-    weight times its class's weight. More than two classes are reduced to problems of two.
+    Minimizes |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
+    weight times its class's weight. More than two classes are reduced to two-class problems.
 
     Parameters
     ----------
     C : float
-        > 0. ``numpy.inf`` asks for a hard margin: then samples of weight 0 are left out and other
-        weights have no effect. One copy of K is taken to decide whether the classes are separable,
-        by the nearest points of their convex hulls; ``hard_margin`` states the proof that either
-        answer comes with.
+        > 0. ``numpy.inf`` gives a hard margin: samples of weight 0 are omitted, and other weights
+        have no effect. One copy of K is needed to decide whether the classes are separable, by the
+        nearest points of their convex hulls; ``hard_margin`` has the proof.
     multiclass : {"ovo", "ovr"}
         One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
         (c problems).
     class_weight : None, "balanced" or dict
-        Weight of each class; "balanced" makes the total weights of all classes equal
-        (m / (c m_k) without sample weights); classes that the dict leaves out have weight 1.
+        Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
+        without sample weights); classes that are not in the dict have weight 1.
     tol : float
-        Largest KKT violation, in units of the margin; as LIBSVM's.
+        Maximum KKT violation, in units of the margin, as in LIBSVM.
     max_iter : int, optional
         Limit of two-variable steps for each problem; default ``max(10**7, 100 m)``.
 
@@ -104,7 +103,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
     ----------
     classes_ : (c,) sorted labels
     support_ : (n_support,) intp
-        Samples with a coefficient that is not 0 in some problem.
+        Samples with a nonzero coefficient in some problem.
     dual_coef_ : (n_support, n_problems) float64
         Signed: the decisions are ``K_test[:, support_] @ dual_coef_ + intercept_``. The problems
         are: ``classes_[1]`` (positive) against ``classes_[0]``; for ovo the pairs (i, j), i < j in
@@ -153,27 +152,27 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         Parameters
         ----------
         K : (m, m) float64 or float32, or RowCache
-            Symmetric Gram matrix; used in place and not modified. Or, where it does not fit into
-            memory, its rows: see `alignlearn.machines.gram_rows.gram_or_rows`.
+            Symmetric Gram matrix; used in place and not modified. If it does not fit into memory,
+            its rows: see `alignlearn.machines.gram_rows.gram_or_rows`.
         y : (m,)
-            Labels of one sortable type, at least two different ones.
+            Labels of one sortable type, with at least two classes.
         sample_weight : (m,), optional
             Not negative; weight 0 leaves the sample out.
         alpha0 : (m, n_problems) or (m,), optional
             Signed dual coefficients to start from, such as ``full_dual_coef()`` of another fit;
             they are made feasible first.
         check : bool, default True
-            False for a finite symmetric K in C order, which is then not read to make sure.
+            False skips the check that K is finite, symmetric and in C order.
 
         Raises
         ------
         ValueError
-            On bad input; with ``C=inf`` if the classes are not separable in feature space.
+            Invalid input; with ``C=inf``, the classes are not separable in feature space.
 
         Warns
         -----
         ConvergenceWarning
-            If a problem stops above ``tol``; the message gives the violation reached.
+            A problem stopped above ``tol``; the message has the violation.
         """
         problems = self._problems(y, sample_weight)
         K = check_matrix(K, len(problems.weight), check)
@@ -197,7 +196,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         return _Problems(signs, weight, check_options(self))
 
     def _minimised(self, K, problems, alpha0):
-        """Coefficients (m, n_problems) and what `smo_each` says of them."""
+        """Coefficients (m, n_problems) and the certificates of `smo_each`."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         signs, weight, options = problems
         alpha0 = check_start(alpha0, weight.size, len(signs))
@@ -234,16 +233,16 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         return self.confidences(self.problem_decisions(K_test))
 
     def confidences(self, raw):
-        """The same from the decisions (n_test, n_problems) of the problems."""
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
         check_fitted(self, "n_train_")
         return confidences(raw, self.classes_.size, self.multiclass)
 
     def predict(self, K_test):
-        """Labels (n_test,) of largest confidence from the kernel (n_test, m) against training."""
+        """Predict labels (n_test,) from kernel values (n_test, m)."""
         return self.predictions(self.problem_decisions(K_test))
 
     def predictions(self, raw):
-        """The same from the decisions (n_test, n_problems) of the problems."""
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
         check_fitted(self, "n_train_")
         return decided_labels(raw, self.classes_, self.multiclass)
 
@@ -265,7 +264,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
 class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
-    Minimises |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the
+    Minimizes |w|^2 / 2 + sum_i C_i max(0, |y_i - w.phi_i - b| - epsilon), C_i = C times the
     sample's weight. The dual is solved in m signed coefficients alpha - alpha*. Targets of several
     columns give one problem per column.
 
@@ -281,7 +280,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     Attributes
     ----------
     support_ : (n_support,) intp
-        Samples with a coefficient that is not 0 for some column of y.
+        Samples with a nonzero coefficient for some column of y.
     dual_coef_ : (n_support, c) float64
         Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``; c is 1 for (m,).
     intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (c,)
@@ -351,7 +350,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
 
 
 def check_matrix(K, n_samples, check):
-    """The Gram matrix, checked, or the cache of its rows."""
+    """Check the Gram matrix, or the cache of its rows."""
     if not isinstance(K, RowCache):
         return check_gram("K", K, n_samples) if check else K
     if K.m != n_samples:
@@ -360,7 +359,7 @@ def check_matrix(K, n_samples, check):
 
 
 def refuse_rows(K):
-    """A hard margin is decided on the matrix."""
+    """Raise an error: a hard margin needs the whole matrix."""
     if isinstance(K, RowCache):
         raise ValueError(
             "C=inf asks for a hard margin, which is decided on the Gram matrix and a copy of it: "
@@ -483,7 +482,7 @@ def hard_margin(K, sign, *, tol, max_iter, start=None):
     The dual is unbounded where the classes cannot be separated, so a bounded problem is solved
     first: with s the signs (0 for a sample that is left out) and K in units of R^2,
 
-        minimise  b'(K + ss')b / 2 - 2 s'b,  sum(b) = 0,  s_i b_i >= 0.
+        minimize  b'(K + ss')b / 2 - 2 s'b,  sum(b) = 0,  s_i b_i >= 0.
 
     Its solution is a multiple of the pair of nearest points of the two convex hulls (then
     s'b <= 2), and any b bounds their distance: from above by |sum_i b_i phi_i| / (s'b / 2), from

@@ -20,7 +20,7 @@ S the inverse of a precision and <> a mean under q::
                mean = S_be sum_i <f_i> (1, <g_i>)
     f_i      : normal of mean <e>'<g_i> + <b> and variance 1, truncated to y_i f_i > margin
 
-Each update maximises the evidence lower bound in its factor, so the bound never falls. Between the
+Each update maximizes the evidence lower bound in its factor, so the bound never falls. Between the
 rounds a and G are multiplied by a common c, and e is divided by it, at the best c: e'g_i stays, and
 what changes of the bound has its maximum in closed form. The updates alone are slow in that
 direction (measured: they take 1.2 to 1.6 times the rounds for the same ``tol``, and stop further
@@ -57,7 +57,7 @@ class Priors(Result):
 
 @dataclass(frozen=True, eq=False)
 class Posterior(Result):
-    """What prediction needs of the approximate posterior, and how it was reached.
+    """The part of the approximate posterior that prediction needs, and its convergence.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Posterior(Result):
 
 
 class BayesianCombination:
-    """Gram matrices with what every two-class problem on them shares.
+    """Gram matrices, with the quantities that all two-class problems share.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Probabilities of classes from the decisions of a classifier on samples it has not seen.
+"""Calibrated class probabilities from a classifier's decisions on held-out samples.
 
-One calibrator for each class, of that class against the rest, and their values normalised; one in
-all for two classes. Sample weights count repetitions.
+One calibrator for each class against the rest, with normalized values; a single calibrator for two
+classes. Sample weights count repetitions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Sigmoid(Result):
 
 @dataclass(frozen=True)
 class Isotonic(Result):
-    """The line through points that do not fall; constant beyond the first and the last.
+    """Linear interpolation of nondecreasing points; constant beyond the first and the last.
 
     Attributes
     ----------
@@ -67,7 +67,8 @@ class Calibration(Result):
     calibrators : tuple of Sigmoid or Isotonic
         One for each class; for two classes one, of the second.
     scores : tuple of ndarray of shape (n_t,)
-        One less the probability of its class, of samples outside a training set, by training sets.
+        One minus the probability of its class for each sample outside a training set, by training
+        set.
     codes : tuple of ndarray of int of shape (n_t,)
         Their classes, 0 to c - 1.
     """
@@ -79,7 +80,7 @@ class Calibration(Result):
     def probabilities(self, decisions):
         """Probabilities (n, c) from decisions (n,) for two classes, else (n, c).
 
-        Values of the classes are divided by their sum; where all are 0, classes are equally likely.
+        Values of the classes are divided by their sum; if all are 0, classes are equally likely.
         """
         if len(self.calibrators) == 1:
             second = self.calibrators[0](decisions)
@@ -92,7 +93,7 @@ class Calibration(Result):
 
 
 def fit_calibration(method, decisions, codes, n_classes, weight=None) -> Calibration:
-    """Calibrators from decisions on samples that the classifier was not trained on.
+    """Fit calibrators to decisions on held-out samples.
 
     Parameters
     ----------
@@ -116,9 +117,9 @@ def fit_calibration(method, decisions, codes, n_classes, weight=None) -> Calibra
 
 
 def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
-    """The sigmoid of largest likelihood, with Platt's targets in place of 0 and 1.
+    """Fit a sigmoid by maximum likelihood, with Platt's targets instead of 0 and 1.
 
-    Newton's method with a line search, on decisions brought to mean 0 and spread 1.
+    Newton's method with a line search, on decisions with mean 0 and standard deviation 1.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def _most_likely_line(F, target, share, line):
 
 
 def fit_isotonic(decisions, positive, weight) -> Isotonic:
-    """The non-decreasing function of least squared error, by pooling adjacent violators.
+    """Fit a nondecreasing function by least squares, by pooling adjacent violators.
 
     Parameters as in `fit_sigmoid`.
 

@@ -1,7 +1,7 @@
-"""The choice of a machine, and of what it works on, as pure functions of sizes.
+"""The choice of a solver and its input, as pure functions of sizes.
 
 `choose` decides for a fit; its parts decide where a search asks for less. Nothing here evaluates a
-kernel: what a machine costs on these samples is asked of a ``pilot``, which the caller supplies.
+kernel: the caller supplies a ``pilot`` that estimates the cost on these samples.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_OF_BLOCK, WORTH_BLOCKS, MOST_IN_BLOCKS = 20_000, 0.02, 120_000
 MOST_DOUBLE = 8000  # samples whose matrix is held in float64 by iterations; of more in float32
 PILOT, LARGE_PILOT = 500, 2000  # samples
 # Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
-# rows pay (measured; it falls with the number of samples).
+# rows are cheaper (measured; it falls with the number of samples).
 WORTH = 0.5
 PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (measured: 2 to 4)
 MOST_PAIRS = 2**30  # a few seconds for a Gaussian on one thread
@@ -46,7 +46,7 @@ VECTOR_MACHINES = ("svm", "svr", "one-class")  # solved by SMO, which needs only
 
 
 class Sizes(NamedTuple):
-    """What the choice of a machine depends on, of samples and kernels.
+    """The properties of samples and kernels on which the choice of a solver depends.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Sizes(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A machine and what it works on.
+    """A solver and its input.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Choice(NamedTuple):
 
 
 def choose(exact, sizes, memory, *, asked="auto", C=1.0, alpha=1.0, pilot=None) -> Choice:
-    """The machine for a fit, and what it works on.
+    """Choose the solver for a fit, and its input.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def is_single(n_samples):
 def is_iterative(sizes, most):
     """Whether ridge regression on a matrix of more samples than ``most`` is solved in iterations.
 
-    Of given matrices nobody knows whether they are definite before they are factorised.
+    Precomputed matrices are excluded, because their definiteness is unknown before a factorization.
     """
     many = sizes.n_samples > most and sizes.is_paired
     return many and sizes.is_psd and not sizes.checks_psd

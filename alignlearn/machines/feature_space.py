@@ -1,6 +1,6 @@
-"""Machines solved in the space of the features, where these are few: no pair of samples is formed.
+"""Models solved in the feature space, if it has few dimensions: no pair of samples is evaluated.
 
-With ``Z`` the centred features times the square roots of their weights, ``K = ZZ'``. The ridge
+With ``Z`` the centered features times the square roots of their weights, ``K = ZZ'``. The ridge
 solution is linear, ``(Z'Z + alpha I) u = Z'y``; the support vector classifier's dual is solved by
 an interior point method with systems of the same size.
 """
@@ -32,7 +32,7 @@ class WeightedFeatures:
     Attributes
     ----------
     Z : ndarray or CSR matrix of shape (m, q)
-        Not centred if sparse.
+        Not centered if sparse.
     active : ndarray of int of shape (q,)
     root : ndarray of shape (q,)
     """
@@ -52,7 +52,7 @@ class WeightedFeatures:
         return Z, np.asarray(mean).ravel()
 
     def coefficients(self, u):
-        """Coefficients of all features as they are, (n_features, c), from those of Z."""
+        """Coefficients of all unscaled features, (n_features, c), from those of Z."""
         out = np.zeros((self.n_features, u.shape[1]))
         out[self.active] = self.root[:, None] * u
         return out
@@ -65,7 +65,7 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     ----------
     machine : SupportVectorClassifier
     Z : ndarray of shape (m, q)
-        Not centred or centred.
+        Not centered or centered.
     y : ndarray of shape (m,)
     sample_weight : ndarray of shape (m,), optional
         Not negative.

@@ -1,8 +1,8 @@
-"""The Gram matrix of a combination for machines solved by SMO, or its rows, where these cost less.
+"""The Gram matrix of a combination for SMO, or its rows if they cost less.
 
 A solver reads the rows of the samples that become support vectors, often a tenth of the matrix,
-whose memory alone takes as long to get as its values do to compute. How many there will be is
-known from a pilot: the machine fitted to some of the samples.
+whose memory alone takes as long to get as its values do to compute. A pilot estimates their number:
+the model fitted to some of the samples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def gram_or_rows(combination, memory, machine=None, y=None):
     Parameters
     ----------
     combination : Combination
-        Given matrices are always combined into one.
+        Precomputed matrices are always combined into one.
     memory : int
     machine, y : SupportVectorClassifier or SupportVectorRegressor and its target, optional
         To be fitted: rows are then preferred where they cost less, not only where the matrix has
@@ -34,13 +34,13 @@ def gram_or_rows(combination, memory, machine=None, y=None):
     -------
     ndarray of shape (m, m) or RowCache
         What `SupportVectorClassifier` and `SupportVectorRegressor` take, with the same solution to
-        the same ``tol``. Kernel functions and given matrices are not checked to be positive
-        semi-definite by rows.
+        the same ``tol``. Rows of kernel functions and of precomputed matrices are not checked to be
+        positive semidefinite.
 
     Raises
     ------
     ValueError
-        Where ``memory`` does not hold two rows.
+        ``memory`` does not hold two rows.
     """
     found = {} if machine is None else {"C": machine.C, "pilot": Pilot(combination, machine, y)}
     if rows_are_read(Sizes.of_source(combination.source), memory, **found):
@@ -80,7 +80,7 @@ def _pilot(combination, machine, y, n):
     if not np.any(y != y[0]):
         return float(n**2), n
     machine.tol = max(10.0 * machine.tol, 1e-2)
-    if hasattr(machine, "class_weight"):  # the pilot may lack a rare class
+    if hasattr(machine, "class_weight"):  # a rare class may be missing in the pilot
         machine.class_weight = of_present_classes(machine.class_weight, y)
     with gathered_warnings():  # which are not passed on
         # As the rows of a cache: one compilation.

@@ -1,4 +1,4 @@
-"""Kernel ridge regression by preconditioned conjugate gradients, with the Gram matrix or without.
+"""Kernel ridge regression by conjugate gradients, with or without the Gram matrix.
 
 The preconditioner is a low-rank factor of the matrix, ``K ~ LL'``. Where the matrix is held, L is
 made of its columns at samples drawn alike (Nystrom). Without the matrix it is a partial Cholesky
@@ -29,8 +29,8 @@ from .choice import is_single
 
 _MOST_RANK = 1000  # of the preconditioner: its own work grows with the square
 _SHARE = 10  # samples for each column of the preconditioner, where the matrix is held
-_ROUNDING = 1e-10  # of the mean diagonal, which the factor may lack
-_TRACE = 1e-6  # of the matrix, that the factor may lack
+_ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
+_TRACE = 1e-6  # share of the matrix that the factor may omit
 _ROWS, _GROUP = 512, 64  # rows that are evaluated, and multiplied, at once
 _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # of the length of the samples, for each target, in conjugate gradients

@@ -1,10 +1,10 @@
-"""Machines on indefinite Gram matrices, regularised in the Hilbert space of the majorant.
+"""Models on indefinite Gram matrices, regularized in the Hilbert space of the majorant.
 
-A kernel that is not positive semi-definite has no Hilbert space, and the usual duals are not
-convex. Its Krein space holds the same functions as the Hilbert space of ``|K| = U diag(|w|) U'``,
-and regularising with the norm of the latter leaves one convex problem with one solution. The
-machine for ``|K|`` is trained, and its function written in the original kernel, so that prediction
-needs values of that kernel only.
+A kernel that is not positive semidefinite has no Hilbert space, and the usual dual problems are not
+convex. Its Krein space contains the same functions as the Hilbert space of ``|K| = U diag(|w|)
+U'``. Regularization with the norm of that Hilbert space gives a convex problem with a unique
+solution. The model for ``|K|`` is trained, and its function is expressed in the original kernel, so
+prediction needs only values of that kernel.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _BLOCK = 256
 
 
 class KreinSVC(AlongC, SupportVectorClassifier):
-    """C-SVC on a Gram matrix that need not be positive semi-definite (KSVM).
+    """C-SVC on a Gram matrix that may be indefinite (KSVM).
 
-    Trains a `SupportVectorClassifier` on ``|K| = U diag(|w|) U'`` and maps its dual coefficients
-    by ``beta = U diag(sign w) U' beta~``, so that ``K beta = |K| beta~``; the intercept is kept and
+    Trains a `SupportVectorClassifier` on ``|K| = U diag(|w|) U'`` and maps its dual coefficients by
+    ``beta = U diag(sign w) U' beta~``, so that ``K beta = |K| beta~``; the intercept is kept and
     predictions use the original kernel (Loosli, Canu and Ong 2016, "Learning SVM in Krein spaces").
-    This is not a stationary point of the non-convex dual of K over the box 0 <= alpha <= C. For K
-    positive semi-definite up to rounding it is the `SupportVectorClassifier` itself.
+    This is not a stationary point of the non-convex dual of K over the box 0 <= alpha <= C. If K is
+    positive semidefinite up to rounding, it equals `SupportVectorClassifier`.
 
     Parameters
     ----------
@@ -47,18 +47,19 @@ class KreinSVC(AlongC, SupportVectorClassifier):
         As in `SupportVectorClassifier`; the certificates are those of the convex problem on
         ``|K|``.
     support_ : (n_support,) intp
-        Samples with a coefficient in the original kernel that is not 0. The map makes nearly all
-        coefficients nonzero, those of samples beyond the margin too: prediction takes kernel values
-        with all training samples of positive weight, unless K is positive semi-definite.
+        Samples with a nonzero coefficient in the original kernel. The map makes nearly all
+        coefficients nonzero, also those of samples beyond the margin. Prediction therefore needs
+        kernel values with all training samples of positive weight, unless K is positive
+        semidefinite.
     dual_coef_ : (n_support, n_problems) float64
         beta; decisions are ``K_test[:, support_] @ dual_coef_ + intercept_``. Not within the box.
     eigenvalue_range_ : tuple of float
         Smallest and largest eigenvalue of K; of the weighted matrix with sample weights.
     n_negative_ : int
-        Eigenvalues below 0 by more than rounding.
+        Number of eigenvalues below 0 by more than rounding.
     decision_error_ : (n_problems,) float64
-        Largest difference of ``K beta`` and ``|K| beta~`` on the training samples of positive
-        weight, which would be 0 in exact arithmetic.
+        Largest difference between ``K beta`` and ``|K| beta~`` on the training samples of positive
+        weight; 0 in exact arithmetic.
 
     Notes
     -----
@@ -139,17 +140,17 @@ class KreinSVC(AlongC, SupportVectorClassifier):
 
 
 class KreinRidge(KernelRidge):
-    """Kernel ridge regression on a Gram matrix that need not be positive semi-definite.
+    """Kernel ridge regression on a Gram matrix that may be indefinite.
 
-    Minimises ``sum_i s_i (y_i - (K beta)_i - b)^2 + alpha beta'|K| beta`` with sample weights s,
+    Minimizes ``sum_i s_i (y_i - (K beta)_i - b)^2 + alpha beta'|K| beta`` with sample weights s,
     where ``beta'|K| beta`` is the squared norm of the function in the Hilbert space of the majorant
     ``|K| = U diag(|w|) U'`` of the Krein space (the regulariser of Oglic and Gaertner 2018,
     "Learning in reproducing kernel Krein spaces", with one alpha for both parts and without their
     constraint on the predictions' variance). The problem is convex, and its function unique, for
-    every alpha > 0: without intercept ``beta = U diag(sign(w)
-    / (|w| + alpha)) U' y``, so that predictions shrink y by ``|w| / (|w| + alpha)`` along each
-    eigenvector. It is the ridge machine on ``|K|``, written in the original kernel as in
-    `KreinSVC`; for K positive semi-definite up to rounding it is `KernelRidge`.
+    every alpha > 0: without intercept ``beta = U diag(sign(w) / (|w| + alpha)) U' y``, so that
+    predictions shrink y by ``|w| / (|w| + alpha)`` along each eigenvector. It is ridge regression
+    on ``|K|``, expressed in the original kernel as in `KreinSVC`. If K is positive semidefinite up
+    to rounding, it equals `KernelRidge`.
 
     Parameters
     ----------
@@ -166,12 +167,12 @@ class KreinRidge(KernelRidge):
 
     Notes
     -----
-    The other definition stabilises ``|y - K beta|^2 + alpha beta'K beta`` with the indefinite
-    inner product of the Krein space (Ong, Mary, Canu and Smola 2004, "Learning with non-positive
-    kernels"): ``beta = (K + alpha I)^-1 y``. It is not offered, since that is a saddle point, which
-    does not exist for ``alpha = -w``, grows without bound near it, and, as it multiplies y by
-    ``w / (w + alpha)``, reverses the sign of y along eigenvectors with ``-alpha < w < 0`` and
-    overshoots it where ``w < -alpha``. Where it is wanted, a general solver takes that system.
+    The other definition stabilises ``|y - K beta|^2 + alpha beta'K beta`` with the indefinite inner
+    product of the Krein space (Ong, Mary, Canu and Smola 2004, "Learning with non-positive
+    kernels"): ``beta = (K + alpha I)^-1 y``. It is not available, because it is a saddle point. The
+    saddle point does not exist for ``alpha = -w`` and grows without bound near it. As it multiplies
+    y by ``w / (w + alpha)``, it reverses the sign of y along eigenvectors with ``-alpha < w < 0``
+    and overshoots for ``w < -alpha``. A general linear solver can solve that system.
 
     Memory beside K: as in `KreinSVC`; the factorisation works in the majorant's place.
 

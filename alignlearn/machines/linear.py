@@ -28,9 +28,9 @@ _LARGEST = 1e150  # feature
 
 
 class LinearSVM(ParamsMixin, LabelScore):
-    """C-SVC on the features themselves, without an intercept and without a pair of samples.
+    """Linear C-SVC without an intercept, by dual coordinate descent.
 
-    Minimises |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
+    Minimizes |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
     its class's weight. With features times the square roots of their weights,
     ``Z = X * np.sqrt(kernel.weights)``, this is the machine on the `FeatureWeighted` kernel that
     families of rank-one and linear kernels combine to. A pass costs O(m d), or O(entries) for
@@ -46,11 +46,11 @@ class LinearSVM(ParamsMixin, LabelScore):
     class_weight : None, "balanced" or dict
         As in `SupportVectorClassifier`.
     tol : float
-        Largest projected gradient of the dual, in units of the margin.
+        Maximum projected gradient of the dual, in units of the margin.
     max_iter : int
         Passes over the samples for each problem.
     random_state : int or numpy.random.Generator, optional
-        Of the order of the samples; None is the seed 0, so results repeat.
+        Seed of the order of the samples. None means the seed 0, so results are reproducible.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class LinearSVM(ParamsMixin, LabelScore):
         Parameters
         ----------
         Z : array-like or SciPy sparse matrix of shape (m, d)
-            Computed with in float64.
+            Converted to float64.
         y : (m,)
             Labels of one sortable type, at least two different ones.
         sample_weight : (m,), optional

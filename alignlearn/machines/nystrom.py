@@ -1,9 +1,9 @@
-"""Nystrom features of a kernel, for any number of samples: their centres, and where they are held.
+"""Nystrom features of a kernel, for any number of samples: centers and storage.
 
-Functions are sought in the span of the kernel's sections at few centres Z. With ``K(Z, Z) = TT'``
+Functions are sought in the span of the kernel's sections at few centers Z. With ``K(Z, Z) = TT'``
 their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``. Where they do
 not fit the memory only products are formed, and K(X, Z) is computed again, tile by tile, in every
-step. Centres that depend on others up to rounding are left out by a pivoted factorisation, so that
+step. Centers that depend on others up to rounding are left out by a pivoted factorisation, so that
 T is well conditioned.
 
 Source: El Alaoui and Mahoney (2015), "Fast randomized kernel ridge regression with statistical
@@ -30,14 +30,14 @@ from alignlearn.validation import (
 CENTERS = ("uniform", "leverage", "k-means++")
 MOST_CENTERS = 1000  # where no number is given
 _PILOT = 500  # samples from which leverage scores of all are estimated
-_SEEDED = 20  # samples for each centre, among which k-means++ draws
-_MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centres
+_SEEDED = 20  # samples for each center, among which k-means++ draws
+_MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centers
 _BLOCK = 2048  # rows of kernel values that are evaluated at once
 _CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
 
 
 def centers_count(n_centers, n_samples):
-    """Number of centres to use, from an argument that may be None."""
+    """Number of centers to use, from an argument that may be None."""
     n = check_count("n_centers", n_centers)
     if n is not None and n > n_samples:
         raise ValueError(
@@ -48,7 +48,7 @@ def centers_count(n_centers, n_samples):
 
 
 def choose_centers(combination, n_centers, method, alpha, rng):
-    """Numbers of samples to be centres, increasing.
+    """Numbers of samples to be centers, increasing.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ class NystromFeatures:
         K = combination.rows(centers, centers, exact=True)
         if source.checks_psd:
             single = source.rounding > np.finfo(np.float64).eps
-            check_psd("the combination at the centres", K, np.float32 if single else None)
+            check_psd("the combination at the centers", K, np.float32 if single else None)
         # Entries of the features round to eps / sqrt(tol).
         tol = source.rounding**0.75
         found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
-            raise ValueError("the kernel is 0 on all centres, so nothing can be learned.")
+            raise ValueError("the kernel is 0 on all centers, so nothing can be learned.")
         _warn_lost_variation(K, tol, combination.kernel)
         self.centers, self.factor = centers[found.pivots], found.pivot_factor
         self._products, self._transposed = combination.column_products(self.centers)
@@ -151,7 +151,7 @@ class NystromFeatures:
         return len(self.centers)
 
     def hold(self):
-        """Keep the kernel values with the centres, (m, r) in float64, rather than read them again.
+        """Keep the kernel values with the centers, (m, r) in float64, rather than read them again.
 
         For sources whose products are not computed pair by pair.
         """
@@ -162,7 +162,7 @@ class NystromFeatures:
         self._transposed = self._products.transposed
 
     def coefficients(self, W):
-        """Coefficients of the centres, (r, c), of functions with coordinates W."""
+        """Coefficients of the centers, (r, c), of functions with coordinates W."""
         return self._solve(W, transposed=True)
 
     def times(self, W):
@@ -183,7 +183,7 @@ class NystromFeatures:
         return self._solve(Z)
 
     def raw(self, rows):
-        """Kernel values of some samples, a slice or numbers, with the centres, (n, r)."""
+        """Kernel values of some samples, a slice or numbers, with the centers, (n, r)."""
         return self._products.matrix(rows).astype(np.float64, copy=False)
 
     def rows(self, rows):
@@ -195,7 +195,7 @@ class NystromFeatures:
 
 
 def _warn_lost_variation(K, tol, kernel):
-    """Say that dropping ``tol`` of the trace of K drops much of what is left by centring."""
+    """Warn if dropping ``tol`` of the trace of K drops much of the centered trace."""
     trace = K.trace(dtype=np.float64)
     variation = trace - len(K) * K.mean(dtype=np.float64)
     if len(K) > 1 and np.ptp(K) > 0.0 and tol * trace > _MOST_LOST * variation:
@@ -265,6 +265,6 @@ def held_rows(features, memory, dtype):
     if memory < least:
         raise ValueError(
             f"memory={memory} bytes do not hold one block of rows, {block} samples with "
-            f"{features.rank} centres; accepted: at least {least}, or fewer centres."
+            f"{features.rank} centers; accepted: at least {least}, or fewer centers."
         )
     return m if row * m <= memory else max(block, (memory - least) // row)

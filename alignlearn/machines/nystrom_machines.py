@@ -1,4 +1,4 @@
-"""The machines of the Gram matrix, on Nystrom features: a support vector classifier and ridge.
+"""Support vector classification and ridge regression on Nystrom features.
 
 Source: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method"
 (conjugate gradients whose preconditioner is the same problem on a sample).
@@ -33,7 +33,7 @@ from alignlearn.validation import (
 from .nystrom import ComputedFeatures, StoredFeatures, held_rows
 
 _PASSES = 1000  # at most, where no number is given
-# Samples for each centre, and operations of a step, below which an interior point method is used:
+# Samples for each center, and operations of a step, below which an interior point method is used:
 # for few samples after coordinate descent that stopped short, as it does for very large C.
 _FEW, _CHEAP = 20, 4e9
 _ROUNDING = 1e-8  # of the interior point method's relative gap
@@ -51,15 +51,15 @@ class NystromHinge(ParamsMixin):
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int, optional
-        Most passes over the samples, or steps of the interior point method; default 1000.
+        Maximum number of passes over the samples, or of interior point steps. Default: 1000.
 
     Attributes
     ----------
     classes_ : (c,) sorted labels
     support_ : (r,) intp
-        Numbers of the centres.
+        Numbers of the centers.
     dual_coef_ : (r, n_problems) float64
-        Of the centres; the problems are those of `SupportVectorClassifier`.
+        Of the centers; the problems are those of `SupportVectorClassifier`.
     intercept_, objective_, duality_gap_ : (n_problems,)
         The minimum of the primal function is between ``objective_ - duality_gap_`` and
         ``objective_``.
@@ -68,9 +68,9 @@ class NystromHinge(ParamsMixin):
 
     Notes
     -----
-    The problem is solved by coordinate descent on its dual, `alignlearn.solvers.hinge_dual`. Where
-    the features fit the memory and it is cheap, an interior point method solves it instead; also
-    where samples are fewer than 20 for a centre and coordinate descent stopped short.
+    The problem is solved by coordinate descent on its dual, `alignlearn.solvers.hinge_dual`. If the
+    features fit the memory and it is cheap, an interior point method solves it instead. It is also
+    used if there are fewer than 20 samples per center and coordinate descent did not converge.
     """
 
     def __init__(
@@ -104,12 +104,11 @@ class NystromHinge(ParamsMixin):
         y : (m,)
         sample_weight : (m,), optional
         memory : int
-            Bytes: where they hold the features of all samples, these are kept rather than
-            computed again and again.
+            Bytes. If the features of all samples fit, they are stored and not recomputed.
         rng : numpy.random.Generator
             Of the order in which samples are visited.
         verbose : bool or callable
-            Who is told of the passes, as in `Progress`.
+            Progress callback of the passes, see `Progress`.
 
         Raises
         ------
@@ -218,7 +217,7 @@ class RidgeProblem:
     rng : numpy.random.Generator
         Of the sample that the preconditioner is made of.
     verbose : bool or callable
-        Who is told how many steps are done, as in `Progress`.
+        Progress callback of the steps, see `Progress`.
     """
 
     def __init__(self, features, y, weight, *, fit_intercept=True, rng, verbose=False):
@@ -232,7 +231,7 @@ class RidgeProblem:
         self._verbose = verbose
 
     def _sampled(self, rng):
-        """``Phi' diag(w) Phi`` centred, as a sample gives it."""
+        """``Phi' diag(w) Phi`` centered, as a sample gives it."""
         features, weight = self.features, self._weight
         used = np.flatnonzero(weight)
         size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
@@ -279,9 +278,9 @@ class NystromKernelRidge(ParamsMixin):
     Attributes
     ----------
     support_ : (r,) intp
-        Numbers of the centres.
+        Numbers of the centers.
     dual_coef_ : (r,) or (r, c) float64
-        Of the centres.
+        Of the centers.
     intercept_ : float or (c,) float64
     residual_, n_iter_ : float, int
         Of the normal equations.

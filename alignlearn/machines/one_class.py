@@ -26,16 +26,17 @@ _ROUNDING = 64.0  # of the scores, in units of rounding of their largest
 class OneClassSVM(ParamsMixin):
     """Nu-one-class support vector machine on a precomputed Gram matrix, solved by SMO.
 
-    Maximises ``-alpha'K alpha / 2`` over ``0 <= alpha_i <= w_i``, ``sum(alpha) = nu sum(w)``: the
-    half-space of largest margin from the origin that holds all samples but a share of at most nu.
+    Maximizes ``-alpha'K alpha / 2`` over ``0 <= alpha_i <= w_i``, ``sum(alpha) = nu sum(w)``: the
+    half-space of maximum margin from the origin that contains all samples except a share of at most
+    nu.
 
     Parameters
     ----------
     nu : float
-        In (0, 1]: at most this share of the samples' weight is outside, and samples with at least
-        this share of it are support vectors.
+        In (0, 1]. At most this share of the samples' weight is outside, and support vectors have at
+        least this share.
     tol : float
-        Largest KKT violation, in units of the scores where weights have mean 1.
+        Maximum KKT violation, in units of the scores for weights of mean 1.
     max_iter : int, optional
         Limit of two-variable steps; default ``max(10**7, 100 m)``.
 
@@ -49,10 +50,10 @@ class OneClassSVM(ParamsMixin):
 
     Notes
     -----
-    Samples with ``0 < alpha_i < w_i`` are on the margin, and their decisions are 0 but for ``tol``:
-    the intercept is such that none of them is negative, so that nu bounds the share outside
-    whatever ``tol`` is. Where there are none, the intercept is the midpoint of what the optimality
-    conditions allow, as LIBSVM's.
+    Samples with ``0 < alpha_i < w_i`` are on the margin, and their decisions are 0 up to ``tol``.
+    The intercept makes all of them nonnegative, so that nu bounds the share outside for any
+    ``tol``. If there are none, the intercept is the midpoint of the interval that the optimality
+    conditions allow, as in LIBSVM.
 
     References
     ----------

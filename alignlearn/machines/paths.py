@@ -173,7 +173,7 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     weight : ndarray of shape (m,), optional
         Sample weights, positive.
     skip_indefinite : bool
-        Where K + alpha I, centred, is not positive definite to working precision: predict infinity
+        Where K + alpha I, centered, is not positive definite to working precision: predict infinity
         rather than raise an error. There is one if no alpha is left.
     overwrite : bool
         Work in K and K_test, if they are float64, rather than in copies.
@@ -219,7 +219,7 @@ def solve_shifted(system, target, alphas, skip_indefinite=False):
         if not np.isfinite(solved[0, k, 0]) and not (skip_indefinite and alpha < max(alphas)):
             raise ValueError(
                 f"K + alpha I is not positive definite to working precision at alpha={alpha:g}: "
-                "raise alphas above minus the smallest eigenvalue of the centred K; nonnegative "
+                "raise alphas above minus the smallest eigenvalue of the centered K; nonnegative "
                 "weights of positive semi-definite kernels have none below 0."
             )
     return solved.reshape(len(solved), -1)

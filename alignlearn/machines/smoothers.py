@@ -1,14 +1,13 @@
-"""What ridge regression with an intercept says beside its predictions: how much each sample counts
-in them, predictions without some samples, and the variance as a Gaussian process.
+"""Ridge regression with an intercept as a linear smoother and as a Gaussian process.
 
-With A the inverse of the centred ``K + alpha I`` on vectors that sum to 0, dual coefficients are
+With A the inverse of the centered ``K + alpha I`` on vectors that sum to 0, dual coefficients are
 ``a = A y`` and predictions ``sum_i L_i(x) y_i`` with ``L(x) = 1/m + A (k(x) - mean of k)``. The fit
 without a set F of samples is that on all of them with their values replaced by its predictions, so
 that its residuals there are ``r_F = A_FF^-1 a_F`` and its predictions ``f(x) - L_F(x) r_F``.
 
 As a Gaussian process: ``y_i = b + f(x_i) + e_i`` with a flat prior on b, f of covariance ``s^2 K``
 and noise of variance ``s^2 alpha / w_i``. The mean given y is the prediction, its variance is
-``s^2 (k_c(x, x) - k_c(x)' A k_c(x) + alpha / sum w)`` with k_c the centred kernel, and
+``s^2 (k_c(x, x) - k_c(x)' A k_c(x) + alpha / sum w)`` with k_c the centered kernel, and
 ``s^2 = y'a / (m - 1)`` has the largest likelihood of what does not depend on b. The number of
 samples m counts, not their weights: these only compare the noise of the samples, so that weights
 times c with alpha times c give the same variances. A constant, f(x) or f(x'), added to K changes
@@ -87,7 +86,7 @@ class PairSmoother:
         return A
 
     def centered(self, rows):
-        """Kernel values of new samples with those of the fit, (n, m), centred in place."""
+        """Kernel values of new samples with those of the fit, (n, m), centered in place."""
         return center_gram(rows, self.mean, self._share)
 
     def without(self, some):
@@ -151,7 +150,7 @@ class FeatureSmoother:
         return np.ldexp(product(self._inverse_root, self._T.T), -self._unit)
 
     def centered(self, rows):
-        """Features of new samples (n, q), centred in place."""
+        """Features of new samples (n, q), centered in place."""
         rows -= self.mean
         return rows
 
@@ -163,7 +162,7 @@ class FeatureSmoother:
     def variance(self, rows, lost=0.0):
         """Variance of the mean over s^2, (n,), from features (n, q), overwritten.
 
-        ``lost`` is what k(x, x) has beyond the features, (n,), as on centres of Nystrom.
+        ``lost`` is what k(x, x) has beyond the features, (n,), as on centers of Nystrom.
         """
         T = product(self.centered(rows), self._inverse_root)
         own = self.alpha * (np.ldexp(np.einsum("ij,ij->i", T, T), -self._unit) + 1.0 / self.total)

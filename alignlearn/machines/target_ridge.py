@@ -1,13 +1,13 @@
-"""Kernel ridge regression of many targets on one matrix: all penalties, with their error by folds.
+"""Kernel ridge regression of many targets on one matrix, with cross-validated penalties.
 
-With the centred matrix ``K = U diag(s) U'`` the residuals of ridge regression with an intercept are
+For a centered matrix ``K = U diag(s) U'``, the residuals of ridge regression with intercept are
 ``e = Q y``, ``Q = I - 11'/m - U diag(s / (s + alpha)) U'``, and those of the samples of a set F by
 the fit without F are ``Q_FF^-1 e_F``, exact for a kernel that does not change. So one decomposition
 serves every target, every penalty and every partition into folds, leave-one-out among them.
 
-The constant is no direction of the kernel: were its eigenvalue 0 counted among those of U, the
-smallest penalties would seem perfect. With sample weights w everything is of the matrix and the
-targets times the square roots of w, and the constant becomes their vector.
+The constant is not a direction of the kernel: if its eigenvalue 0 were among those of U, the
+smallest penalties would seem perfect. With sample weights w, the matrix and the targets are
+multiplied by the square roots of w, and the vector of these roots replaces the constant.
 
 Sources: Allen (1974), "The relationship between variable selection and data augmentation and a
 method for prediction" (PRESS); Cawley and Talbot (2004), "Fast exact leave-one-out cross-validation
@@ -32,7 +32,7 @@ class TargetRidge:
     Parameters
     ----------
     family : GramFamily or FeatureFamily
-        Kernels that are centred, and times the roots of the samples' weights.
+        Kernels that are centered, and times the roots of the samples' weights.
     weights : ndarray of shape (p,)
         Not negative.
     root : ndarray of shape (m,)
@@ -65,7 +65,7 @@ class TargetRidge:
         return np.square(self.vectors)
 
     def project(self, Y):
-        """Centred and rooted targets (m, c) in the directions of the kernel, (r, c)."""
+        """Centered and rooted targets (m, c) in the directions of the kernel, (r, c)."""
         return product(self.vectors.T, Y)
 
     def squares(self, Y, projected, alpha, folds=None):
@@ -74,7 +74,7 @@ class TargetRidge:
         Parameters
         ----------
         Y : ndarray of shape (m, c)
-            Centred and rooted.
+            Centered and rooted.
         projected : ndarray of shape (r, c)
         alpha : float
         folds : list of ndarray of int, optional
@@ -93,7 +93,7 @@ class TargetRidge:
         return found
 
     def generalized(self, Y, projected, alphas):
-        """Sums of squares by generalised cross-validation (Golub, Heath and Wahba 1979).
+        """Sums of squares by generalized cross-validation (Golub, Heath and Wahba 1979).
 
         Those of leave-one-out where all samples have the mean leverage; (n_alphas, c).
         """
@@ -148,7 +148,7 @@ def _from_features(Z):
 
 
 def _from_gram(K, constant, dtype):
-    """Eigenvalues and vectors of a centred matrix, which is overwritten, but the constant's."""
+    """Eigenvalues and vectors of a centered matrix, which is overwritten, but the constant's."""
     size = float(np.abs(K).sum(axis=1).max()) or 1.0  # at least the largest eigenvalue
     # The constant gets the largest one, so that it is the last.
     K += (2.0 * size) * np.outer(constant, constant)

@@ -1,4 +1,4 @@
-"""A kernel and the penalty of ridge regression with it, chosen by leave-one-out errors."""
+"""Selection of a kernel and of the ridge penalty by leave-one-out errors."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Multi-task kernel learning with neighbourhood kernels.
+"""Multi-task kernel learning with neighborhood kernels.
 
-A support vector machine for each task on a kernel of its own, ``sum_k theta_tk K_k``. The model is
-that of Yousefi et al., *Multi-task learning using neighborhood kernels*, in the form that has a
-minimum: convex in the weights, with the neighbourhood kernels in closed form. As printed its tasks
-do not share anything; two couplings make them.
+Each task has a support vector machine on its own kernel, ``sum_k theta_tk K_k``. The model is that
+of Yousefi et al., *Multi-task learning using neighborhood kernels*, in a form that has a minimum:
+convex in the weights, with the neighborhood kernels in closed form. As printed, its tasks share
+nothing; two couplings add sharing.
 """
 
 from ._methods import MultiTaskResult

@@ -1,4 +1,4 @@
-"""What the two multi-task estimators share: parameters, fit, predictions by task."""
+"""Base class of the two multi-task estimators: parameters, fit, predictions by task."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class _Named:
 
 
 class MultiTaskLearner(Estimator):
-    """Base: kernel weights and a machine for each task.
+    """Base class: kernel weights and a model for each task.
 
-    A subclass says how targets become problems and machines: ``_loss``, ``_targets``, ``_problem``,
-    ``_machine``.
+    A subclass defines how targets become problems and models: ``_loss``, ``_targets``,
+    ``_problem``, ``_machine``.
     """
 
     kernels: Any
@@ -64,7 +64,7 @@ class MultiTaskLearner(Estimator):
     _same_samples = False  # whether every task has all samples, and a column of y
 
     def _loss(self) -> dict:
-        """Options of the problem that say what its loss is, checked."""
+        """Check the options that define the loss of the problem."""
         raise NotImplementedError
 
     def _targets(self, y, task, n_samples) -> tuple:

@@ -2,7 +2,7 @@
 
 The problem is ``min_{mu, lambda >= 0} sum_t S_t(mu + lambda_t) + c_0'mu + sum_t c_t'lambda_t +
 epsilon (|mu|^2 + sum_t |lambda_t|^2)``: convex, smooth where the machines' dual solutions are
-unique, with bounds as the only constraints. Newton steps minimise the second-order model over the
+unique, with bounds as the only constraints. Newton steps minimize the second-order model over the
 bounds by an interior point method. The Hessian has the shape of an arrow, since tasks meet in mu
 only, so that a step costs T systems of p equations.
 
@@ -150,7 +150,7 @@ class Arrow:
         return np.vstack([mu, rest])
 
     def minimise(self, linear, start, tau):
-        """Minimise ``z'Az / 2 + linear'z - tau sum(log z)``: Mehrotra's predictor and corrector.
+        """Minimize ``z'Az / 2 + linear'z - tau sum(log z)``: Mehrotra's predictor and corrector.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ def _reach(z, dz):
 
 
 def coupled(tasks, cost, ridge, *, start, tol, max_iter):
-    """Minimise the coupled objective.
+    """Minimize the coupled objective.
 
     Parameters
     ----------

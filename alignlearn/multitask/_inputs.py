@@ -1,4 +1,4 @@
-"""What users pass: the task of every sample, as an array or as a column of X."""
+"""The task of every sample, as an array or as a column of X."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def task_rows(task, tasks, n_samples):
     Raises
     ------
     ValueError
-        A task that ``fit`` has not seen.
+        A task was not present in ``fit``.
     """
     found, rows = task_labels(task, n_samples)
     known = {label: t for t, label in enumerate(tasks.tolist())}

@@ -44,22 +44,22 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class MultiTaskResult(Result):
-    """Kernel weights of all tasks and how exact they are.
+    """Kernel weights of all tasks, with certificates.
 
     Attributes
     ----------
     weights : ndarray of shape (T, p), float64
         Of the scaled kernels.
     shared : ndarray of shape (p,)
-        The part of the weights that the tasks share.
-    neighbours : ndarray of shape (T, p)
-        Coefficients of the neighbourhood kernels; where their labels enter (kta, rpkl, onjkl) and
-        for methods without them, those of the learned kernels.
+        The part of the weights that all tasks share.
+    neighbors : ndarray of shape (T, p)
+        Coefficients of the neighborhood kernels. For methods whose neighborhood kernels depend on
+        labels (kta, rpkl, onjkl), or that have none, those of the learned kernels.
     objective : float
-        Of all tasks together; NaN where nothing is minimised ("uniform").
+        Objective of all tasks together; NaN if nothing is minimized ("uniform").
     duality_gap : float
-        Upper bound of objective minus minimum, relative to the objective: that of all tasks
-        together, or the largest of any task where they do not interact.
+        Upper bound of objective minus minimum, relative to the objective: for all tasks together,
+        or the maximum over tasks that do not interact.
     n_iter : int
         Rounds or Newton steps, summed over tasks that do not interact.
     converged : bool

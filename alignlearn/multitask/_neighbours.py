@@ -76,12 +76,12 @@ def _least(form, linear):
 
 
 def aligned(task, eta, *, tol, max_iter):
-    """Minimise ``S(x) + eta/2 ||K_x - YY'||_F^2`` over ``x >= 0`` for one task.
+    """Minimize ``S(x) + eta/2 ||K_x - YY'||_F^2`` over ``x >= 0`` for one task.
 
     Returns
     -------
     Solution
-        Its objective lacks the part of the price that no weights can avoid.
+        Its objective omits the constant part of the penalty.
     """
     problem = _AlignedProblem(task, eta, tol)
     used = np.diagonal(task.inner) > 0.0

@@ -84,7 +84,7 @@ def hessian(point, index):
 
 
 class _SlackPoint:
-    """The penalised objective on the simplex; `SVMPoint` of the first p coordinates inside."""
+    """The penalized objective on the simplex; `SVMPoint` of the first p coordinates inside."""
 
     def __init__(self, total, inner, x):
         self.total, self.inner, self.x = total, inner, x
@@ -106,7 +106,7 @@ class _SlackPoint:
 
 
 def penalised(family, duals, cost, scale, *, tol, max_iter, start=None):
-    """Minimise ``S(x) + cost'x`` over ``x >= 0`` for one task.
+    """Minimize ``S(x) + cost'x`` over ``x >= 0`` for one task.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class _SharedPoint:
 
 
 def common(tasks, norm, *, tol, max_iter):
-    """Minimise the sum of the machines' objectives over weights common to all tasks.
+    """Minimize the sum of the machines' objectives over weights common to all tasks.
 
     Subject to ``x >= 0, sum_k x_k^norm <= 1``. For norm 1 by Newton's method, otherwise by the
     closed-form update ``x_k`` proportional to ``|w_k|^(2 / (norm + 1))`` (Kloft et al. 2011).

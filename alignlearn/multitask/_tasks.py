@@ -64,7 +64,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is known of a task before its kernels are: `Task` says what.
+    """The part of a `Task` that is known before its kernels are evaluated.
 
     ``columns`` (n, c) are the Y of ``<K_k, YY'>``.
     """
@@ -86,7 +86,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
     problems : list of Problem
         Tasks with the same array of rows share its kernel matrices.
     center : bool
-        Centre every kernel matrix at the mean of its task.
+        Center every kernel matrix at the mean of its task.
     normalize : {"trace"} or None
         Scale every kernel to a mean diagonal of 1 over all tasks.
     verbose : bool or callable, default False

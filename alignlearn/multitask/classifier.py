@@ -1,4 +1,4 @@
-"""Classification of many tasks, each by a support vector machine on a kernel of its own."""
+"""Multi-task classification: a support vector machine on its own kernel for each task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOL = 1e-3  # of the final machines, in units of the margin; they start at thei
 
 @parameters
 class MultiTaskMKLClassifier(MultiTaskLearner):
-    """A support vector classifier for each task, with kernels learned for all tasks together.
+    """A support vector classifier for each task, with jointly learned kernels.
 
     Parameters
     ----------
@@ -34,48 +34,48 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks. A
         dict, and several tables as X, as in `MKLClassifier`.
     method : str, default "onmkl"
-        How the kernel ``sum_k theta_tk K_k`` of each task t is found. S_t is the objective of the
-        task's machine as a function of its kernel.
+        The method that learns the kernel ``sum_k theta_tk K_k`` of each task t. S_t is the
+        objective of the task's SVM as a function of its kernel.
 
-        - "onmkl": neighbourhood kernels, ``sum_t S_t(theta_t) + beta sum_tk theta_tk tr K_tk``;
-        - "independent": each task by itself, ``min S_t`` with ``sum_k theta_tk^norm <= 1`` for
+        - "onmkl": neighborhood kernels, ``sum_t S_t(theta_t) + beta sum_tk theta_tk tr K_tk``;
+        - "independent": each task separately, ``min S_t`` with ``sum_k theta_tk^norm <= 1`` for
           kernels of unit mean diagonal;
         - "mkl": the same weights in every task, ``min sum_t S_t`` with ``sum_k theta_k^norm <= 1``;
         - "uniform": all weights 1 / p;
         - "kta": ``sum_t S_t(theta_t) + eta/2 sum_t ||K_t - Y_t Y_t'||_F^2``;
-        - "rpkl", "onjkl": the machine is trained on ``Khat = K + bb' / (2 eta)``, b its signed dual
-          coefficients, and predicts with K: the mean of the kernels for "rpkl", for "onjkl" learned
-          weights at the price of "onmkl".
+        - "rpkl", "onjkl": the SVM is trained on ``Khat = K + bb' / (2 eta)``, with its signed dual
+          coefficients b, and predicts with K. K is the mean of the kernels for "rpkl", and has
+          learned weights with the penalty of "onmkl" for "onjkl".
     C : float, default 1.0
         Cost of margin violations, > 0 and finite.
     beta : float, default 0.1
-        Price of the trace, > 0 ("onmkl", "onjkl"). Only ``beta / C^2`` matters to the shape of the
-        solution of "onmkl" without ridge: S at C is C times S at 1 and C times the weights.
+        Penalty on the trace, > 0 ("onmkl", "onjkl"). Without ridge, the solution of "onmkl" depends
+        only on ``beta / C^2`` up to scaling: S at C is C times S at 1 and C times the weights.
     eta : float, optional
         Weight of ``||K - Khat||_F^2 / 2``. "onmkl": at least ``2 beta``, default ``4 beta``; it
-        changes ``neighbourhood_kernels_`` and no prediction. Others: default 1/2.
+        changes ``neighbourhood_kernels_`` and not the predictions. Others: default 1/2.
     coupling : {"none", "ridge", "group"}, default "none"
-        What ties the tasks of "onmkl" together; see the notes.
+        The coupling of the tasks of "onmkl"; see the notes.
     ridge : float, default 1.0
-        Of coupling "ridge", > 0.
+        Penalty of coupling "ridge", > 0.
     discount : float, optional
-        Of coupling "group": from 1 to the number T of tasks, default ``sqrt(T)``.
+        For coupling "group": from 1 to the number T of tasks. Default: ``sqrt(T)``.
     norm : float, default 1.0
-        Of "mkl" and "independent", >= 1.
+        For "mkl" and "independent", >= 1.
     center : bool, default True
-        Centre every kernel at the mean of its task, for the weights. The machines do not depend on
-        it, traces and alignments do. False is the paper's model.
+        Center every kernel at the mean of its task for learning the weights. The SVMs do not depend
+        on centering; traces and alignments do. False is the paper's model.
     normalize : {"trace"} or None, default "trace"
         Scale every kernel to a mean diagonal of 1 over all tasks.
     task_column : int or str, optional
-        The column of X that holds the task; then ``task`` is not passed. For pipelines and
+        The column of X that holds the task, instead of the argument ``task``. For pipelines and
         searches.
     multiclass : {"ovo", "ovr"}, default "ovo"
-        Within a task of more than two classes.
+        Reduction of tasks with more than two classes.
     tol : float, default 1e-5
         Largest duality gap relative to the objective.
     max_iter : int, optional
-        Most steps of a task, 500 by default.
+        Maximum number of steps of a task. Default: 500.
 
     Attributes
     ----------
@@ -86,12 +86,13 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     shared_weights_ : ndarray of shape (p,)
         The part mu of the weights that all tasks share.
     neighbourhood_kernels_ : ndarray of shape (T, p)
-        Coefficients of the neighbourhood kernels, some of which may be negative. "onmkl": ``Khat_t
-        = K_t - (beta / eta) P_t(I)``. What depends on labels in those of "kta", "rpkl" and "onjkl"
-        is left out, since it does not extend to new samples: the kernels of the tasks are left.
+        Coefficients of the neighborhood kernels, some of which may be negative. "onmkl": ``Khat_t =
+        K_t - (beta / eta) P_t(I)``. For "kta", "rpkl" and "onjkl", the part that depends on labels
+        is omitted, since it does not extend to new samples; what remains are the kernels of the
+        tasks.
     alignment_matrix_ : ndarray of shape (T, T)
-        Entry (t, s): alignment of the kernel of task t with the neighbourhood kernel of task s, on
-        the samples of task t (centred if ``center``).
+        Entry (t, s): alignment of the kernel of task t with the neighborhood kernel of task s, on
+        the samples of task t (centered if ``center``).
     scale_ : ndarray of shape (p,)
         Factors of the kernels.
     task_kernels_ : list of T Kernel
@@ -110,24 +111,24 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     Notes
     -----
     Sharing. Without coupling the tasks decouple: the model printed in the paper, ``theta_t = mu +
-    lambda_t`` with ``mu, lambda_t >= 0`` and the price ``sum_t d_t'(mu + lambda_t)``, only reads
-    the sums, so that its minimum is the sum of the minima of T problems of one task, and mu is
-    redundant. Nor does its neighbourhood kernel change a weight: eliminated, it leaves ``beta tr
-    K_t``, the price of L1-norm multiple kernel learning. Two ways to make tasks share:
+    lambda_t`` with ``mu, lambda_t >= 0`` and the penalty ``sum_t d_t'(mu + lambda_t)``, depends
+    only on the sums. Its minimum is therefore the sum of the minima of T single-task problems, and
+    mu is redundant. The neighborhood kernel does not change the weights either: after its
+    elimination, ``beta tr K_t`` remains, the penalty of L1-norm multiple kernel learning. Two
+    couplings make tasks share weights:
 
     - "ridge" adds ``ridge (|mu|^2 + sum_t |lambda_t|^2)``; then ``mu_k = min(sum_t theta_tk / (T +
       1), min_t theta_tk)``;
     - "group" makes a shared weight cheaper: ``beta (discount dbar'mu + sum_t d_t'lambda_t)``, dbar
-      the mean of the d_t. At the discount T it is the printed model, and near 1 all weights are
+      the mean of the d_t. With discount T it is the printed model, and near 1 all weights are
       shared.
 
     Certificate. Dual coefficients that are feasible for the dual problem give a lower bound of the
-    minimum; ``result_.duality_gap`` is the distance to it. It does not ask that the coefficients
-    that a solver happens to find satisfy ``b'K_k b / 2 <= beta tr K_k``, which they need not where
-    they are not unique: some optimal ones do.
+    minimum; ``result_.duality_gap`` is the distance to it. The coefficients of a solver need not
+    satisfy ``b'K_k b / 2 <= beta tr K_k`` if they are not unique; some optimal coefficients do.
 
-    A task of one class (or of one sample) has nothing to learn: that class is predicted, with a
-    warning, and the task takes no part in the weights.
+    A task with one class (or one sample) always predicts that class, gives a warning, and does not
+    affect the weights.
 
     Memory at ``fit`` is p matrices of the samples of each task.
 
@@ -172,7 +173,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     verbose: Any = shared("verbose")
 
     def fit(self, X, y, task=None) -> Self:
-        """Learn the kernels and train the machines of all tasks.
+        """Learn the kernels and train the classifiers of all tasks.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         DegenerateKernelWarning
             A task has one class.
         ConvergenceWarning
-            The weights or a machine stopped above the tolerance.
+            The weights or an SVM stopped above the tolerance.
         """
         self._learn(X, y, task)
         return self
@@ -267,7 +268,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
         return predicted_labels(self.decision_function(X, task), self.classes_)
 
     def score(self, X, y, task=None, sample_weight=None) -> float:
-        """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,)."""
+        """Accuracy, weighted by ``sample_weight`` (n,)."""
         predicted = self.predict(X, task)
         right = predicted == check_labels(y, len(predicted))
         weight = check_weights(sample_weight, len(right))

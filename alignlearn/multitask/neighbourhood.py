@@ -1,4 +1,4 @@
-"""Closed forms of neighbourhood kernels, all in the coefficients of p base kernels.
+"""Closed forms of neighborhood kernels, in the coefficients of p base kernels.
 
 Source: Yousefi et al., Multi-task learning using neighborhood kernels, section 4. Its problem (10)
 is unbounded below as printed; with ``-2c`` in place of ``-4c`` in (9), and the pseudo-inverse, it
@@ -42,13 +42,13 @@ def projected_identity(inner, traces):
 
 
 def neighbourhood_coefficients(weights, inner, traces, beta, eta):
-    """Coefficients of the optimal neighbourhood kernel at given kernel weights.
+    """Coefficients of the optimal neighborhood kernel for given kernel weights.
 
-    The minimiser over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``,
-    ``K = sum_k weights_k K_k`` and ``Omega(Khat) = 2 <P(I), Khat> - 2 ||Khat - P(Khat)||_F^2`` with
-    P the projection on the span of the base kernels: ``Khat = K - (beta / eta) P(I)``. It lies in
-    that span, and what is left of the objective is ``beta tr K`` and a constant: eta changes Khat,
-    and no weight.
+    The minimiser over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``, ``K =
+    sum_k weights_k K_k`` and ``Omega(Khat) = 2 <P(I), Khat> - 2 ||Khat - P(Khat)||_F^2`` with P the
+    projection on the span of the base kernels: ``Khat = K - (beta / eta) P(I)``. It lies in that
+    span, and the rest of the objective is ``beta tr K`` plus a constant: eta changes Khat, and not
+    the weights.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def check_eta(eta, beta):
 
 
 def ridge_shared(weights):
-    """The shared part mu of weights that minimises ``|mu|^2 + sum_t |theta_t - mu|^2``.
+    """The shared part mu of weights that minimizes ``|mu|^2 + sum_t |theta_t - mu|^2``.
 
     Subject to ``0 <= mu <= theta_t`` for all t: ``mu_k = min(sum_t theta_tk / (T + 1), min_t
     theta_tk)``.
@@ -117,11 +117,11 @@ def ridge_shared(weights):
 
 
 def alignment_matrix(weights, neighbours, inner):
-    """Alignment of every task's kernel with every task's neighbourhood kernel.
+    """Alignment of every task's kernel with every task's neighborhood kernel.
 
     Parameters
     ----------
-    weights, neighbours : ndarray of shape (T, p)
+    weights, neighbors : ndarray of shape (T, p)
         Coefficients of the learned and of the neighbourhood kernels.
     inner : ndarray of shape (T, p, p)
         ``<K_k, K_l>_F`` on the samples of each task.

@@ -1,4 +1,4 @@
-"""Regression of many tasks, each by a support vector machine on a kernel of its own."""
+"""Multi-task regression: a support vector machine on its own kernel for each task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOL = 1e-3  # of the final machines, in units of the spread of y
 
 @parameters
 class MultiTaskMKLRegressor(MultiTaskLearner):
-    """Support vector regression for each task, with kernels learned for all tasks together.
+    """Support vector regression for each task, with jointly learned kernels.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ task_column, tol, max_iter
         As in `MultiTaskMKLClassifier`; C is the cost of a deviation beyond ``epsilon``.
     epsilon : float, default 0.1
         Half-width of the tube without loss, in units of y, the same for all tasks: targets of
-        different units should be standardised.
+        different units should be standardized.
 
     Attributes
     ----------
@@ -44,8 +44,8 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
 
     Notes
     -----
-    See `MultiTaskMKLClassifier` on what is shared and on the certificate. A task of constant target
-    (or of one sample) predicts it, with a warning.
+    See `MultiTaskMKLClassifier` for sharing and the certificate. A task with a constant target (or
+    one sample) predicts it and gives a warning.
 
     Examples
     --------
@@ -79,7 +79,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
     verbose: Any = shared("verbose")
 
     def fit(self, X, y, task=None) -> Self:
-        """Learn the kernels and train the machines of all tasks.
+        """Learn the kernels and train the regressions of all tasks.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
         DegenerateKernelWarning
             The target of a task is constant.
         ConvergenceWarning
-            The weights or a machine stopped above the tolerance.
+            The weights or an SVM stopped above the tolerance.
         """
         self._learn(X, y, task)
         return self

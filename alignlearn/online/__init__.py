@@ -1,4 +1,4 @@
-"""Kernel machines that learn from one sample at a time."""
+"""Kernel models that learn from one sample at a time."""
 
 from .classifier import KernelSGDClassifier
 from .regressor import KernelSGDRegressor

@@ -1,4 +1,4 @@
-"""What the online classifier and regressor share: checks, steps, the fitted attributes.
+"""Base class of the online classifier and regressor: checks, steps, fitted attributes.
 
 Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels".
 """
@@ -33,7 +33,7 @@ _DIVERGED = 100.0  # times the loss of f = 0; outliers and noise cost less where
 
 
 class KernelSGD(Estimator):
-    """What the classifier and the regressor share: parameters, checks, steps, fitted attributes."""
+    """Base class of the classifier and the regressor."""
 
     kernel: Any
     alpha: float
@@ -131,7 +131,7 @@ class KernelSGD(Estimator):
         return self
 
     def _warn_diverged(self, expansion):
-        """Say where f is far worse than 0: only slopes that grow with the loss lead there."""
+        """Warn if f is far worse than 0, which only losses with unbounded slopes can cause."""
         lost, zero = self.loss_curve_[-1], expansion.loss_of_zero
         if expansion.rule.loss == SQUARED and not lost <= _DIVERGED * zero:
             warn(

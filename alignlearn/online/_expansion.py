@@ -1,4 +1,4 @@
-"""A function that grows by one kernel at a time: its samples, and the blocks of its steps."""
+"""A kernel expansion that grows by one sample at a time, and its steps in blocks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Expansion:
         self.loss_of_zero = 0.0
 
     def check_loaded(self):
-        """ValueError where a state that anyone may have written would lead loops astray."""
+        """Raise a ValueError if a loaded state could cause invalid indices."""
         n, q = self.coef.shape
         lengths = [self.age.shape, self.number.shape, (0 if self.X is None else len(self.X),)]
         ends = [self.intercept.shape, self.error.shape]

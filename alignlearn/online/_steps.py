@@ -26,7 +26,7 @@ _LEAST_SCALE = 1e-100
 
 
 class Rule(NamedTuple):
-    """How to step; all numbers."""
+    """Parameters of the steps, all numbers."""
 
     loss: int
     epsilon: float
@@ -99,7 +99,7 @@ def _add(row, values, factor):
 
 @jit
 def _drop_oldest(K, decisions, model, scale, after):
-    """Take the sample that changed longest ago out of the expansion."""
+    """Remove the sample that changed longest ago from the expansion."""
     oldest = 0
     for k in range(model.age.size):
         if model.age[k] < model.age[oldest]:

@@ -1,4 +1,4 @@
-"""Classification by stochastic gradient descent on the regularised risk, over functions."""
+"""Classification by stochastic gradient descent on the regularized risk, over functions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         Positive semi-definite, such as the ``kernel_`` of a fitted `MKLClassifier`.
     loss : {"hinge", "logistic", "squared"}, default "hinge"
     alpha : float, default 1e-3
-        Of the penalty, > 0; lambda in the reference. As C = 1 / (alpha m) in a support vector
-        machine on m samples.
+        Penalty parameter, > 0; lambda in the reference. It corresponds to C = 1 / (alpha m) in a
+        support vector machine on m samples.
     eta0 : float, optional
         First step length, < 1 / alpha. Default: 1 / (max k(x, x) + alpha), plus 1 in the
         denominator with an intercept, over the samples of all calls so far.
@@ -42,32 +42,34 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         Step t = 0, 1, ... has the length eta0 / (1 + alpha eta0 t), eta0 / sqrt(1 + t) or eta0.
         "auto" is "constant" with a budget, else "optimal".
     budget : int, optional
-        Most samples in the expansion. Beyond, the one that changed longest ago is dropped. With
-        constant steps it has decayed most by then, by (1 - alpha eta0)^budget or more; where steps
-        get shorter all coefficients are of a size, and what is dropped is missed.
+        Maximum number of samples in the expansion. Beyond it, the sample that changed longest ago
+        is dropped. With constant steps its coefficient has decayed most, by (1 - alpha eta0)^budget
+        or more. With decreasing steps all coefficients have a similar size, and dropping one is a
+        larger error.
     n_passes : int, default 5
         Passes over the samples in ``fit``.
     fit_intercept : bool, default True
-        Learn a constant, which is not penalised.
+        Learn a constant, which is not penalized.
     shuffle : bool, default True
-        Take the samples of ``fit`` in random order, a new one in every pass.
+        Draw a new random order of the samples in every pass of ``fit``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (c,)
     kernel_ : Kernel
-        With a number for ``gamma="scale"``, that of the samples of the first call.
+        With a number for ``gamma="scale"``, computed from the samples of the first call.
     support_ : ndarray of int of shape (n_support,)
         Samples of the expansion, counted from 0 over all calls.
     dual_coef_ : ndarray of shape (n_support, n_problems)
         ``f = sum_i dual_coef_i k(x_i, .) + intercept_``; one problem for two classes, else c.
     intercept_ : ndarray of shape (n_problems,)
     truncation_error_ : ndarray of shape (n_problems,)
-        Upper bound of the norm of the part of f that was dropped, decayed since:
-        ``|f(x) - f_all(x)| <= truncation_error_ sqrt(k(x, x))``, where f_all has the same
-        coefficients and all samples. 0 without a budget.
+        Upper bound of the norm of the dropped part of f, with its decay: ``|f(x) - f_all(x)| <=
+        truncation_error_ sqrt(k(x, x))``, where f_all has the same coefficients and all samples. 0
+        without a budget.
     loss_curve_ : list of float
-        For each pass or call the mean loss (summed over problems) of samples about to be learned.
+        For each pass or call, the mean loss (summed over problems) of samples before they are
+        learned.
     eta0_ : float
     n_steps_ : int
     n_features_in_, feature_names_in_
@@ -75,9 +77,9 @@ class KernelSGDClassifier(Classifier, KernelSGD):
     Notes
     -----
     Coefficients are multiplied by ``1 - eta alpha`` through a common scale, so a step costs one row
-    of kernel values, made in blocks, and with a budget O(budget). There is no stopping rule:
-    ``regularized_risk`` tells where the function is. After t steps of the rule "optimal" it is
-    O(log(t) / (alpha t)) above its minimum in expectation.
+    of kernel values, made in blocks, and with a budget O(budget). There is no stopping rule;
+    ``regularized_risk`` evaluates the objective. After t steps of the rule "optimal" it is O(log(t)
+    / (alpha t)) above its minimum in expectation.
 
     References
     ----------
@@ -143,14 +145,14 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         return self
 
     def partial_fit(self, X, y, classes=None) -> Self:
-        """Learn from more samples, each once, in the order in which they are.
+        """Learn from more samples, each once, in the given order.
 
         Parameters
         ----------
         X, y
             As in ``fit``; y may have one class.
         classes : array-like of shape (c,), optional
-            All labels that will ever come; needed in the first call, and fixed by it.
+            All labels of the stream; required in the first call, which fixes them.
 
         Returns
         -------
@@ -196,7 +198,7 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         return predicted_labels(self.decision_function(X), self.classes_)
 
     def regularized_risk(self, X, y):
-        """Mean loss plus ``alpha / 2 |f|^2``, what the steps minimise on average.
+        """Mean loss plus ``alpha / 2 |f|^2``, which the steps minimize on average.
 
         Parameters
         ----------

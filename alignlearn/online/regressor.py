@@ -1,4 +1,4 @@
-"""Regression by stochastic gradient descent on the regularised risk, over functions."""
+"""Regression by stochastic gradient descent on the regularized risk, over functions."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ n_features_in_, feature_names_in_
         return self._learn(X, y, self._passes)
 
     def partial_fit(self, X, y) -> Self:
-        """Learn from more samples, each once, in the order in which they are; return self.
+        """Learn from more samples, each once, in the given order; return self.
 
         Arguments and errors as in ``fit``.
         """

@@ -1,6 +1,6 @@
-"""What the state of a loaded object must look like before the library works with it.
+"""Checks of the state of a loaded object before the library uses it.
 
-Not what is sensible: the numbers of a model are those of whoever wrote the file.
+The checks are formal: the numbers of a model come from the author of the file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _KINDS = {
     "tasks_": np.ndarray,
     "weights_": _ARRAY,
 }
-# What annotations of results and records say, as far as they say one thing.
+# Types of annotations of results and records, if unambiguous.
 _ANNOTATED = {
     "bool": (bool, np.bool_),
     "float": numbers.Real,
@@ -60,7 +60,7 @@ _ANNOTATED = {
 
 
 def completed(cls, state):
-    """The state with the defaults of what it lacks: parameters that are newer than the file.
+    """The state with the defaults of missing parameters, which are newer than the file.
 
     ValueError where an object of the class has no such attributes.
     """
@@ -101,7 +101,7 @@ def _check_shadow(cls, name):
 
 
 def check_fields(annotations, state):
-    """ValueError where fields lack or are not what their annotation says."""
+    """Raise a ValueError if fields are missing or do not match their annotation."""
     for name, annotation in annotations.items():
         if name not in state:
             raise ValueError(f"it lacks {name}")

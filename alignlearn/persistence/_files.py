@@ -27,7 +27,7 @@ MAX_DESCRIPTION = 2**26
 _DESCRIPTION = "model.json"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 _MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
-_LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that tell whether deflating pays
+_LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that decide whether to deflate
 _HEADER = 1000  # bytes before the entries of an array, at most
 _MAGIC, _CHUNK = b"PK\3\4", 2**20  # the first bytes of a zip, and what is read of a stream at once
 _START = re.compile(
@@ -38,7 +38,7 @@ _START_BYTES = 1000
 
 
 class ModelFileError(ValueError):
-    """A file is no model file, is damaged, or holds what no model of the library has.
+    """A file is not a model file, is damaged, or holds something that no model of the library has.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def save(model, path) -> None:
     Parameters
     ----------
     model : estimator, kernel, machine, rule for weights or result of the library
-        Fitted or not; also a list, tuple or dict of such.
+        Fitted or not; also a list, tuple or dict of these.
     path : str, path-like or binary file object
-        A file that exists is replaced, once the new one is whole. The new file has its permissions.
+        An existing file is replaced once the new one is complete. The new file has its permissions.
 
     Raises
     ------
@@ -69,13 +69,13 @@ def save(model, path) -> None:
         The model holds a function, an object of a class that is not the library's, or an array of
         objects other than numbers and strings; the message names the attribute.
     ValueError
-        It is larger than files may be (see `load`), or holds itself.
+        The model exceeds the size limits (see `load`), or contains itself.
     OSError
         The file cannot be written.
 
     See Also
     --------
-    load : What it reads, and what it refuses.
+    load : What it reads, and its errors.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def _opener(path):
 
 
 def load(path) -> Any:
-    """Read what `save` has written. Nothing is executed, whoever wrote the file.
+    """Read a file that `save` wrote, without executing anything in it.
 
     Parameters
     ----------
@@ -214,12 +214,12 @@ def load(path) -> Any:
     Warns
     -----
     VersionWarning
-        Another version of the library wrote the file; the message says what has changed since.
+        Another version of the library wrote the file; the message lists the changes since.
 
     Notes
     -----
-    A file is checked for its form and not for its sense: a model from a stranger does nothing but
-    predict, and may predict anything. The format is described in docs/guide/model-files.md.
+    The form of a file is checked, and not its meaning: a model from an untrusted source can only
+    predict, but may predict anything. The format is described in docs/guide/model-files.md.
 
     Examples
     --------

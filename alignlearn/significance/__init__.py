@@ -1,10 +1,10 @@
-"""Tests of whether one method is better than another, over folds and over data sets.
+"""Significance tests for the difference of methods, over folds and over data sets.
 
-Over the folds of one data set: `paired_t_test`, and `corrected_resampled_t_test`, which allows for
-training sets that overlap; over its samples as they come, `prequential_test`, whose level is
-proved. Over several data sets: `friedman_test` for any difference at all,
-`holm` and `nemenyi` for pairs of methods, and `critical_difference_diagram` to draw the answer.
-Tables of results have a row for each fold or data set and a column for each method.
+Over the folds of one data set: `paired_t_test`, and `corrected_resampled_t_test`, which corrects
+for overlapping training sets. Over the samples of one data set in order: `prequential_test`, whose
+type I error rate is proved. Over several data sets: `friedman_test` for any difference, `holm` and
+`nemenyi` for pairs of methods, and `critical_difference_diagram` for a figure. Tables of results
+have a row for each fold or data set and a column for each method.
 """
 
 from .diagram import critical_difference_diagram

@@ -12,20 +12,21 @@ from .tests_of_difference import NemenyiResult, nemenyi
 def critical_difference_diagram(
     ranks, n_datasets=None, *, level=0.05, names=None, title="", ax=None
 ):
-    """Draw average ranks on an axis, with a bar below methods that do not differ significantly.
+    """Draw average ranks, with a bar below methods that do not differ significantly.
 
     The best method is on the left. Source: Demsar (2006), section 3.2.4.
 
     Parameters
     ----------
     ranks : FriedmanResult, NemenyiResult or array-like of shape (k,)
-        Or average ranks, 1 the best. A NemenyiResult is drawn as it is, at its level.
+        Average ranks (1 is the best), or a result. A NemenyiResult is drawn at its own significance
+        level.
     n_datasets, level, names
         As in `nemenyi`. A name may have line breaks.
     title : str
     ax : matplotlib.axes.Axes, optional
-        Where to draw. The names are left and right of the axes: a constrained layout makes room.
-        Default: a new figure of the size that is needed.
+        Axes to draw on. The names are left and right of the axes, so use a constrained layout.
+        Default: a new figure of the required size.
 
     Returns
     -------

@@ -1,9 +1,9 @@
-"""Whether learning pays, by a test that is valid: predictors that learn as the samples come.
+"""A valid test for the difference of two predictors that learn sequentially.
 
-The samples z_1, ..., z_m are independent and of one law, n_0 < n_1 < ... < n_B = m, and in block b
-both predictors are any functions of the first n_(b-1) samples. D_i in [-1, 1] is the loss of b less
-that of a at z_i, Delta_i its mean given the past, N = m - n_0. Proofs: section 23 of
-``theory/p1_alignment/proofs.md``; the claims `p1-prequential` and `p1-prequential-betting`.
+The samples z_1, ..., z_m are independent and identically distributed, n_0 < n_1 < ... < n_B = m,
+and in block b both predictors are any functions of the first n_(b-1) samples. D_i in [-1, 1] is the
+loss of b minus that of a at z_i, Delta_i its mean given the past, N = m - n_0. Proofs: section 23
+of ``theory/p1_alignment/proofs.md``; the claims `p1-prequential` and `p1-prequential-betting`.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from alignlearn.validation import check_count, check_number, check_numbers, plai
 
 BETS = (0.1, 0.25, 0.5, 0.75)
 _LEAST_TRIALS = 5  # of the sign test: with fewer no outcome is significant at 5 %
-# Of the differences expected: one that is missing counts as lost, one too many is not looked at.
+# Share of the expected differences: missing ones count as losses, and excess ones are ignored.
 _SHARES = (0.65, 0.85)
-_COARSE = 1000  # trials beyond which all numbers of them use the level up
+_COARSE = 1000  # number of trials beyond which the significance level is always attained closely
 
 
 @dataclass(frozen=True)
 class PrequentialResult(Result):
-    """A test of whether method a has the lower expected loss, on samples that came afterwards.
+    """Test result: whether method a has the lower expected loss on later samples.
 
     Attributes
     ----------
     p_value : float
-        By signs where ``n_star`` is not None, else by betting: at most ``level`` with probability
+        By signs if ``n_star`` is not None, otherwise by betting: at most ``level`` with probability
         at most ``level`` if Delta_i <= 0 for all i.
     lower_bound : float
-        The mean of Delta_i, by which a is better, is at least this with probability 1 - level; no
-        hypothesis on Delta_i. In units of the losses.
+        Lower confidence bound for the mean of Delta_i, the advantage of a, with probability 1 -
+        level and without a hypothesis on Delta_i. In units of the losses.
     mean_difference : float
-        Mean of D_i: loss of b less that of a.
+        Mean of D_i: loss of b minus that of a.
     betting_p_value : float
         1 over the largest average, over the bets, of the products of 1 + lambda D_i.
     n_star : int or None
-        How many signs were asked for.
+        Number of signs that the test uses.
     wins : int or None
-        How many of the first ``n_star`` differences that are not 0 are positive.
+        Number of positive values among the first ``n_star`` nonzero differences.
     n_samples : int
         N.
     level : float
@@ -70,25 +70,25 @@ class PrequentialResult(Result):
 def prequential_test(
     losses_a, losses_b, n_star=None, *, pilot=None, level=0.05, bets=BETS
 ) -> PrequentialResult:
-    """Test whether a has the lower expected loss, where both learn from the samples before.
+    """Test whether a has the lower expected loss, if both learn from the previous samples.
 
-    Valid for any way of learning, choosing and tuning on the past. A small p says that a is better
-    somewhere: that not all Delta_i <= 0. ``lower_bound`` needs no hypothesis at all.
+    Valid for any method of learning, selection and tuning on the past. A small p-value means that a
+    is better somewhere: not all Delta_i <= 0. ``lower_bound`` needs no hypothesis at all.
 
     Parameters
     ----------
     losses_a, losses_b : array-like of shape (N,) or (R, N), in [0, 1]
-        Of the two methods on the samples n_0 + 1, ..., m, in their order. Losses in [0, W] are to
-        be divided by W. R rows: the same samples in R random orders, chosen without looking at
-        them; then all is by betting.
+        Losses of the two methods on the samples n_0 + 1, ..., m, in order. Divide losses in [0, W]
+        by W. R rows mean the same samples in R random orders, chosen without looking at them; then
+        everything is by betting.
     n_star : int, optional
-        For losses 0 and 1: the number of differences other than 0 that the sign test looks at, a
-        function of the first n_0 samples alone. Those that do not come count as lost.
+        For losses 0 and 1: the number of nonzero differences that the sign test uses, a function of
+        only the first n_0 samples. Differences that do not occur count as losses.
     pilot : (losses_a, losses_b), optional
-        Instead: 0-1 losses on some of the first n_0 samples, of predictors that have not seen them.
-        `trials_from_pilot` makes n_star from them.
+        Alternative: 0-1 losses on some of the first n_0 samples, of predictors that were not
+        trained on them. `trials_from_pilot` computes n_star from them.
     level : float in (0, 1), default 0.05
-        Of ``lower_bound``, and what n_star is fitted to.
+        Significance level of ``lower_bound`` and for the choice of n_star.
     bets : sequence of float in (0, 1)
         The values of lambda, chosen without these samples.
 
@@ -104,13 +104,13 @@ def prequential_test(
 
     Notes
     -----
-    Sign test: p = P(Bin(n_star, 1/2) >= wins). The number of trials has to be fixed before; with as
-    many as there happen to be, a method that stops to differ once it leads is significant too often
-    (10 % at a level of 5 % for 20 samples, 20 % for 100).
+    Sign test: p = P(Bin(n_star, 1/2) >= wins). The number of trials has to be fixed in advance.
+    With the observed number, a method that stops differing once it leads would be significant too
+    often (10% at a level of 5% for 20 samples, 20% for 100).
 
     Betting: prod (1 + lambda D_i) exp(-lambda Delta_i) is a supermartingale that starts from 1, so
     mean Delta_i >= [sum log(1 + lambda D_i) - log(len(bets)/level)]/(lambda N) for all bets at
-    once. With random orders the means over the orders stand on both sides.
+    once. With random orders, both sides are means over the orders.
 
     Examples
     --------
@@ -141,16 +141,16 @@ def prequential_test(
 
 
 def trials_from_pilot(losses_a, losses_b, n_samples, level=0.05) -> int:
-    """n_star of `prequential_test`: 65 to 85 % of the differences expected, at least 5.
+    """n_star of `prequential_test`: 65 to 85% of the expected differences, at least 5.
 
-    Of these the number of fair coins whose tail comes closest to the level from below.
+    Of these, the number of fair coins whose tail probability is closest to the level from below.
 
     Parameters
     ----------
     losses_a, losses_b : array-like of shape (n,)
         0-1 losses on samples that the test does not use.
     n_samples : int
-        N, how many samples the test uses.
+        N, the number of samples of the test.
     level : float in (0, 1), default 0.05
 
     Returns
@@ -207,7 +207,7 @@ def _by_betting(D, bets, level):
 
 
 def _trials(n_star, pilot, a, b, level):
-    """n_star as it is given, or from the pilot, or None for betting alone."""
+    """n_star as passed, or from the pilot, or None for betting only."""
     if n_star is None and pilot is None:
         return None
     if n_star is not None and pilot is not None:

@@ -4,7 +4,8 @@ Sources: Cortes, Mohri and Rostamizadeh (2012), appendix C, for the t-tests; Nad
 (2003), Inference for the generalization error, for the corrected one; Demsar (2006), Statistical
 comparisons of classifiers over multiple data sets, section 3.2, for the tests on ranks.
 
-Bad input (too few values, NaN, lengths that differ, ...) is a ValueError that names the argument.
+Invalid input (too few values, NaN, different lengths, ...) raises a ValueError that names the
+argument.
 """
 
 from __future__ import annotations
@@ -50,18 +51,18 @@ class TTestResult(Result):
 
 
 def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
-    """Paired t-test, by default one-sided: a small p says that a has the lower mean error.
+    """Paired t-test, by default one-sided: a small p-value means that a has the lower mean error.
 
     Equal errors give t = 0 and p = 1 for every alternative; differences that are equal and not zero
-    give an infinite t and p = 0 or 1. Both up to rounding of the errors.
+    give an infinite t and p = 0 or 1. Both hold up to rounding of the errors.
 
     Parameters
     ----------
     errors_a, errors_b : array-like of shape (n,), n >= 2
-        Errors of the two methods on the same folds. Training sets that overlap make p too small:
-        `corrected_resampled_t_test` allows for that.
+        Errors of the two methods on the same folds. Overlapping training sets make p too small; use
+        `corrected_resampled_t_test`.
     alternative : {"less", "greater", "two-sided"}
-        What is to be shown of the mean of ``errors_a - errors_b``.
+        The alternative for the mean of ``errors_a - errors_b``.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def paired_t_test(errors_a, errors_b, alternative="less") -> TTestResult:
 def corrected_resampled_t_test(
     errors_a, errors_b, n_train, n_test, alternative="less"
 ) -> TTestResult:
-    """`paired_t_test` whose variance allows for training sets that overlap.
+    """`paired_t_test` with a variance that corrects for overlapping training sets.
 
     The variance of the mean difference is 1/n + n_test/n_train, in place of 1/n, times that of the
     differences, for a (repeated) cross-validation or random splits.
@@ -91,7 +92,7 @@ def corrected_resampled_t_test(
     errors_a, errors_b, alternative
         As in `paired_t_test`.
     n_train, n_test : float > 0
-        Training and test samples of a split; where they vary, their means.
+        Numbers of training and test samples of a split, or their means.
 
     Returns
     -------
@@ -187,7 +188,7 @@ class FriedmanResult(Result):
     n_datasets : int
     names : tuple of str
     ranks : ndarray of shape (n, k)
-        1 is best; methods that tie on a data set share the mean of their ranks.
+        1 is the best; ties on a data set get the mean of their ranks.
 
     Examples
     --------
@@ -222,7 +223,7 @@ class FriedmanResult(Result):
 def friedman_test(
     results, names=None, *, greater_is_better=False, tie_correction=True
 ) -> FriedmanResult:
-    """Friedman's test, with Iman and Davenport's F, of any difference of k methods.
+    """Friedman's test, with Iman and Davenport's F, for any difference between k methods.
 
     If all methods tie everywhere, the statistics are 0 and the p-values 1. If all data sets give
     the same ranks, F is infinite and p exact: the chance that n random orders agree.
@@ -230,14 +231,14 @@ def friedman_test(
     Parameters
     ----------
     results : array-like of shape (n, k), n >= 2, k >= 2
-        Data sets by methods. Equal values are ties: round first where the last digits are noise.
+        Data sets by methods. Equal values are ties; round first if the last digits are noise.
     names : sequence of str, optional
         Of the methods. Default: "method 1", "method 2", ...
     greater_is_better : bool
         False for errors, True for scores such as accuracy or AUC.
     tie_correction : bool
-        Divide by the variance of the ranks as they are; Demsar's example divides by the larger one
-        of ranks without ties.
+        Divide by the variance of the ranks with ties; Demsar's example divides by the larger
+        variance of ranks without ties.
 
     Returns
     -------
@@ -261,7 +262,7 @@ def friedman_test(
     chi2 = float(n * np.sum(centered.mean(axis=0) ** 2) / variance) if variance > 0.0 else 0.0
     df = (k - 1, (k - 1) * (n - 1))
     left = n * (k - 1) - chi2
-    # What rounding leaves of 0; one exchange of neighbours in one row leaves far more.
+    # What rounding leaves of 0; one exchange of neighbors in one row leaves far more.
     if left <= 1e-12 * n * (k - 1):
         ties = np.unique(ranks[0], return_counts=True)[1]
         log_orders = math.lgamma(k + 1) - sum(math.lgamma(tie + 1) for tie in ties)
@@ -284,9 +285,9 @@ class HolmResult(Result):
         Average rank of the first of a pair minus that of the second, by its standard error
         ``sqrt(k (k + 1) / (6 n))``; positive if the second is better.
     p_value : ndarray of shape (n_pairs,)
-        Two-sided, of each pair by itself.
+        Two-sided p-value of each pair separately.
     adjusted : ndarray of shape (n_pairs,)
-        The chance that any with ``adjusted <= level`` is false is at most the level.
+        The probability of any false rejection among ``adjusted <= level`` is at most the level.
 
     Examples
     --------
@@ -311,17 +312,16 @@ class HolmResult(Result):
 
 
 def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
-    """Compare average ranks, with a control or in all pairs, by Holm's step-down procedure.
+    """Compare average ranks with a control, or in all pairs, by Holm's step-down procedure.
 
     Parameters
     ----------
     ranks : FriedmanResult or array-like of shape (k,), k >= 2
-        Or average ranks, 1 the best.
+        Average ranks (1 is the best), or a result.
     n_datasets : int, optional
         Needed with average ranks.
     control : str or int, optional
-        Name or position of the method that the others are compared with, the first of each pair.
-        Default: all pairs.
+        Name or position of the control, the first method of each pair. Default: all pairs.
     names : sequence of str, optional
         With average ranks: names of the methods.
 
@@ -453,7 +453,7 @@ def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
     ranks, n_datasets, names
         As in `holm`.
     level : float in (0, 1), default 0.05
-        The chance of any false difference.
+        The probability of any false rejection.
 
     Returns
     -------

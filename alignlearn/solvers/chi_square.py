@@ -42,7 +42,7 @@ class ChiSquareBall(Result):
 
 
 def chi_square_ball(scores, rho) -> ChiSquareBall:
-    """Maximise ``scores @ q`` over distributions q of chi-square divergence at most rho.
+    """Maximize ``scores @ q`` over distributions q of chi-square divergence at most rho.
 
     The divergence from the uniform distribution is ``n sum(q^2) - 1``: 0 there, n - 1 for all
     weight in one place.

@@ -2,7 +2,7 @@
 
 With signed coefficients b = y alpha and w = X'b the dual is
 
-    minimise  |w|^2 / 2 - y'b + sum_i d_i b_i^2 / 2   subject to  0 <= y_i b_i <= u_i,
+    minimize  |w|^2 / 2 - y'b + sum_i d_i b_i^2 / 2   subject to  0 <= y_i b_i <= u_i,
 
 with u_i = C_i and d_i = 0 for the hinge loss, u_i = inf and d_i = 1 / (2 C_i) for its square. One
 coefficient at a time moves to its minimum, which costs one product with a row and one addition of
@@ -43,7 +43,7 @@ class DualCDResult(Result):
     w : (d,) float64
         X'b, the weights of the features.
     objective : float
-        Value of the minimised function; minus the dual function.
+        Value of the minimized function; minus the dual function.
     duality_gap : float
         Primal minus dual function at (w, b), a bound of either's distance from the optimum.
     kkt_violation : float
@@ -99,7 +99,7 @@ class Problem(NamedTuple):
 def dual_coordinate_descent(
     X, sign, cost, *, loss="hinge", tol=1e-3, max_iter=10_000, rng=None
 ) -> DualCDResult:
-    """Minimise ``|w|^2 / 2 + sum_i cost_i loss(1 - sign_i w'x_i)`` through its dual.
+    """Minimize ``|w|^2 / 2 + sum_i cost_i loss(1 - sign_i w'x_i)`` through its dual.
 
     Parameters
     ----------

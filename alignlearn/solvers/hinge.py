@@ -1,6 +1,6 @@
 """What the solvers of support vector machines on features return, and what their certificates use.
 
-The problem is ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))``, its dual to maximise
+The problem is ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))``, its dual to maximize
 ``sum_i |a_i| - |Phi'a|^2 / 2`` over signed variables, a_i between 0 and s_i c_i, that sum to 0.
 """
 
@@ -76,7 +76,7 @@ def dual_values(features, dual):
 
 
 def best_intercept(values, sign, cost):
-    """The b that minimises ``sum_i c_i max(0, 1 - s_i (f_i + b))``; samples of sign 0 are left out.
+    """The b that minimizes ``sum_i c_i max(0, 1 - s_i (f_i + b))``; samples of sign 0 are left out.
 
     The slope is minus the cost of the positive samples for small b, and grows by c_i where b passes
     ``s_i - f_i``.

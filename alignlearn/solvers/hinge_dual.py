@@ -1,6 +1,6 @@
 """Support vector machines with an intercept on features, by dual coordinate descent.
 
-Minimises ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` through its dual: signed variables
+Minimizes ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` through its dual: signed variables
 a_i between 0 and s_i c_i with ``w = Phi'a``, which sum to 0 since b has no penalty. One variable at
 a time cannot move while they do; so the sum is free, and pays for a constant feature, which is the
 method of multipliers: ``b = b_0 + B sum(a)`` in a pass, after which b_0 becomes b. The sum goes to

@@ -14,7 +14,7 @@ _DIFFERENCES = 1e8  # of coordinates that are taken at once: 0.1 s
 
 
 def nearest(X, centers):
-    """Number of the nearest centre of each row of X (n, d), (n,) intp, and squared distances."""
+    """Number of the nearest center of each row of X (n, d), (n,) intp, and squared distances."""
     labels, squares = np.empty(len(X), dtype=np.intp), np.empty(len(X))
     block = int(np.clip(_DIFFERENCES / max(centers.size, 1), 1, _BLOCK))
     for i in range(0, len(X), block):
@@ -25,7 +25,7 @@ def nearest(X, centers):
 
 
 def k_means(X, n_clusters, rng, max_iter=100):
-    """Centres (k, d) and the number of the nearest one for each point, (n,) intp.
+    """Centers (k, d) and the number of the nearest one for each point, (n,) intp.
 
     k is ``n_clusters``, or the number of distinct points where that is less; no cluster is empty.
     Stops where no point changes its cluster, a local minimum of the sum of squared distances, or

@@ -31,7 +31,7 @@ _SHORTEN = 0.995  # of the longest step inside the bounds
 
 
 def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> SMOResult:
-    """Minimise ``b'ZZ'b / 2 + linear'b + epsilon |b|_1``, sum(b) = 0 and lower <= b <= upper.
+    """Minimize ``b'ZZ'b / 2 + linear'b + epsilon |b|_1``, sum(b) = 0 and lower <= b <= upper.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _result(Z, coef, linear, bounds, epsilon, ending):
 class _State:
     """The iterate: x = part - lower and room = upper - part, multipliers s and t, nu of the sum.
 
-    Part k belongs to the coefficient ``row[k]``. Columns of Z count as centred, which conditions
+    Part k belongs to the coefficient ``row[k]``. Columns of Z count as centered, which conditions
     the problem best and, since sum(b) = 0, does not change it.
     """
 

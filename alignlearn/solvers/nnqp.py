@@ -63,7 +63,7 @@ class NonnegativeQPResult(Result):
 
 
 def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
-    """Minimise ``v'Mv - 2 v'a`` over ``v >= 0`` for a symmetric positive semi-definite ``M``.
+    """Minimize ``v'Mv - 2 v'a`` over ``v >= 0`` for a symmetric positive semi-definite ``M``.
 
     The problem is scaled to a unit diagonal, so the answer does not depend on the units of the
     variables. ``M`` may be singular: a proximal-point iteration (Rockafellar 1976) adds

@@ -63,7 +63,7 @@ def forward(R, s, x):
     """Solve ``R'x = x`` in place, row by row."""
     for i in range(s):
         x[i] /= R[i, i]
-        # Slices: indices that start at i + 1 would keep the loop from being vectorised.
+        # Slices: indices that start at i + 1 would keep the loop from being vectorized.
         xi, row, rest = x[i], R[i][i + 1 : s], x[i + 1 : s]
         for k in range(rest.size):
             rest[k] -= xi * row[k]
@@ -258,7 +258,7 @@ def exchange(problem, delta, v, usable, face, threshold, max_iter):
 
 @jit
 def active_set(problem, delta, v, usable, face, s, threshold, max_iter, memory):
-    """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
+    """Minimize ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
     ``problem`` is ``M, d, b``; ``face`` is ``R, index``, with the factor in ``R[:s, :s]`` and its
     variables in ``index[:s]`` on entry and on return; ``s`` may be 0 only if ``v`` is 0. Stops when

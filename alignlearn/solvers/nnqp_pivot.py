@@ -103,7 +103,7 @@ def feasible_face(M, d, b, delta, index):
 
 
 def active_set(problem, delta, v, usable, face, threshold, max_iter):
-    """Minimise ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
+    """Minimize ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
     Lawson and Hanson (1974, chapter 23): the variable of largest gradient enters, those that the
     minimiser on the face would make negative leave. ``problem`` is ``M, d, b``; ``face`` is

@@ -3,7 +3,7 @@
 Greedy pivoting takes the row of the largest residual diagonal entry at every step, one matrix
 column and one matrix-vector product at a time. Here a block of candidates is taken at once, so that
 the work is matrix products: evenly spaced among the entries of at least half the largest residual,
-since neighbours in the data repeat each other. A small greedy factorisation among the candidates
+since neighbors in the data repeat each other. A small greedy factorisation among the candidates
 then keeps those whose pivot is still at least a quarter of the largest residual. The rank for a
 given error is that of greedy pivoting within a few per cent (measured: 0.93 to 1.05 times, for
 Gaussian kernels on 2 to 10 features and their hyper-kernels on pairs, blocks of 16 to 64).

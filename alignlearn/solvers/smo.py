@@ -1,9 +1,9 @@
-"""Sequential minimal optimisation for the dual of support vector machines.
+"""Sequential minimal optimization for the dual of support vector machines.
 
 One solver serves classification and regression. With signed coefficients b = y alpha (or
 alpha - alpha* for regression) both duals are
 
-    minimise  b'Kb / 2 + q'b + epsilon |b|_1   subject to  sum(b) = 0,  lower <= b <= upper,
+    minimize  b'Kb / 2 + q'b + epsilon |b|_1   subject to  sum(b) = 0,  lower <= b <= upper,
 
 with lower <= 0 <= upper: q = -y, epsilon = 0 and [0, C] or [-C, 0] for classification; q = -y and
 [-C, C] for epsilon-insensitive regression, which so needs m variables and K as it is, not 2 m.
@@ -52,7 +52,7 @@ class SMOResult(Result):
     gradient : (m,) float64
         Kb + q; from rows in float32 where b is 0 and the slack is far above that rounding.
     objective : float
-        Value of the minimised function.
+        Value of the minimized function.
     duality_gap : float
         Upper bound of ``objective`` minus its minimum if K is positive semi-definite; inf where an
         infinite bound leaves the dual function unbounded at ``multiplier``.
@@ -92,7 +92,7 @@ def smo(
     max_iter=None,
     shrinking=True,
 ) -> SMOResult:
-    """Minimise b'Kb/2 + linear'b + epsilon |b|_1 with sum(b) = 0 and lower <= b <= upper.
+    """Minimize b'Kb/2 + linear'b + epsilon |b|_1 with sum(b) = 0 and lower <= b <= upper.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def smo(
         Symmetric; used in place, neither copied whole nor modified. Need not be positive
         semi-definite: a pair of non-positive curvature moves to a bound. `MatrixRows` are those of
         some samples. Where the matrix is not worth making, a `RowCache` computes rows: then
-        variables are optimised that violate the optimality conditions or are near to it, as many
+        variables are optimized that violate the optimality conditions or are near to it, as many
         as have room, until none does, and a start is found on a quarter of many samples.
     linear : (m,) float64
     bounds : pair of (m,) float64
@@ -332,7 +332,7 @@ class _Problem:
         return self.gradient + up, self.gradient + down
 
     def activate(self):
-        """Make all coefficients active, or those that are to be optimised next."""
+        """Make all coefficients active, or those that are to be optimized next."""
         full = np.empty((7, self.coef.size))
         full[kernels.GRADIENT] = self.gradient
         full[kernels.DIAGONAL] = self.gram.diagonal

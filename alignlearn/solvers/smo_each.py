@@ -14,7 +14,7 @@ _STEPS = 100  # of a problem, times its samples; one that needs more is left to 
 
 
 def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
-    """Minimise b'Kb/2 + linear'b with sum(b) = 0 and b between 0 and ``reach``, for each problem.
+    """Minimize b'Kb/2 + linear'b with sum(b) = 0 and b between 0 and ``reach``, for each problem.
 
     The method is that of `alignlearn.solvers.smo.smo`, without shrinking.
 

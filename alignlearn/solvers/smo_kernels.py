@@ -5,7 +5,7 @@ one-sided slopes to be added to it, the diagonal of the Gram matrix, the bounds 
 A variable that cannot move up has the slope +inf, one that cannot move down -inf, so that the
 selection loops need no index sets and no branches.
 
-Minimum and maximum reductions of floats do not vectorise under IEEE rules, those of integers do.
+Minimum and maximum reductions of floats do not vectorize under IEEE rules, those of integers do.
 So scores are compared through their bit patterns, which order as the numbers do, and the lowest
 bits carry the position: one pass gives the argument as well. The rounding this means (relative
 2^-52 n) only decides between candidates that are equal to that precision.

@@ -51,7 +51,7 @@ class Completion:
     """Ridge regression of the tables that samples lack on those that they have.
 
     For a sample with the tables S that lacks table t, on the n donors with t, of weights w: inputs
-    are the combination's feature vectors of the tables S, those of each table centred at the mean
+    are the combination's feature vectors of the tables S, those of each table centered at the mean
     of the donors that have it, and 0 for the others. With their Gram matrix G and the inner
     products g of the sample's with theirs, ``c = (G + r W^-1)^-1 g`` for r = 0.3 times the mean
     diagonal entry of G, and the feature vector of table t is ``sum_i e_i phi_t(x_i)`` with
@@ -211,7 +211,7 @@ class _Inputs:
         return G, g, weight
 
     def outputs(self, table, donors):
-        """The centred Gram matrix of a table on donors that have it."""
+        """The centered Gram matrix of a table on donors that have it."""
         own, weight = self._gram(table)[np.ix_(donors, donors)], self.weight[donors]
         share = weight / weight.sum()
         return center_gram(own, share @ own, share)

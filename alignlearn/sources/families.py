@@ -53,7 +53,7 @@ class GramFamily:
     grams : sequence of p arrays (m, m) or data frames, or array of shape (p, m, m)
         Symmetric: only the upper triangle is read (rows of it are compared with columns).
         float64 or float32, the latter summed in float64; other numbers are converted. The (m, m)
-        matrices must be in memory, centred and scaled as the problem wants them.
+        matrices must be in memory, centered and scaled as the problem wants them.
     """
 
     def __init__(self, grams):
@@ -172,14 +172,14 @@ class GramFamily:
 
 
 class FeatureFamily:
-    """Kernels ``K_k = s_k sum_j x_j x_j'`` over the features j of group k, centred.
+    """Kernels ``K_k = s_k sum_j x_j x_j'`` over the features j of group k, centered.
 
     No matrix of pairs of samples is formed while there are fewer features than samples.
 
     Parameters
     ----------
     X : (m, q) array or SciPy sparse matrix
-        Features, not centred; the family centres them (a sparse matrix stays sparse).
+        Features, not centered; the family centers them (a sparse matrix stays sparse).
     owner : (q,) array of int, optional
         The kernel of every feature, from 0 to p - 1, not decreasing; by default a kernel each.
     scale : (p,) array, optional
@@ -215,7 +215,7 @@ class FeatureFamily:
         return np.add.reduceat(values, starts, axis=-1)
 
     def traces(self):
-        """Trace of every centred kernel matrix, (p,)."""
+        """Trace of every centered kernel matrix, (p,)."""
         if self._traces is None:
             if self.sparse:
                 square = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
@@ -225,7 +225,7 @@ class FeatureFamily:
         return self._traces
 
     def weighted_traces(self, weight):
-        """``sum_i w_i K_k(x_i, x_i)`` for each k, (p,), of centred kernels."""
+        """``sum_i w_i K_k(x_i, x_i)`` for each k, (p,), of centered kernels."""
         squares = self.X.multiply(self.X) if self.sparse else np.square(self.X)
         cross = self.X.T @ weight * self.mean
         return self._sum_groups(
@@ -233,7 +233,7 @@ class FeatureFamily:
         )
 
     def forms(self, D):
-        """``x_j' d_c`` for the centred features, shape (c, q)."""
+        """``x_j' d_c`` for the centered features, shape (c, q)."""
         product = (self.XT @ D.T).T if self.sparse else D @ self.X
         return product - D.sum(axis=1)[:, None] * self.mean
 
@@ -265,7 +265,7 @@ class FeatureFamily:
         return self._sum_groups((X - self.mean) * F[0])
 
     def gram(self, mu, full=True):
-        """``sum_k mu_k K_k`` (m, m), centred, float64."""
+        """``sum_k mu_k K_k`` (m, m), centered, float64."""
         if not self.sparse and self.n_kernels * self.n_samples <= _ROOM * self.owner.size:
             if self._grams is None:
                 groups = [self.owner == k for k in range(self.n_kernels)]

@@ -81,7 +81,7 @@ class FeatureSource(Source):
         self.kernels = kernels
         self.groups = groups
         self.sparse = is_sparse(X)
-        # A sparse matrix stays sparse, so is not centred.
+        # A sparse matrix stays sparse, so is not centered.
         self.mean = np.zeros(self.n_features) if self.sparse else column_means(X, weight)
         self.names = self._names()
 
@@ -147,7 +147,7 @@ class FeatureSource(Source):
         return [np.array(c) for c, _ in groups], np.array([s for _, s in groups]), index
 
     def _centered_diagonals(self, X, columns, scales):
-        """Diagonals of the centred kernels, (p, m)."""
+        """Diagonals of the centered kernels, (p, m)."""
         if self.sparse:
             raise ValueError(
                 "unbiased=True is not available for rank-one kernels of sparse samples, whose "
@@ -193,7 +193,7 @@ class FeatureSource(Source):
         return self._scales() * np.array(sums)
 
     def family(self, scale, rooted=False):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
+        """The kernels centered and times ``scale`` (p,), as one-stage problems take them.
 
         With ``rooted`` times the square roots of both samples' weights.
         """
@@ -261,7 +261,7 @@ class FeatureCombination(Combination):
         return (Z - source.mean[active]) * root, active, root
 
     def gram(self, exact=False):
-        """Training Gram matrix (m, m), of centred features if they are dense and not exact."""
+        """Training Gram matrix (m, m), of centered features if they are dense and not exact."""
         check_gram_memory(self.n_samples)
         return self.kernel(self._near_origin(self.source.X, exact))
 

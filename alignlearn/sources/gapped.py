@@ -1,10 +1,10 @@
 """Samples that lack a table: kernels known where both samples have it, completed for the machine.
 
-A kernel is known for the samples that have its table, and centred at their mean.
+A kernel is known for the samples that have its table, and centered at their mean.
 
 *Statistics* are sums over the pairs of samples that are there: ``<K_kc, T>`` over the samples with
 table k, ``<K_kc, K_lc>`` over those with both tables. These are the exact statistics of the kernels
-whose centred feature vectors are 0, the mean, where the table is lacking, so M is positive
+whose centered feature vectors are 0, the mean, where the table is lacking, so M is positive
 semi-definite, and a table that many samples lack counts for less. The trace alone is that of all
 samples, estimated from those with the table, so that every kernel has mean diagonal 1 on these.
 
@@ -149,7 +149,7 @@ class GappedSource(Source):
         return means
 
     def _centered_rows(self, k, rows, means, share, weight):
-        """Rows of kernel k, centred and 0 where a sample lacks its table; their sum of squares."""
+        """Rows of kernel k, centered and 0 where a sample lacks its table; their sum of squares."""
         have = self.present[:, self.table_of[k]]
         K = self.base.single(k).rows(np.arange(self.n_samples)[rows]).astype(np.float64)
         K *= have
@@ -191,7 +191,7 @@ class GappedSource(Source):
         return self.base.largest_diagonals()
 
     def family(self, scale, rooted=False):
-        """The kernels centred, 0 where a sample lacks the table, and times ``scale`` (p,)."""
+        """The kernels centered, 0 where a sample lacks the table, and times ``scale`` (p,)."""
         root = np.sqrt(self.weight) if rooted else np.ones(self.n_samples)
         grams = []
         for k, share in enumerate(self.check_pairs()._shares()):

@@ -140,7 +140,7 @@ class GramSource(PairSource):
         return np.array([_diagonal(gram).max() for gram in self.grams])
 
     def family(self, scale, rooted=False):
-        """The matrices centred and times ``scale`` (p,), as one-stage problems take them."""
+        """The matrices centered and times ``scale`` (p,), as one-stage problems take them."""
         grams = [np.array(gram[:], dtype=np.float64) for gram in self.grams]
         return centered_family(grams, scale, self.weight, rooted)
 

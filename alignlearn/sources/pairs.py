@@ -95,7 +95,7 @@ class PairSource(Source):
         return known
 
     def family(self, scale, rooted=False):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them."""
+        """The kernels centered and times ``scale`` (p,), as one-stage problems take them."""
         options = {"exact": False, "engine": self.engine}
         found = [grams.weighted_gram([k], [1.0], self.X, **options) for k in self.kernels]
         return centered_family(found, scale, self.weight, rooted)
@@ -314,7 +314,7 @@ def _names(kernels):
 
 
 def centered_family(grams, scale, weight=None, rooted=False):
-    """p Gram matrices, centred in place and times ``scale``, as a family; see `family`."""
+    """p Gram matrices, centered in place and times ``scale``, as a family; see `family`."""
     share = None if weight is None else weight / weight.sum()
     for K, s in zip(grams, scale):
         center_gram(K, share=share)

@@ -6,7 +6,7 @@ statistics of p kernels, weights make it a `Combination`, and a machine's coeffi
 
 Gram matrices may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel, unless they are asked
 to be ``exact``. The dual coefficients of every machine with an intercept sum to 0, so such terms
-change the intercept only, and what is trained is the machine on the kernel centred at the training
+change the intercept only, and what is trained is the machine on the kernel centered at the training
 means. Near-constant kernels keep their digits this way, and linear ones on samples far from the
 origin.
 
@@ -163,7 +163,7 @@ class Source(ABC):
 
     @abstractmethod
     def family(self, scale, rooted=False):
-        """The kernels centred and times ``scale`` (p,), as one-stage problems take them.
+        """The kernels centered and times ``scale`` (p,), as one-stage problems take them.
 
         With ``rooted`` times the square roots of both samples' weights.
         """

@@ -56,7 +56,7 @@ def alignment_statistics(
         How to read y; "auto" takes floating-point values as regression.
     unbiased : bool, default False
         Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M stays positive
-        semi-definite (they are inner products of U-centred matrices), ``a`` may be negative.
+        semi-definite (they are inner products of U-centered matrices), ``a`` may be negative.
     folds : array-like of shape (m,), optional
         Fold labels. The result is then a list with the statistics of every *training set*, all
         samples outside one fold, in the order of the sorted labels and still from one pass.

@@ -1,8 +1,8 @@
 """Alignment statistics of every training set of a cross-validation from one pass over the pairs.
 
 Samples that are in the same training sets form a *cell* (the folds of a cross-validation). Sums
-over the pairs of two cells are kept apart; a training set is the sum of its cells, centred with its
-own means. Nothing is subtracted, so an outlier outside a training set costs it no digits.
+over the pairs of two cells are kept separately; a training set is the sum of its cells, centered
+with its own means. Nothing is subtracted, so an outlier outside a training set costs it no digits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Centred alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
+"""Centered alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
 from .measures import alignment, center_gram, center_kernel, cka, hsic, refuse_weights
 from .summary import (

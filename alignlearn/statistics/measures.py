@@ -27,7 +27,7 @@ _SELF_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
 def center_kernel(K, K_train=None, *, sample_weight=None) -> np.ndarray:
-    """Centre a Gram matrix in feature space.
+    """Center a Gram matrix in feature space.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
     Returns
     -------
     float
-        In [0, 1] for positive semi-definite matrices when normalised. If one of them is constant
+        In [0, 1] for positive semi-definite matrices when normalized. If one of them is constant
         after centring (or zero), the alignment is 0 and a DegenerateKernelWarning says so.
 
     References
@@ -115,7 +115,7 @@ def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
 
 
 class _Matrix:
-    """A Gram matrix over its largest entry, which a normalised measure cannot see, by rows."""
+    """A Gram matrix over its largest entry, which a normalized measure cannot see, by rows."""
 
     def __init__(self, K, center, weight):
         self.share = None
@@ -141,7 +141,7 @@ class _Matrix:
         return [slice(i, i + _ROWS) for i in range(0, self.m, _ROWS)]
 
     def block(self, rows):
-        """Some rows, centred."""
+        """Some rows, centered."""
         block = np.array(self.K[rows], dtype=np.float64) / self.unit
         return center_gram(block, self.means, self.share) if self.means.any() else block
 
@@ -160,7 +160,7 @@ class _Target:
 
 
 class _Terms(NamedTuple):
-    """Sums over the entries of two (centred) matrices, each over its unit; mean weight 1."""
+    """Sums over the entries of two (centered) matrices, each over its unit; mean weight 1."""
 
     inner: float
     squares: tuple[float, float]
@@ -282,7 +282,7 @@ def _unbiased(inner, diagonal_product, trace, other_trace, m):
 
 
 def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
-    """Centred kernel alignment as a similarity index of representations.
+    """Centered kernel alignment as a similarity index of representations.
 
     ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is
     :func:`alignment`; with ``unbiased=True`` each term is the U-statistic, which removes the
@@ -326,7 +326,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
 
 
 def center_gram(K, means=None, share=None):
-    """Centre a Gram matrix in feature space, in place: the one place where it is done.
+    """Center a Gram matrix in feature space, in place: the one place where it is done.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def center_gram(K, means=None, share=None):
     means : ndarray of shape (m,), optional
         Column means of the training matrix; default K's own.
     share : ndarray of shape (m,), optional
-        Weights of the training samples that sum to 1; default equal ones. Zeros centre nothing.
+        Weights of the training samples that sum to 1; default equal ones. Zeros center nothing.
 
     Returns
     -------

@@ -13,16 +13,17 @@ from alignlearn.validation import DegenerateKernelWarning, check_numbers, warn
 
 from .targets import target_norm
 
-# Centred products below this share of the plain ones are rounding: the kernel has no variance.
+# Centered products below this share of the plain ones are rounding: the kernel has no variance.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
 class AlignmentStatistics(Result, Versioned):
-    """Centred inner products of p kernels with each other and with the target.
+    """Centered inner products of p kernels with each other and with the target.
 
-    With ``Kc`` a Gram matrix centred in feature space and ``T = Yc Yc'`` the centred target kernel
-    (``Yc`` is ``y - mean(y)`` for regression and binary labels, centred one-hot columns otherwise):
+    For a Gram matrix ``Kc`` centered in feature space and the centered target kernel ``T = Yc Yc'``
+    (``Yc`` is ``y - mean(y)`` for regression and binary labels, and centered one-hot columns
+    otherwise):
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class AlignmentStatistics(Result, Versioned):
         ]
         return "\n".join(
             [
-                f"centred kernels on {self.n_samples} samples",
+                f"centered kernels on {self.n_samples} samples",
                 table(rows, ("kernel", "alignment", "norm", "trace"), total=p),
                 f"norm of the target {self.target_norm:.4g}",
             ]
@@ -106,11 +107,11 @@ class AlignmentStatistics(Result, Versioned):
 
     @property
     def alignments(self) -> np.ndarray:
-        """Each kernel's own centred alignment with the target, shape (p,); 0 for a zero kernel."""
+        """Each kernel's own centered alignment with the target, shape (p,); 0 for a zero kernel."""
         return np.clip(_ratio(self.a, self.norms * self.target_norm), -1.0, 1.0)
 
     def alignment(self, weights) -> float:
-        """Centred alignment of ``sum_k weights_k K_k`` with the target; 0 if the sum is 0."""
+        """Centered alignment of ``sum_k weights_k K_k`` with the target; 0 if the sum is 0."""
         w = check_numbers("weights", weights, 1)
         if w.shape != self.a.shape:
             raise ValueError(
@@ -141,15 +142,15 @@ class AlignmentStatistics(Result, Versioned):
         return replace(self, a=self.a * s, M=M, trace=self.trace * s)
 
     def trace_normalized(self) -> tuple[AlignmentStatistics, np.ndarray]:
-        """Scale every centred kernel to trace m, or the total weight (mean diagonal 1).
+        """Scale every centered kernel to trace m, or the total weight (mean diagonal 1).
 
         Returns
         -------
         statistics : AlignmentStatistics
             Of the scaled kernels.
         scale : ndarray of shape (p,)
-            The factors ``total_weight / Tr K_kc``; 0 for a kernel whose centred trace is 0 (or, for
-            an indefinite kernel, negative), so such a kernel contributes nothing.
+            The factors ``total_weight / Tr K_kc``. A kernel whose centered trace is 0 (or negative,
+            if the kernel is indefinite) has the factor 0 and contributes nothing.
         """
         scale = np.where(self.trace > 0, _ratio(self.total_weight, self.trace), 0.0)
         return self.scaled(scale), scale
@@ -166,7 +167,7 @@ def _ratio(numerator, denominator):
 def unbiased_from_centered(f, diagonal_product, trace, other_trace, m):
     """The U-statistic from ``f = <Kc, Lc>/m^2``, ``sum_i Kc_ii Lc_ii`` and the two traces.
 
-    Equivalent to the usual form on matrices with zeroed diagonals, but a function of centred
+    Equivalent to the usual form on matrices with zeroed diagonals, but a function of centered
     quantities only, so it streams. Works elementwise on arrays.
     """
     return (
@@ -185,7 +186,7 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
     ----------
     sums : alignlearn.engine.pair_sums.Sums
     Y : ndarray of shape (m, c)
-        Centred target columns.
+        Centered target columns.
     names : tuple of str
     unbiased : bool
         U-statistics times m^2; not with weights.
@@ -222,7 +223,7 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
 
 
 def without_diagonal(a, M, norm, centered, Y, noise=0.0):
-    """U-statistics times m^2 for products of centred kernels with each other and the target.
+    """U-statistics times m^2 for products of centered kernels with each other and the target.
 
     Parameters
     ----------
@@ -230,9 +231,9 @@ def without_diagonal(a, M, norm, centered, Y, noise=0.0):
     norm : float
         Of the target kernel.
     centered : ndarray of shape (p, m)
-        Diagonals of the centred kernels.
+        Diagonals of the centered kernels.
     Y : ndarray of shape (m, c)
-        Centred target columns.
+        Centered target columns.
     noise : ndarray of shape (p,), optional
         Rounding of the kernels' values.
 
@@ -273,7 +274,7 @@ def check_sums(S, names, diagonal=None):
     if len(bad):
         # Infinite values stay so when they are divided by the diagonal.
         finite = diagonal is not None and np.isfinite(diagonal[bad[0]]).all()
-        remedy = ", lower gamma, or normalise the kernel: kernel.normalized()"
+        remedy = ", lower gamma, or normalize the kernel: kernel.normalized()"
         raise ValueError(
             f"kernels: {names[bad[0]]} has values that are not finite, or whose squares overflow, "
             "on these samples; accepted are finite values up to about 1e150. Scale X"

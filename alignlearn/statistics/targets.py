@@ -1,4 +1,4 @@
-"""Target columns Y whose centred kernel ``Y Y'`` is what kernels are aligned with."""
+"""Target columns Y whose centered kernel ``Y Y'`` is what kernels are aligned with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_NORM = 1e-150  # of targets whose fourth powers keep their digits
 
 
 def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
-    """Centred target columns, float64 of shape (m, c); exactly 0 where a target is constant.
+    """Centered target columns, float64 of shape (m, c); exactly 0 where a target is constant.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
     name : str
         What error messages call y.
     weight : ndarray of shape (m,), optional
-        Sample weights, checked. Columns are then those of the samples of positive weight, centred
+        Sample weights, checked. Columns are then those of the samples of positive weight, centered
         at their weighted means.
     """
     Y = plain_columns(y, n_samples, task, name, weight)
@@ -51,7 +51,7 @@ def centered_columns(Y, weight=None):
 
 
 def target_norm(Y, name="y", weight=None):
-    """``|YY'|_F`` for centred target columns Y (m, c); a ValueError where it overflows or vanishes.
+    """``|YY'|_F`` for centered target columns Y (m, c); ValueError if it overflows or is 0.
 
     With weights that of ``sqrt(w_i) Y_i``.
     """

@@ -39,7 +39,7 @@ _BY_NAME = {
     "max-entropy": MaxEntropy,
     "structure": Structure,
 }
-# Loaded when asked for: they need the solvers of whole machines.
+# Loaded on first use: they need the solvers of complete models.
 _ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}
 
 
@@ -57,7 +57,7 @@ def without_target(rule):
 
 
 def uses_samples(rule):
-    """Whether a rule needs the samples beside their statistics.
+    """Whether a rule needs the samples in addition to their statistics.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def uses_samples(rule):
 
 
 def get_weighting(weighting):
-    """Return the rule for weights that a string or an object stands for.
+    """Return the weight rule for a string or an object.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def get_weighting(weighting):
         "consensus", "max-entropy", "structure" (and "uniform"). One-stage: "lkrr", "l1-svm",
         "aligned-krr". An object needs a method ``solve(statistics)``, ``solve_grams(grams, y,
         statistics=...)`` or ``solve_source(source, statistics, scale)`` that returns a
-        `WeightResult`; or ``learn(problem)`` and an attribute ``needs``, as a `Rule` has. It is
-        taken to need a target unless its attribute ``needs_target`` is False.
+        `WeightResult`; or ``learn(problem)`` and an attribute ``needs``, as a `Rule` has. It needs
+        a target unless its attribute ``needs_target`` is False.
 
     Returns
     -------
     Rule
-        A rule that is named has its default parameters; an object that is no `Rule` is wrapped.
+        A named rule has its default parameters; an object that is not a `Rule` is wrapped.
 
     Raises
     ------

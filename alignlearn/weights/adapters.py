@@ -1,4 +1,4 @@
-"""Users' objects as rules: what has ``solve``, ``solve_source`` or ``solve_grams`` alone."""
+"""Adapters for users' objects with ``solve``, ``solve_source`` or ``solve_grams``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every rule for kernel weights shares: the result, the checks, the fall-back."""
+"""Base classes of the rules for kernel weights: result, checks, fallback."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ NEEDS = ("nothing", "statistics", "source", "grams")
 
 @dataclass(frozen=True, eq=False)
 class WeightResult(Result, Versioned):
-    """Weights of p kernels, how good they are, and how well they are determined.
+    """Weights of p kernels, with their alignment and diagnostics.
 
     Attributes
     ----------
     weights : ndarray of shape (p,), float64
-        One weight per kernel; 0 for a kernel whose centred norm is 0.
+        One weight per kernel; 0 for a kernel whose centered norm is 0.
     alignment : float
-        Centred alignment of the weighted sum with the target.
+        Centered alignment of the weighted sum with the target.
     uniform_alignment : float
-        The same for equal weights on all kernels.
+        Alignment of equal weights on all kernels.
     kernel_alignments : ndarray of shape (p,)
-        The same for every kernel alone; 0 for a kernel of zero norm.
+        Alignment of every single kernel; 0 for a kernel of zero norm.
     objective : float
-        Value of the rule's own objective, before the weights are normalised.
+        Value of the rule's own objective, before the weights are normalized.
     kkt_residual, duality_gap : float
-        Certificate of the rule's optimisation problem, as in
+        Certificate of the rule's optimization problem, as in
         `alignlearn.solvers.nnqp.NonnegativeQPResult`; 0 for a closed form.
     n_iter : int
         Linear systems solved.
     converged : bool
-        Whether the certificate is within the tolerance asked for.
+        Whether the certificate is within the tolerance.
     nonnegative : bool
         Whether the rule keeps weights nonnegative; otherwise the weighted sum may be indefinite.
     fallback : bool
-        Whether the rule could not be applied and equal weights were taken instead.
+        Whether the rule could not be applied and equal weights were used instead.
     statistics : AlignmentStatistics
-        What the weights were computed from.
+        The statistics from which the weights were computed.
 
     Notes
     -----
-    ``condition_number``, ``groups`` and ``unidentified`` are computed when first asked for.
+    ``condition_number``, ``groups`` and ``unidentified`` are computed on first access.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class WeightResult(Result, Versioned):
         return "\n".join(lines)
 
     def _units(self):
-        """The line that says which kernels the weights are for."""
+        """The line that names the kernels to which the weights refer."""
         trace = self.statistics.trace[self.statistics.norms > 0.0]
         if np.allclose(trace, self.statistics.total_weight, rtol=1e-6):
             return (
@@ -125,7 +125,7 @@ class WeightResult(Result, Versioned):
 
     @property
     def zero_kernels(self) -> tuple[int, ...]:
-        """Kernels whose centred norm is 0 on the sample."""
+        """Kernels whose centered norm is 0 on the sample."""
         return tuple(int(k) for k in np.flatnonzero(~(self.statistics.norms > 0.0)))
 
     @cached_property
@@ -145,7 +145,7 @@ class WeightResult(Result, Versioned):
 
 
 class Rule(ABC):
-    """Base of all rules for weights: ``learn(problem) -> WeightResult``, and what that needs.
+    """Base class of all weight rules: ``learn(problem) -> WeightResult``, and its requirements.
 
     Attributes
     ----------
@@ -208,12 +208,12 @@ class Weighting(ParamsMixin, Rule):
         Returns
         -------
         WeightResult
-            Its weights are those of the kernels that the statistics are of. From
-            ``alignment_statistics`` these are the kernels as they are, while an estimator first
-            scales each to trace m (``normalize="trace"``): its ``weights_`` differ by that, and are
-            found here from ``statistics.trace_normalized()[0]``. With ``scale_`` both give the same
-            combination where the rule does not depend on the kernels' units, as `AlignF` does not:
-            ``estimator.weights_ * estimator.scale_`` is proportional to these weights.
+            The weights refer to the kernels of the statistics. For ``alignment_statistics`` these
+            are the unscaled kernels, while an estimator first scales each kernel to trace m
+            (``normalize="trace"``). To get the estimator's ``weights_``, use
+            ``statistics.trace_normalized()[0]``. For a rule that does not depend on the kernels'
+            units, such as `AlignF`, both give the same combination: ``estimator.weights_ *
+            estimator.scale_`` is proportional to these weights.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class Weighting(ParamsMixin, Rule):
         return self._learned(statistics, self._solve)
 
     def _learned(self, statistics, solve):
-        """The result of ``solve(statistics, nonzero)``, checked and normalised."""
+        """The result of ``solve(statistics, nonzero)``, checked and normalized."""
         normalize = self.normalize
         if normalize is not None:
             check_choice("normalize", normalize, NORMALIZATIONS)
@@ -240,7 +240,7 @@ class Weighting(ParamsMixin, Rule):
         nonzero = statistics.norms > 0.0
         if not nonzero.any():
             raise ValueError(
-                "statistics: every kernel is constant on the sample (centred norm 0), so no "
+                "statistics: every kernel is constant on the sample (centered norm 0), so no "
                 "weights can be learned; accepted: at least one kernel that varies."
             )
         reason = self._unusable(statistics)
@@ -263,7 +263,7 @@ class Weighting(ParamsMixin, Rule):
         )
 
     def _unusable(self, statistics):
-        """Why the rule has nothing to learn from, or None."""
+        """The reason if the rule cannot learn from the statistics, or None."""
         if not statistics.target_norm > 0.0:
             return "the target is constant on the sample"
         if not (statistics.alignments > 0.0).any():
@@ -310,7 +310,7 @@ def toward_itself(result):
 
 
 def combination_table(statistics, weights, alignments, max_rows):
-    """A text table of kernels with alignment, weight and share, those of the largest shares."""
+    """Format a table of the kernels with the largest shares: alignment, weight and share."""
     part = shares(statistics, weights)
     shown = largest(np.abs(part), max_rows)
     names = [statistics.names[k] if statistics.names else f"kernel {k}" for k in shown]
@@ -330,7 +330,7 @@ def shares(statistics, weights):
 
 
 def normalized(weights, normalize):
-    """The weights with their norm ``normalize`` ("l1", "l2") set to 1, or as they are for None."""
+    """The weights with their norm ``normalize`` ("l1", "l2") set to 1, or unchanged for None."""
     if normalize is None:
         return weights
     # The largest entry first: squares and sums of very large or small weights stay in range.

@@ -1,4 +1,4 @@
-"""What the matrix of centred inner products says about how well weights are determined.
+"""Diagnostics of the weights from the matrix of centered inner products.
 
 All of it is read from the scaled matrix ``S_kl = M_kl / sqrt(M_kk M_ll)`` (the kernels' alignments
 with each other), so it does not depend on the kernels' units. Kernels of zero norm are left out.
@@ -56,7 +56,7 @@ def condition_number(M) -> float:
 
 
 def identical_groups(M, tolerance=GROUP_TOLERANCE) -> tuple[tuple[int, ...], ...]:
-    """Groups of two or more kernels that are the same up to a factor after centring.
+    """Groups of two or more kernels that are equal up to a factor after centering.
 
     Two kernels are joined when ``|S_kl| >= 1 - tolerance``; a group is a connected component. Time
     and memory O(p^2).

@@ -1,4 +1,4 @@
-"""Rules that learn from the kernel matrices themselves: targets and sample weights as they want."""
+"""Rules that learn from kernel matrices, with their forms of targets and sample weights."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _on_weighted(rule, problem, target):
     if rule.sample_weights == "costs":
         options = {"statistics": problem.statistics}
         return rule.solve_grams(problem.family(), target, sample_weight=weight, **options)
-    # A sum of squares with weights is one of rows times their roots; the kernel as it is has the
+    # A sum of squares with weights is one of rows times their roots; the unscaled kernel has the
     # coefficients times the roots.
     root = np.sqrt(weight)
     rooted = (root * target.T).T

@@ -1,7 +1,7 @@
 """The best alignment over the number of kernels: forward greedy selection with nonnegative weights.
 
 Weights of largest alignment are, up to a factor, the least-squares solution of the target kernel on
-the centred kernels with nonnegative coefficients, and the squared alignment is the share of the
+the centered kernels with nonnegative coefficients, and the squared alignment is the share of the
 target kernel that it explains. So greedy selection of kernels is orthogonal matching pursuit with
 a sign (Bruckstein, Elad and Zibulevsky 2008), here on the p-sized statistics: the residual, a
 matrix over pairs of samples, is never formed.
@@ -32,9 +32,10 @@ class SparsePath(Result):
     Attributes
     ----------
     n_kernels : ndarray of shape (n,), int
-        Increasing. A number is left out where no more kernels in use did no better.
+        Increasing. A number is omitted if a path with no more kernels reached at least its
+        alignment.
     alignment : ndarray of shape (n,)
-        Centred alignment reached with that many kernels; increasing.
+        Centered alignment reached with that many kernels; increasing.
     kkt_residual : ndarray of shape (n,)
         Largest gradient of a kernel not in use, in the units of
         `alignlearn.solvers.nnqp.NonnegativeQPResult`: 0 means that no set of kernels does better.
@@ -91,9 +92,9 @@ class SparsePath(Result):
 def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     """Forward greedy path of nonnegative weights from one kernel up.
 
-    Each step adds the kernel whose (unit) centred matrix has the largest inner product with what is
-    left of the target kernel, and solves for all weights again; kernels whose weight would become
-    negative leave. These are the steps of Lawson and Hanson (1974, chapter 23), so that without a
+    Each step adds the kernel whose (unit) centered matrix has the largest inner product with the
+    residual of the target kernel, and solves for all weights again. Kernels whose weight would
+    become negative leave. These are the steps of Lawson and Hanson (1974, chapter 23), so without a
     limit the path ends at the optimum over all kernels. For each number of kernels the last, hence
     best, visit is kept.
 
@@ -102,10 +103,10 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     statistics : AlignmentStatistics
         Of p kernels.
     max_kernels : int, optional
-        Where to stop; default p, which gives the whole path.
+        Maximum number of kernels. Default: p, which gives the whole path.
     tol : float in (0, 1), default 1e-12
-        Accepted ``kkt_residual`` of the last point; where its rounding error is larger (at most
-        1e-10), that.
+        Accepted ``kkt_residual`` of the last point, or its rounding error if that is larger (at
+        most 1e-10).
 
     Returns
     -------

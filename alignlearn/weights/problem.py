@@ -12,7 +12,7 @@ from alignlearn.statistics.targets import reads_as_regression
 
 
 class _Scaled(NamedTuple):
-    """Statistics of scaled kernels, and what errors say of the unscaled ones.
+    """Statistics of scaled kernels, and data of the unscaled ones for error messages.
 
     The statistics of the unscaled kernels are not kept: of 4000 kernels they take 128 MB.
     """
@@ -24,10 +24,10 @@ class _Scaled(NamedTuple):
 
 
 class Problem:
-    """Kernels on samples and a target, as a rule for weights takes them.
+    """The input of a weight rule: kernels on samples, and a target.
 
-    Statistics, matrices and the training part of the samples are computed when they are first
-    read, so that a rule pays only for what it needs.
+    Statistics, matrices and the training part of the samples are computed when they are first read,
+    so that a rule computes only what it needs.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ class Problem:
     unbiased : bool, default False
         Whether the statistics are U-statistics.
     machine : dict, optional
-        Parameters of the model that is trained on the learned kernel, such as ``{"C": 1.0}``.
-        A one-stage rule that is given by its name takes those that it has, too.
+        Parameters of the model that is trained on the learned kernel, such as ``{"C": 1.0}``. A
+        one-stage rule given by name uses those that it has.
     rows : ndarray of int, optional
         The training set, as positions among the samples of ``source``. Default: all samples.
     statistics : AlignmentStatistics, optional
@@ -171,7 +171,7 @@ def _refuse_unusable(names, traces):
     worst = int(np.argmin(traces))
     if traces[worst] < 0.0:
         raise ValueError(
-            f"{names[worst]} is not positive semi-definite: its centred trace is "
+            f"{names[worst]} is not positive semi-definite: its centered trace is "
             f"{traces[worst]:.3g}, so it has no mean diagonal to be scaled to 1, and no other "
             "kernel varies; accepted: a kernel of positive trace, or normalize=None."
         )

@@ -19,7 +19,7 @@ _VARIES = 1e-6
 
 
 class Learned(NamedTuple):
-    """What stage 1 gives.
+    """The result of stage 1.
 
     Attributes
     ----------
@@ -28,9 +28,9 @@ class Learned(NamedTuple):
     scale : ndarray of shape (p,)
         Factors of the kernels, by which ``normalize`` scaled them.
     result : WeightResult or None
-        With the certificate and the statistics; None where it is left for later.
+        With the certificate and the statistics; None if it is postponed.
     later : Postponed or None
-        What computes the result where it was left for later.
+        Computes the result if it is postponed.
     """
 
     weights: np.ndarray
@@ -40,16 +40,16 @@ class Learned(NamedTuple):
 
 
 def learn(problem, rule, *, later=False):
-    """Learn the weights of the kernels: the one way of every fit and of every training set.
+    """Learn the weights of the kernels, for every fit and every training set.
 
     Parameters
     ----------
     problem : Problem
     rule : str or object
-        As `alignlearn.weights.get_weighting` takes it. A one-stage rule that is given by its name
-        takes ``problem.machine``'s parameters in place of its own.
+        As in `alignlearn.weights.get_weighting`. A one-stage rule given by name uses the parameters
+        of ``problem.machine``.
     later : bool, default False
-        Whether the result of a rule that needs nothing may be left for later, see `Postponed`.
+        Whether the result of a rule that needs no statistics may be postponed, see `Postponed`.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def learn(problem, rule, *, later=False):
     Raises
     ------
     ValueError, TypeError
-        No kernel varies on the samples, or the rule refuses the problem.
+        No kernel varies on the samples, or the rule does not accept the problem.
     """
     named, rule = isinstance(rule, str), get_weighting(rule)
     if named and rule.needs == "grams":
@@ -116,8 +116,8 @@ class Postponed:
     """The result of a rule that needs nothing, on samples that are kept for it.
 
     Equal weights of unscaled kernels need no pass over the pairs of samples, which for one kernel
-    costs as much as the support vector machine. What the statistics would refuse is left to them:
-    kernels that are functions, or that are constant on the samples.
+    costs as much as the support vector machine. Kernels that are functions or constant on the
+    samples are not postponed, since the statistics may raise an error.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _is_mapped(X):
 
 
 def _all_vary(source):
-    """Whether each kernel tells some of a few samples apart: then its centred norm is positive."""
+    """Whether each kernel varies on a few samples, so that its centered norm is positive."""
     used = source.used()
     some = used.part(np.arange(min(used.n_samples, _FEW)))
     for k in range(len(some.names)):

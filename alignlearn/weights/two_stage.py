@@ -1,4 +1,4 @@
-"""Two-stage rules: kernel weights from centred alignment alone (Cortes et al. 2012, section 3)."""
+"""Two-stage rules: kernel weights from centered alignment alone (Cortes et al. 2012, section 3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Uniform(Weighting):
     Parameters
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
-        Norm of the weights that is set to 1; None gives ones.
+        Norm of the weights to set to 1. None gives ones.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Uniform(Weighting):
 
 
 class Align(Weighting):
-    """Each kernel weighted by its own centred alignment with the target (section 3.1, eq. 3).
+    """Weights proportional to each kernel's centered alignment (section 3.1, eq. 3).
 
     ``mu_k`` is proportional to ``a_k / sqrt(M_kk)``. Alignment is never negative for positive
     semi-definite kernels; a negative one (indefinite kernel) counts as 0, because a negative weight
@@ -71,7 +71,7 @@ class Align(Weighting):
     Parameters
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
-        Norm of the weights that is set to 1; None gives the alignments themselves.
+        Norm of the weights to set to 1. None gives the alignments themselves.
 
     Examples
     --------
@@ -95,24 +95,24 @@ class Align(Weighting):
 
 
 class AlignF(Weighting):
-    """Nonnegative weights of largest centred alignment (section 3.2.2, Proposition 9).
+    """Nonnegative weights of maximum centered alignment (section 3.2.2, Proposition 9).
 
     ``mu`` is proportional to the minimiser of ``v'Mv - 2 v'a`` over ``v >= 0``. ``M`` may be
     singular: identical kernels then share their weight equally, and ``unidentified`` of the result
-    says which weights are not determined by the data.
+    marks the weights that the data do not determine.
 
     Parameters
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
-        Norm of the weights that is set to 1; None gives the minimiser ``v``, for which the
-        alignment is ``sqrt(v'Mv) / target_norm`` (Proposition 10, corrected).
+        Norm of the weights to set to 1. None gives the minimizer ``v``, for which the alignment is
+        ``sqrt(v'Mv) / target_norm`` (Proposition 10, corrected).
     tol : float, default 1e-12
         Relative KKT residual at which the solver stops.
     max_iter : int, optional
-        Most linear systems solved, see `alignlearn.solvers.nnqp.nonnegative_qp`.
+        Maximum number of linear systems, see `alignlearn.solvers.nnqp.nonnegative_qp`.
     max_kernels : int, optional
-        Most kernels in use: those of `alignlearn.weights.path.sparse_path`. The certificate is then
-        that of the problem on these kernels alone.
+        Maximum number of kernels, selected by `alignlearn.weights.path.sparse_path`. The
+        certificate then refers to the problem on these kernels only.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class AlignF(Weighting):
 
 
 class AlignLinear(Weighting):
-    """Weights of any sign and of largest centred alignment (section 3.2.1, Proposition 8).
+    """Weights of any sign with maximum centered alignment (section 3.2.1, Proposition 8).
 
     ``mu`` is proportional to ``M^-1 a``, computed on ``M`` scaled to a unit diagonal. The combined
     kernel may be indefinite.
@@ -175,10 +175,10 @@ class AlignLinear(Weighting):
     alpha : float, default 0.0
         Ridge added to the unit diagonal of the scaled ``M``.
     singular : {"regularize", "raise", "pinv"}, default "regularize"
-        What to do where the condition number of the scaled ``M + alpha I`` is above 1e12, so that
-        ``M^-1 a`` would be rounding noise: add a ridge of 1e-10 times the 1-norm of the scaled
-        matrix and warn, raise a ValueError, or take the pseudo-inverse ``M^+ a`` with eigenvalues
-        below 1e-12 of the largest taken as 0.
+        Action if the condition number of the scaled ``M + alpha I`` is above 1e12, so that ``M^-1
+        a`` would be rounding noise: add a ridge of 1e-10 times the 1-norm of the scaled matrix and
+        warn, raise a ValueError, or use the pseudoinverse ``M^+ a``, which treats eigenvalues below
+        1e-12 of the largest as 0.
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1.
 
@@ -271,15 +271,15 @@ def _solve_definite(S, b, ridge):
 
 
 class AlignLq(Weighting):
-    """Largest unnormalised alignment under an Lq constraint (Proposition 7, corrected).
+    """Maximum unnormalized alignment under an Lq constraint (Proposition 7, corrected).
 
-    Maximises ``mu'a`` subject to ``sum_k |mu_k|^q <= Lambda`` and ``mu >= 0``. Without the last two
+    Maximizes ``mu'a`` subject to ``sum_k |mu_k|^q <= Lambda`` and ``mu >= 0``. Without the last two
     signs the published problem is unbounded for odd ``q``. The solution is
 
         mu_k = (Lambda / sum_l a_l^(q/(q-1)))^(1/q) a_k^(1/(q-1))    where a_k > 0, else 0.
 
     ``q = 1`` puts all weight on the largest ``a_k`` (shared between equal ones), ``q = inf`` gives
-    equal weights to all kernels with ``a_k > 0``. The rule depends on the kernels' units: normalise
+    equal weights to all kernels with ``a_k > 0``. The rule depends on the kernels' units: normalize
     their traces or norms first (with unit norms and ``q = 2`` it is `Align`).
 
     Parameters
@@ -287,7 +287,7 @@ class AlignLq(Weighting):
     q : float, default 2.0
         Exponent of the constraint, ``1 <= q <= inf``.
     Lambda : float, default 1.0
-        Size of the constraint, positive; it shows only with ``normalize=None``.
+        Size of the constraint, positive. It matters only with ``normalize=None``.
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None gives the maximiser itself.
 

@@ -1,4 +1,4 @@
-"""Rules for kernel weights that need no target: agreement, entropy, neighbourhoods.
+"""Rules for kernel weights that need no target: agreement, entropy, neighborhoods.
 
 Sources: Lavit, Escoufier, Sabatier and Traissac (1994), "The ACT (STATIS method)"; Mariette and
 Villa-Vialaneix (2018), "Unsupervised multiple kernel learning for heterogeneous data integration";
@@ -25,7 +25,7 @@ _COPIES = 100.0  # roundings of the largest squared norm, up to which a distance
 
 
 class _WithoutTarget(Weighting):
-    """Base of the rules that do not look at the target."""
+    """Base class of the rules that ignore the target."""
 
     needs_target = False
 
@@ -37,12 +37,13 @@ class _WithoutTarget(Weighting):
 
 
 class Consensus(_WithoutTarget):
-    """The compromise of the kernels, that which agrees most with all of them (STATIS).
+    """The combination that agrees most with all kernels (STATIS).
 
-    Centred kernels of norm 1 are weighted by the first eigenvector of the matrix of their pairwise
+    Centered kernels of norm 1 are weighted by the first eigenvector of the matrix of their pairwise
     alignments (RV coefficients), which has no negative entries: of all combinations this one has
-    the largest sum over the kernels of its squared alignment with each. Kernels that agree with
-    none get little weight; copies of a kernel gain together. It needs no target.
+    the largest sum over the kernels of its squared alignment with each. Kernels that agree with no
+    other kernel get small weights. Duplicated kernels increase each other's weights. No target is
+    needed.
 
     Parameters
     ----------
@@ -51,10 +52,10 @@ class Consensus(_WithoutTarget):
 
     Notes
     -----
-    Where kernels are indefinite, or the statistics are U-statistics, an alignment below 0 counts as
-    0. Where several eigenvectors belong to the largest eigenvalue, the one closest to equal entries
-    is taken. ``objective`` of the result is that eigenvalue, ``kkt_residual`` the relative residual
-    of the eigenvector.
+    If kernels are indefinite or the statistics are U-statistics, an alignment below 0 counts as 0.
+    If several eigenvectors belong to the largest eigenvalue, the one closest to equal entries is
+    used. ``objective`` of the result is that eigenvalue, ``kkt_residual`` the relative residual of
+    the eigenvector.
 
     Examples
     --------
@@ -84,18 +85,18 @@ class Consensus(_WithoutTarget):
 
 
 class MaxEntropy(_WithoutTarget):
-    """The combination of largest entropy: the most evenly spread spectrum.
+    """The combination of maximum entropy, with the most even spectrum.
 
-    Maximises the quadratic entropy ``-log Tr(R^2)`` of the centred combination R of trace 1 over
-    nonnegative weights, which is to maximise its alignment with the identity. ``exp`` of it is the
-    effective number of dimensions. Narrow kernels, which tell all samples apart, have the most. It
-    needs no target.
+    Maximizes the quadratic entropy ``-log Tr(R^2)`` of the centered combination R of trace 1 over
+    nonnegative weights, which is to maximize its alignment with the identity. ``exp`` of it is the
+    effective number of dimensions. Narrow kernels, which separate all samples, have the largest
+    number. No target is needed.
 
     Parameters
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None: the minimiser of ``v'Mv - 2 v't`` for the
-        centred traces t.
+        centered traces t.
     tol : float, default 1e-12
         Relative KKT residual at which the solver stops.
 
@@ -105,7 +106,7 @@ class MaxEntropy(_WithoutTarget):
 
     Examples
     --------
-    Narrow kernels tell all samples apart:
+    Narrow kernels separate all samples:
 
     >>> import numpy as np
     >>> from alignlearn import Gaussian, KernelCombiner, MaxEntropy
@@ -133,22 +134,21 @@ class MaxEntropy(_WithoutTarget):
 
 
 class Structure(_WithoutTarget):
-    """Sparse weights that keep the neighbourhoods which the kernels have (sparse UMKL).
+    """Sparse weights that preserve the neighborhoods of the kernels (sparse UMKL).
 
-    The nearest neighbours of every sample by each kernel give a graph, in which an edge counts once
-    for each kernel and direction. Copies of a sample, which no kernel tells from it, are no
-    neighbours of it, and one of them stands for all, so that repeating every sample changes no
-    weight. The weights, of sum 1 on centred kernels of norm 1, minimise
+    The nearest neighbors of every sample by each kernel give a graph, in which an edge counts once
+    for each kernel and direction. Duplicates of a sample, which no kernel distinguishes from it,
+    are not its neighbors. One of them represents all, so that repeating every sample changes no
+    weight. The weights, of sum 1 on centered kernels of norm 1, minimize
 
         sum over edges (i, j) of |K(x_i, .) - K(x_j, .)|^2
 
-    for the rows of the combination K: samples that are neighbours shall look alike to it. It needs
-    no target.
+    for the rows of the combination K, so that neighbors are similar. No target is needed.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        Of each sample in each kernel's feature space; all others where there are fewer.
+        Neighbors of each sample in each kernel's feature space; all others if there are fewer.
     normalize : {"l1", "l2"} or None, default "l1"
         Norm of the weights that is set to 1; None: those of the problem.
     tol : float, default 1e-12
@@ -158,8 +158,8 @@ class Structure(_WithoutTarget):
     -----
     Kernels are evaluated three times, in blocks of rows: memory is that of such blocks and of at
     most ``2 p n_neighbors`` edges a sample, no Gram matrix; time grows as ``p^2 m^2``. The
-    reference compares kernels as they are, which favours small ones; here units have no effect.
-    ``objective`` of the result is the sum above. It takes no sample weights.
+    reference compares unscaled kernels, which favors small ones; here units have no effect.
+    ``objective`` of the result is the sum above. Sample weights are not supported.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class Structure(_WithoutTarget):
         S = S * np.outer(d * scale[used], d * scale[used])
         # Distortions of 0 are below 0 by rounding, which is proportional to norms and edges.
         S.flat[:: used.size + 1] += 4.0 * used.size * _EPS * graph.diagonal().max()
-        # Minimising u'Su on the simplex: the sum, penalised, only scales the minimiser, and so the
+        # Minimizing u'Su on the simplex: the sum, penalized, only scales the minimiser, and so the
         # problem is bounded where S is singular.
         penalty = max(float(np.mean(np.diagonal(S))), np.finfo(np.float64).tiny)
         right = np.full(used.size, penalty)
@@ -223,7 +223,7 @@ class Structure(_WithoutTarget):
 
     def _solve(self, statistics, nonzero):
         raise TypeError(
-            "Structure needs samples, whose neighbours no statistics hold; accepted: "
+            "Structure needs samples, whose neighbors no statistics hold; accepted: "
             'weighting="structure" of KernelCombiner, OneClassMKL, MKLClassifier or MKLRegressor.'
         )
 
@@ -234,13 +234,13 @@ def _over_norms(norms):
 
 
 def _certificate(found):
-    """What a `WeightResult` says of a solved quadratic programme."""
+    """The certificate fields of a `WeightResult` for a solved quadratic program."""
     names = ("kkt_residual", "duality_gap", "n_iter", "converged")
     return {name: getattr(found, name) for name in names}
 
 
 class CenteredRows:
-    """Rows of centred kernels, some at a time.
+    """Rows of centered kernels, some at a time.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class CenteredRows:
                 K = np.asarray(K, np.float64)
                 rows[k, index], diagonal[k, index] = K.mean(axis=1), K[range(len(K)), index]
                 columns[k] += K.sum(axis=0) / m
-        # Means of rows and of columns: rows may lack f(x) or f(x').
+        # Means of rows and of columns: rows may omit f(x) or f(x').
         self._columns = columns - rows.mean(axis=1, keepdims=True)
         self._rows = rows
         self.diagonal = diagonal - rows - self._columns
@@ -281,10 +281,11 @@ class CenteredRows:
 
 
 def neighbour_graph(kernels, n_neighbors):
-    """Laplacian, a CSR array (m, m), of the graph of nearest neighbours by each of the kernels.
+    """Laplacian, a CSR array (m, m), of the graph of nearest neighbors by each of the kernels.
 
     Edges count once for each kernel and direction in which they are found. Samples that no kernel
-    tells apart are copies: they are no neighbours of each other, and the first stands for all.
+    distinguishes are duplicates: they are not neighbors of each other, and the first represents
+    all.
     """
     from scipy.sparse import csr_array, diags
 
@@ -304,7 +305,7 @@ def neighbour_graph(kernels, n_neighbors):
 
 
 def first_copies(kernels):
-    """The number of the first sample that no kernel tells from each sample, (m,); mostly its own.
+    """For each sample, the first sample that no kernel distinguishes from it, (m,); usually itself.
 
     Kernels are evaluated once more where means of their rows leave it possible that there are any.
     """
@@ -323,7 +324,7 @@ def first_copies(kernels):
 
 
 def distortions(kernels, laplacian):
-    """Products ``<K_k, L K_l>`` (p, p) of centred kernels by a Laplacian L; their norms (p,)."""
+    """Products ``<K_k, L K_l>`` (p, p) of centered kernels by a Laplacian L; their norms (p,)."""
     p = len(kernels.combinations)
     S, squares = np.zeros((p, p)), np.zeros(p)
     for index in kernels.blocks():

@@ -1,9 +1,9 @@
 """
-A similarity learned from judgements
+A similarity learned from judgments
 ====================================
 
 Somebody has said of some pairs of images whether they show the same digit, and has named none.
-How many judgements does a learned kernel need to beat the best Gaussian on new images?
+How many judgments does a learned kernel need to beat the best Gaussian on new images?
 """
 
 import os
@@ -32,7 +32,7 @@ hypers = {
     "ladder": al.hyper_kernels(reach=0.12),
 }
 auc = {name: [] for name in hypers}
-draw = np.random.default_rng(0).random(i.size)  # more judgements contain the fewer
+draw = np.random.default_rng(0).random(i.size)  # more judgments contain the fewer
 for share in shares:
     judged = draw < share
     K = np.full((m, m), np.nan)
@@ -48,8 +48,8 @@ for share in shares:
 # A Gaussian ranks pairs by distance, whatever its width. How often is a pair of the same digit
 # ahead of a pair of different ones, on images that nobody has judged?
 #
-# What did not work: the ladder with a few hundred judgements, which is worse than any Gaussian; and
-# a rank that is too small. With ``max_rank=300`` more judgements made it worse, 0.87 from 4485.
+# What did not work: the ladder with a few hundred judgments, which is worse than any Gaussian; and
+# a rank that is too small. With ``max_rank=300`` more judgments made it worse, 0.87 from 4485.
 gaussian = roc_auc_score(same, al.Gaussian(0.1)(new, X).ravel())
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 counts = np.array(shares) * i.size

@@ -26,7 +26,7 @@ def gaussian(X):
 
 
 def dense_kcca(views, kappa):
-    """The largest correlation from the 2N x 2N generalised problem of the slides."""
+    """The largest correlation from the 2N x 2N generalized problem of the slides."""
     N = len(views[0])
     A, B = np.zeros((2, 2 * N, 2 * N))
     grams = []
@@ -88,7 +88,7 @@ def hsic(m=1000, n=200):
 
 
 def cka(m=1000, d=256, p=20):
-    """CKA of all pairs of layers: Gram matrices centred once, their products."""
+    """CKA of all pairs of layers: Gram matrices centered once, their products."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, 32))
     layers = [np.tanh(X @ rng.normal(size=(32, d)) / 6.0) for _ in range(p)]

@@ -25,7 +25,7 @@ WHY = {
     ("targets", "RidgeCV(alpha_per_target=True)"): "It decomposes the columns of X alone.",
     ("kernels", "AverageMKL"): "Its weights are equal: nothing is learned.",
     ("kernels", "EasyMKL"): "It looks at the kernels one by one, ours at all pairs of them.",
-    ("canonical", "KCCA of cca-zoo"): "Other regularisation, and no bound of the error.",
+    ("canonical", "KCCA of cca-zoo"): "Other regularization, and no bound of the error.",
 }
 
 

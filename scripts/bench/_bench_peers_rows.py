@@ -608,7 +608,7 @@ ROWS = {
     "canonical": Row(
         "Kernel canonical correlation of two views",
         canonical, "m", (250, 500, 1000, 2000), 60, "correlation of new samples", 1,
-        "Regularisation as each has it by default: the penalties are not of the same form.",
+        "Regularization as each has it by default: the penalties are not of the same form.",
     ),
     "layers": Row(
         "CKA of all pairs of p layers from mini-batches",

@@ -43,7 +43,7 @@ def objective(machine, X, gamma):
 
 
 def svc_rows(m=20_000):
-    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardised; each side makes its kernel."""
+    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side makes its kernel."""
     from sklearn.svm import SVC
 
     X, y = (part[:m] for part in ijcnn1())

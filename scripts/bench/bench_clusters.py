@@ -10,7 +10,7 @@ k-means, each the best of five starts.
 
 digits      1000 samples, the four quadrants of the images
 and noise   the same and three more tables: quadrants whose rows are in random orders
-breast      569 samples, standardised: means, errors and worst values of ten measurements
+breast      569 samples, standardized: means, errors and worst values of ten measurements
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def sample(m=4000, d=20, dtype=np.float64):
 
 
 def numpy_statistics(X, y, gammas):
-    """The obvious way: p Gram matrices, centred by their means, and one matrix product."""
+    """The obvious way: p Gram matrices, centered by their means, and one matrix product."""
     from sklearn.metrics.pairwise import rbf_kernel
 
     m, target = len(y), y - y.mean()
@@ -239,7 +239,7 @@ def alignf():
 
 
 def overlapping_classes(m, d, seed=0):
-    """Standardised data, a curved noisy boundary, 10 per cent of the labels flipped."""
+    """Standardized data, a curved noisy boundary, 10 per cent of the labels flipped."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, d))
     score = X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 * np.sin(2.0 * X[:, 0]) * X[:, 1]

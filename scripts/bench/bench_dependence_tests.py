@@ -13,7 +13,7 @@ kci     m = 200, Z of 1 and of 3 columns. ``linear``, ``post``, ``post-even`` fi
         the test (alphas, widths, signs); ``sine``, ``cubic-t``, ``scale`` confirm them. Level, and
         power where a part of X's own noise goes into Y.
 hsic    level of the default and of "gamma" with normal samples, ties and heavy tails, m = 100
-large   100,000 samples: level of "low-rank", and its power by the number of centres
+large   100,000 samples: level of "low-rank", and its power by the number of centers
 dhsic   level, and power against dependence of three variables of which no two are dependent
 mmd     level, and power against another spread, 100 and 150 values
 """

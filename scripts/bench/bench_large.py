@@ -48,7 +48,7 @@ def gram(m=50_000, n_centers=1000, d=20):
     tracemalloc.stop()
     for rows in (1000, 4096, m):
         times = best_of(3, lambda rows=rows: blocks(rows), ours)
-        what = f"K(X, Z) v, m = {m}, {n_centers} centres, against blocks of {rows} rows"
+        what = f"K(X, Z) v, m = {m}, {n_centers} centers, against blocks of {rows} rows"
         yield f"{what} (extra memory {extra:.1f} MB)", *times, 5.0
 
 
@@ -89,7 +89,7 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centers=1000, d=20):
         seconds.append(core)
         r2 = model.score(X[:5000], y[:5000])
         work = (
-            f"NystromRidge, m = {m}, {n_centers} centres: {wall:.1f} s ({core:.1f} s of all "
+            f"NystromRidge, m = {m}, {n_centers} centers: {wall:.1f} s ({core:.1f} s of all "
             f"cores), {model.n_iter_} steps, residual {model.residual_:.1g}, R^2 {r2:.4f}"
         )
         yield work, None, None, None
@@ -100,7 +100,7 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centers=1000, d=20):
 
 
 def hinge(m=100_000, n_centers=500, d=10):
-    """NystromSVC against scikit-learn's Nystroem and LinearSVC, on the same number of centres."""
+    """NystromSVC against scikit-learn's Nystroem and LinearSVC, on the same number of centers."""
     from sklearn.kernel_approximation import Nystroem
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -119,7 +119,7 @@ def hinge(m=100_000, n_centers=500, d=10):
     ours.fit(X[:5000], y[:5000])
     times = best_of(1, lambda: theirs.fit(X, y), lambda: ours.fit(X, y))
     gap = float(ours.duality_gap_[0] / ours.objective_[0])
-    what = f"support vectors, m = {m}, {n_centers} centres, to a gap of {gap:.1g}"
+    what = f"support vectors, m = {m}, {n_centers} centers, to a gap of {gap:.1g}"
     scores = f"accuracy {theirs.score(test, truth):.4f} and {ours.score(test, truth):.4f}"
     yield f"{what}, against Nystroem and LinearSVC ({scores})", *times, 1.0
 

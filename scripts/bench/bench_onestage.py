@@ -24,7 +24,7 @@ TOL = 1e-8
 
 
 def centered_kernels(m, p, seed=0):
-    """Gaussians of p random metrics on ten features, centred, of trace m; and a target."""
+    """Gaussians of p random metrics on ten features, centered, of trace m; and a target."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 10))
     grams = np.empty((p, m, m))

@@ -6,7 +6,7 @@
     scripts/bench/bench_scales.py --time                # seconds of a fit by number of samples
     scripts/bench/bench_scales.py --half fixed --widths -5 2 --iterations 2
 
-Standardised features, at most 400 samples for training and 1000 for testing, ten splits. Scores are
+Standardized features, at most 400 samples for training and 1000 for testing, ten splits. Scores are
 shares of labels predicted, or R^2:
 
 ridge      kernel ridge regression of one Gaussian, width and alpha by leave-one-out errors

@@ -6,7 +6,7 @@
     scripts/bench/bench_tuning.py --threads 2 --splits 1
 
 Each data set is split into 70 % for training and 30 % for testing, several times; features are
-standardised by the training part. On the same five folds of the training part, and with the same
+standardized by the training part. On the same five folds of the training part, and with the same
 nine widths of a Gaussian and five values of C or alpha:
 
 grid       GridSearchCV of SVC(cache_size=1000), or of KernelRidge, over the 45 candidates
@@ -62,7 +62,7 @@ MODELS = ("grid", "halving", *WEIGHTINGS)
 
 
 def samples(name, seed):
-    """Training and test parts (X, y, X_test, y_test), standardised, and whether y is classes."""
+    """Training and test parts (X, y, X_test, y_test), standardized, and whether y is classes."""
     data, size = datasets.load(name), DATA[name]
     classes = data.task == "classification"
     X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y)

@@ -8,7 +8,7 @@ The model is the loop of `alignlearn.engine.cluster`, run on a clock of numbers:
 tasks; a task goes to the thread that is free first; one process sends tasks and takes results.
 Constants: seconds for a pair and for a box of pairs, with as many processes at work as in the run;
 seconds of the sending process for a task and for a byte; the way of a task there and back. Pairs
-are measured before every run: a ratio is the median of several, of neighbours in time.
+are measured before every run: a ratio is the median of several, of neighbors in time.
 """
 
 from __future__ import annotations

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Learn a similarity from a few judgements, and use it on points nobody has judged.
+"""Learn a similarity from a few judgments, and use it on points nobody has judged.
 
 A person has said of 5 % of the pairs among 600 images of digits (scikit-learn's) whether they show
-the same digit; nobody has named a digit. A kernel is learned from these judgements in the space of
+the same digit; nobody has named a digit. A kernel is learned from these judgments in the space of
 one Gaussian hyper-kernel, of a ladder of them, and of the ladder with a scale for each column of
-the differences, learned from the same judgements. Reach and alpha are fixed: they were chosen on
+the differences, learned from the same judgments. Reach and alpha are fixed: they were chosen on
 the new images of the first draw, so only the other draws confirm them. The kernel then compares new
 images with the judged ones:
 
 - as a similarity: how often a pair of the same digit is ahead of a pair of different ones (AUC);
-- as neighbours: the digit of the most similar of n named images per class;
+- as neighbors: the digit of the most similar of n named images per class;
 - in a support vector machine that is trained on those alone (Krein, since the kernel may be
   indefinite).
 
-Beside it stand the best Gaussian (its width and C are the best on the test images, which favours
+Beside it stand the best Gaussian (its width and C are the best on the test images, which favors
 it) and the same after metric scaling alone: coordinates in which the differences of pairs judged
 the same are uncorrelated and of equal size (relevant component analysis, Bar-Hillel et al. 2005),
-its ridge chosen on the held-out judgements.
+its ridge chosen on the held-out judgments.
 
 usage: scripts/lab/example_similarity.py [--quick] [--out FOLDER] [--repeats N]
 """
@@ -77,7 +77,7 @@ def similarity_matrix(n, i, j, same):
 
 
 def learn(hyper, X, i, j, same):
-    """The kernel that ridge regression learns from all judgements."""
+    """The kernel that ridge regression learns from all judgments."""
     K = similarity_matrix(len(X), i, j, same)
     return HyperKRR(hyper, ALPHA, solver="dense").fit(X, K).kernel_
 
@@ -116,7 +116,7 @@ def machine_accuracy(K, K_test, y, y_test, named):
 
 
 def evaluate(similarity, grams, y, y_test, draws):
-    """The measures: AUC, then neighbours and machine for each number of named images per class."""
+    """The measures: AUC, then neighbors and machine for each number of named images per class."""
     row = [auc(similarity, y_test[:, None] == y)]
     for number in NAMED:
         neighbours, machines = [], []
@@ -139,7 +139,7 @@ def gaussians(Z, Z_test):
 
 
 def trial(X, labels, seed, quick):
-    """One draw of images and judgements: a row of measures for each method, and what it learned."""
+    """One draw of images and judgments: a row of measures for each method, and what it learned."""
     rng = np.random.default_rng(seed)
     n = IMAGES // 2 if quick else IMAGES
     judged, new = rng.permutation(len(X))[: 2 * n].reshape(2, n)
@@ -160,7 +160,7 @@ def trial(X, labels, seed, quick):
 
 
 def draw(values):
-    """Bars of the measures, a group for each, a colour for each method."""
+    """Bars of the measures, a group for each, a color for each method."""
     figure, axes = new_figure(1, 1, (8.5, 4.2))
     ax, places = axes[0, 0], np.arange(len(MEASURES))
     for k, (method, colour) in enumerate(zip(METHODS, COLOURS)):
@@ -177,7 +177,7 @@ def draw(values):
 
 def main(argv=None):
     """Print the table and draw the figure."""
-    args = arguments(__doc__, argv, default=5, help="draws of images and judgements (default: 5)")
+    args = arguments(__doc__, argv, default=5, help="draws of images and judgments (default: 5)")
     out = Output("similarity", args, kind="example")
     digits = load_digits()
     X, labels = digits.data / 16.0, digits.target
@@ -185,7 +185,7 @@ def main(argv=None):
     trials = [trial(X, labels, seed, args.quick) for seed in range(repeats)]
     values = np.array([found[0] for found in trials]).transpose(1, 2, 0)
     out.say(
-        f"{trials[0][3]} judgements of {trials[0][2]} images ({SHARE:.0%} of the pairs), as many "
+        f"{trials[0][3]} judgments of {trials[0][2]} images ({SHARE:.0%} of the pairs), as many "
         f"new images, {repeats} draws.",
         "Per cent, mean and standard deviation over the draws; n named images per class.",
         "",

@@ -17,7 +17,7 @@ from alignlearn.statistics import alignment, center_kernel
 FIGURES = Path(__file__).resolve().parents[2] / "figures"
 LEVEL = 0.1  # of the tests in appendix C of the 2012 paper
 
-# Okabe and Ito's colours, with a marker each: told apart without colour, too.
+# Okabe and Ito's colors, with a marker each: told apart without color, too.
 STYLES = {
     "uniform": ("#555555", "s"),
     "lkrr": ("#009E73", "D"),
@@ -263,7 +263,7 @@ class Trial:
 
 
 class GramTrial(Trial):
-    """Kernels on vectors: Gram matrices, centred and of mean diagonal 1 on the training folds."""
+    """Kernels on vectors: Gram matrices, centered and of mean diagonal 1 on the training folds."""
 
     def __init__(self, X, y, parts, task, *, kernels, scale="none"):
         super().__init__(y, parts, task)
@@ -286,13 +286,13 @@ class GramTrial(Trial):
         return [weights @ (K @ dual) for K in self.held_out]
 
     def test_alignment(self, weights):
-        """Centred alignment on the test fold."""
+        """Centered alignment on the test fold."""
         target = self.y_test.astype(float)
         return alignment(np.tensordot(weights, self.test_grams, 1), np.outer(target, target))
 
 
 class FeatureTrial(Trial):
-    """Rank-one kernels of sparse columns, centred and of mean diagonal 1 on the training folds."""
+    """Rank-one kernels of sparse columns, centered and of mean diagonal 1 on the training folds."""
 
     costs = C_GRID[:6]  # no choice comes near 32, and a hard margin in few columns takes long
 
@@ -313,7 +313,7 @@ class FeatureTrial(Trial):
         return [Z @ w - mean @ w for Z in self.X[1:]]
 
     def test_alignment(self, weights):
-        """Centred alignment on the test fold."""
+        """Centered alignment on the test fold."""
         K = FeatureFamily(self.X[2], scale=self.scale).gram(weights)
         target = self.y_test.astype(float)
         return alignment(K, np.outer(target, target))

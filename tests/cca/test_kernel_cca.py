@@ -1,4 +1,4 @@
-"""KernelCCA against the dense generalised eigenvalue problem, classical CCA, and exact laws."""
+"""KernelCCA against the dense generalized eigenvalue problem, classical CCA, and exact laws."""
 
 import pickle
 
@@ -25,7 +25,7 @@ def planted(rng, N, M=2, noise=0.3):
 
 
 def generalised(grams, kappa, regularization):
-    """A and B of the slides (zeros on the diagonal of A), from Gram matrices that are centred."""
+    """A and B of the slides (zeros on the diagonal of A), from Gram matrices that are centered."""
     M, N = len(grams), len(grams[0])
     A, B = np.zeros((2, M * N, M * N))
     for i, G in enumerate(grams):
@@ -88,7 +88,7 @@ def test_components_solve_the_problem_and_have_unit_denominators(regularization)
 @given(generators(), st.sampled_from([1e-3, 0.1, 3.0]))
 @settings(max_examples=20)
 def test_gram_regulariser_is_the_norm_at_two_kappa_over_n_and_a_rest(rng, kappa):
-    """Ledger 3.14: no larger than with 2 kappa / N, and equal to it for weak regularisation."""
+    """Ledger 3.14: no larger than with 2 kappa / N, and equal to it for weak regularization."""
     views = planted(rng, 30)
     model = KernelCCA(kernels=al.Gaussian(0.5), kappa=kappa, regularization="gram").fit(views)
     norm = clone(model).set_params(kappa=2.0 * kappa / 30, regularization="norm").fit(views)
@@ -218,7 +218,7 @@ def test_a_rank_that_is_too_small_is_said():
 
 @pytest.mark.parametrize("solver", ["exact", "low-rank"])
 def test_new_samples_are_centred_with_the_training_means(solver):
-    """Against coefficients of the centred training kernel, row by row."""
+    """Against coefficients of the centered training kernel, row by row."""
     rng = np.random.default_rng(7)
     X, Y = planted(rng, 50)
     new, _ = planted(rng, 9)

@@ -480,7 +480,7 @@ LABELS = np.arange(60) % 2
         (
             {"X": sparse.csr_matrix(X60), "kernels": [FromFunction(max)]},
             TypeError,
-            "X is a sparse matrix, which max does not take",
+            "X is a sparse matrix, which max does not accept",
         ),
         ({"y": np.ones(60)}, ValueError, "y is constant"),
         ({"y": np.zeros(60, dtype=int)}, ValueError, "single class"),

@@ -96,12 +96,12 @@ def test_compressed_text_is_recognised_by_its_content(tmp_path, pack):
 
 
 def test_target_by_name_and_number(tmp_path):
-    path = write(tmp_path, "t.csv", "size,colour class,weight\n1,red,5\n2,blue,6\n3,red,8\n")
-    for target in ("colour class", 1, -2):
+    path = write(tmp_path, "t.csv", "size,color class,weight\n1,red,5\n2,blue,6\n3,red,8\n")
+    for target in ("color class", 1, -2):
         data = datasets.load(path, target=target)
         assert data.y.tolist() == ["red", "blue", "red"]
         assert data.feature_names == ("size", "weight")
-    with pytest.raises(ValueError, match=r"'weigth'.*'size', 'colour class'.*mean 'weight'"):
+    with pytest.raises(ValueError, match=r"'weigth'.*'size', 'color class'.*mean 'weight'"):
         datasets.load(path, target="weigth")
     with pytest.raises(ValueError, match="3 columns"):
         datasets.load(path, target=3)

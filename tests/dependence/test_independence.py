@@ -206,7 +206,11 @@ def test_bad_views_are_named(arguments, message):
     ("options", "error", "message"),
     [
         ({"method": "exact"}, ValueError, "method='exact' is not known"),
-        ({"method": "gamma", "unbiased": True}, ValueError, "the law is that of the biased"),
+        (
+            {"method": "gamma", "unbiased": True},
+            ValueError,
+            "its distribution is that of the biased",
+        ),
         ({"n_permutations": 0}, ValueError, "n_permutations"),
         ({"n_permutations": None}, TypeError, "n_permutations"),
         ({"unbiased": 1}, TypeError, "unbiased"),

@@ -356,7 +356,7 @@ X = np.random.default_rng(12).normal(size=(30, 2))
         (lambda: al.hsic_test(X, X, method="low-rank"), "X has 30 samples; .* at least 10000"),
         (
             lambda: al.hsic_test(X, X, method="low-rank", unbiased=True, n_permutations=1),
-            "the law is that of the biased",
+            "its distribution is that of the biased",
         ),
         (
             lambda: al.hsic_test(X, np.ones(30), method="low-rank", n_permutations=1),

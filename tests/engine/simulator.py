@@ -68,7 +68,7 @@ class Race(AssertionError):
 class Watched:
     """An array in shared memory that knows who used each number since the last barrier.
 
-    It is never initialised, as on a device, but with NaN (or the largest integer): what is read
+    It is never initialized, as on a device, but with NaN (or the largest integer): what is read
     before it is written spoils the result.
     """
 

@@ -1,4 +1,4 @@
-"""The vectorised exponentials against extended precision."""
+"""The vectorized exponentials against extended precision."""
 
 import numpy as np
 import pytest

@@ -74,7 +74,7 @@ def matrix(draws, m, d, tags):
 
 
 def benign(draws, m, d):
-    """A float64 matrix (m, d) of scale 1, possibly with duplicated rows: for optimisation."""
+    """A float64 matrix (m, d) of scale 1, possibly with duplicated rows: for optimization."""
     X = draws.numbers.normal(size=(m, d))
     return X[draws.numbers.integers(0, m, m)] if draws.chance(0.1) else X
 

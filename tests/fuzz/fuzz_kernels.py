@@ -22,8 +22,8 @@ class Values(NamedTuple):
     K : ndarray of longdouble
     exact : ndarray
         Error of the kernel's value.
-    centred : ndarray
-        Error of what is centred later, which may lack constants.
+    centered : ndarray
+        Error of what is centered later, which may lack constants.
     register : ndarray
         Size of what is summed before centring.
     peak : float

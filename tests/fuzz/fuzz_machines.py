@@ -36,7 +36,7 @@ def confidences(raw, n_classes, multiclass):
 def check_svm(what, K, coef, linear, bounds, epsilon, tol, slack):
     """Feasibility, and the optimality conditions to ``tol``, of a dual solution; its gap.
 
-    The dual is: minimise b'Kb / 2 + linear'b + epsilon |b|_1, sum(b) = 0, lower <= b <= upper.
+    The dual is: minimize b'Kb / 2 + linear'b + epsilon |b|_1, sum(b) = 0, lower <= b <= upper.
     """
     lower, upper = bounds
     size = np.abs(coef).sum()
@@ -109,9 +109,9 @@ def sklearn_svr(K, y, C, epsilon, tol):
 
 
 def sklearn_ridge(K, K_test, y, alpha):
-    """Predictions of scikit-learn's KernelRidge on centred kernels, and a bound on rounding.
+    """Predictions of scikit-learn's KernelRidge on centered kernels, and a bound on rounding.
 
-    ``K`` (m, m) and ``K_test`` (n, m) in long double, not centred.
+    ``K`` (m, m) and ``K_test`` (n, m) in long double, not centered.
     """
     from sklearn.kernel_ridge import KernelRidge
 

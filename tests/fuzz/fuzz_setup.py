@@ -26,7 +26,7 @@ class Setup:
     grams, against : list of Values
         Of the training samples and of the new ones against them, in the forms of the machines.
     relative : float
-        Relative rounding of the worst kernel's centred norm.
+        Relative rounding of the worst kernel's centered norm.
     in_range : bool
         Whether the values of the new samples with each other are in range.
     """
@@ -91,7 +91,7 @@ def setup(draws, *, low=6, high=40, psd=True, double=False, linear_only=False):
 
 
 def relative_rounding(v, eps):
-    """Rounding of a kernel's centred norm by the norm; infinite for a kernel that does not vary."""
+    """Relative rounding of a kernel's centered norm; infinite for a constant kernel."""
     if not np.all(np.isfinite(v.K)):
         return np.inf
     C, terms = norm(center(v.K)), 2 * len(v.K) + 16

@@ -298,7 +298,7 @@ def _leave_one_out(kernels, rule, alphas, X, y):
             predicted[i] = sklearn_ridge(*pair, y[rows], alpha)[0][0]
         errors.append(-np.mean(np.sqrt(np.mean(np.square(y - predicted), axis=0))))
     wrong = np.abs(found.cv_results_["split0_test_score"] - errors).max() / np.abs(errors).max()
-    # The exact kernel, read here, holds constants beside what is centred, and so their rounding.
+    # The exact kernel, read here, holds constants beside what is centered, and so their rounding.
     allowed = 1e-6 + len(y) * EPS * float(np.abs(K).max()) / min(alphas)
     require(wrong <= allowed, "leave-one-out", f"{wrong:.3g} > {allowed:.3g} {rule} {alphas}")
     return "leave-one-out"

@@ -84,7 +84,7 @@ def test_ordered(draws):
 
 @fuzz(1)
 def test_scaled(draws):
-    """The unit of a kernel does not matter where traces are normalised."""
+    """The unit of a kernel does not matter where traces are normalized."""
     setting = setup(draws, double=True)
     model, y = _model(draws, setting)
     if not setting.usable:
@@ -103,7 +103,7 @@ def test_scaled(draws):
 
 @fuzz(1)
 def test_combiner(draws):
-    """`KernelCombiner`: Gram matrices of the learned kernel, centred or not."""
+    """`KernelCombiner`: Gram matrices of the learned kernel, centered or not."""
     setting = setup(draws, psd=False)
     centred = draws.chance(0.6)
     y = (

@@ -154,7 +154,7 @@ def test_features(draws):
     centred = S.exact - S.exact.mean(axis=0)
     values = []
     for scale, c in parts:
-        # Centred features, since the offsets of others would cost the digits of the oracle.
+        # Centered features, since the offsets of others would cost the digits of the oracle.
         K, register = (scale * A[:, c] @ A[:, c].T for A in (centred, np.abs(centred)))
         values.append(Values(K, None, (d + m + 6) * S.eps * register, register, 0.0))
     found = al.alignment_statistics(X, y.given, kernels, task=y.task)

@@ -74,7 +74,7 @@ def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
     ours = smo(full, -K.ravel(), (-bound, bound), epsilon=0.1, tol=1e-12)
     exact = model.set_params(tol=1e-12).fit(X, K).predict(U, X).ravel()
     np.testing.assert_allclose(test @ ours.coef - ours.multiplier, exact, atol=1e-9)
-    # Both minimise the same convex function: ours is no larger.
+    # Both minimize the same convex function: ours is no larger.
     assert objective(model.predict(X), K, model, C) <= objective_of(other, full, K, C) + 1e-6
 
 

@@ -25,7 +25,7 @@ def centered(K):
 
 
 def test_weights_are_those_of_alignment_between_pairs():
-    """Against the matrices of all pairs, formed and centred."""
+    """Against the matrices of all pairs, formed and centered."""
     K = np.exp(-0.7 * D)
     i, j = np.triu_indices(9)
     grams = [centered(part(X[i], X[j])) for part in LADDER.parts]

@@ -131,7 +131,7 @@ SATURATED = {
     "scaled": (2.0 * ExponentialDot(1.0), "exponentialdot"),
     "exp": (Linear().exp(), r"exp\(linear\)"),
     "exp of exp": (((0.01 * Linear()).exp()).exp(), r"exp\("),
-    "part of a normalised sum": ((ExponentialDot(1.0) + Linear()).normalized(), "exponentialdot"),
+    "part of a normalized sum": ((ExponentialDot(1.0) + Linear()).normalized(), "exponentialdot"),
     "on columns": (Columns(ExponentialDot(1.0), [0]), "exponentialdot"),
     "of a function": (FromFunction(np.dot).exp(), r"exp\(dot\)"),
 }
@@ -142,7 +142,7 @@ SATURATED = {
 def test_overflow_is_an_error_that_names_the_kernel_and_the_remedies(name, dtype):
     kernel, shown = SATURATED[name]
     X = np.array([[40.0], [39.0], [1.0], [2.0]], dtype)
-    message = rf"{shown}.*exponents up to (709|88).*Scale X, lower gamma, or normalise"
+    message = rf"{shown}.*exponents up to (709|88).*Scale X, lower gamma, or normalize"
     for call in (
         lambda: kernel(X),
         lambda: kernel(X[2:], X[:1]),
@@ -157,7 +157,7 @@ def test_overflow_is_an_error_that_names_the_kernel_and_the_remedies(name, dtype
 def test_the_limit_of_single_precision_is_its_own():
     X = np.array([[10.0], [3.0]])
     np.testing.assert_allclose(ExponentialDot(1.0)(X), np.exp(X @ X.T), rtol=1e-13)
-    with pytest.raises(ValueError, match=r"exp\(100\), accepted are exponents up to 88 \(float32"):
+    with pytest.raises(ValueError, match=r"exp\(100\); accepted: exponents up to 88 \(float32"):
         ExponentialDot(1.0)(X.astype(np.float32))
 
 
@@ -178,7 +178,7 @@ def test_values_whose_squares_overflow_are_refused_by_the_statistics():
 )
 def test_normalisation_is_advised_where_it_helps(kernel, size, helps):
     X, y = size * np.array([[1.0, 0.0], [0.5, 0.2], [-0.2, 0.7]]), [0.0, 1.0, 2.0]
-    remedy = "or normalise the kernel: kernel.normalized()" if helps else "Scale X or lower gamma."
+    remedy = "or normalize the kernel: kernel.normalized()" if helps else "Scale X or lower gamma."
     with pytest.raises(ValueError, match=re.escape(remedy)):
         alignment_statistics(X, y, [kernel])
     if helps:

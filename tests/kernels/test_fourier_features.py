@@ -101,5 +101,5 @@ def test_bad_samples_and_kernels():
         small()(np.full((2, 3), np.nan))
     with pytest.raises(ValueError, match="products with the frequencies"):
         small()(np.full((2, 3), 1e308) * [1, 1, 1])
-    with pytest.raises(ValueError, match="no spectral density"):
+    with pytest.raises(ValueError, match="no known spectral density"):
         draw_frequencies(al.Linear(), 3, 2, RNG)

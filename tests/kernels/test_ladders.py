@@ -239,7 +239,7 @@ def oracle_l1(X):
         ((Gaussian, [1.0]), {"multiple": 2.0}, TypeError, "'multiple' is not a parameter"),
         ((Gaussian, [1.0]), {"nu": 0.5}, TypeError, "'nu' is not a parameter"),
         ((Matern, [1.0]), {"nu": 3.0}, ValueError, "nu=3"),
-        ((Polynomial, [1.0]), {}, ValueError, "Polynomial has no multiple"),
+        ((Polynomial, [1.0]), {}, ValueError, "Polynomial cannot multiply"),
     ],
 )
 def test_bad_arguments_of_a_ladder(given, parameters, error, match):

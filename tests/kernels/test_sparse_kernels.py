@@ -186,7 +186,7 @@ def test_kernels_that_read_other_samples_are_named(which):
     for call in (kernel, kernel.diag):
         with pytest.raises(TypeError) as error:
             call(sparse.csr_array(A))
-        assert f"X is a sparse matrix, which {kernel} does not take" in str(error.value)
+        assert f"X is a sparse matrix, which {kernel} does not accept" in str(error.value)
         assert "X.toarray()" in str(error.value)
 
 

@@ -41,7 +41,7 @@ def test_tools_of_scikit_learn_call_it(kernel):
 
 @pytest.mark.parametrize("kernel", [al.Gaussian(), al.Polynomial("median"), al.Gower()], ids=str)
 def test_parameters_from_samples_are_refused(kernel):
-    with pytest.raises(ValueError, match=r"takes parameters from samples.*accepted"):
+    with pytest.raises(ValueError, match=r"has parameters that depend on the samples.*accepted"):
         kernel(X[0], Z[0])
 
 

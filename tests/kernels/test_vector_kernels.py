@@ -169,7 +169,7 @@ def test_kernels_marked_psd_are(X, kernel):
 @pytest.mark.parametrize(
     ("kernel", "X"),
     [
-        # The octahedron's corners are orthogonal in value, and its centre near all six of them.
+        # The octahedron's corners are orthogonal in value, and its center near all six of them.
         (TL1(2.0), np.vstack([np.zeros((1, 3)), np.eye(3), -np.eye(3)])),
         (Log(1.0), [[0.0], [1.0]]),  # zero trace, not zero
         (Sigmoid(1.0, -1.0), [[0.1], [0.0]]),  # tanh(-1) on the diagonal
@@ -223,15 +223,15 @@ def test_bad_gamma_is_refused_by_name(kind, gamma):
         (lambda: Periodic("scale"), "length_scale"),
         (lambda: Periodic(period=np.inf), "period"),
         (lambda: Periodic(1e-200), "length scales >= 1e-150"),
-        (lambda: Periodic(period=1e-320), "accepted are periods"),
+        (lambda: Periodic(period=1e-320), "accepted: periods"),
         (lambda: Gaussian(1.0, multiple=0.0), "multiple"),
-        (lambda: Matern(2.0), "nu=2: accepted are 0.5, 1.5 and 2.5"),
+        (lambda: Matern(2.0), "nu=2: accepted: 0.5, 1.5 and 2.5"),
         (lambda: Matern("scale"), "nu"),
         (lambda: Matern(length_scale=0.0), "length_scale"),
-        (lambda: Matern(length_scale=1.0, gamma=1.0), "give one of them"),
+        (lambda: Matern(length_scale=1.0, gamma=1.0), "set one of them"),
         (lambda: RationalQuadratic(0.0), "alpha"),
         (lambda: RationalQuadratic(length_scale=-1.0), "length_scale"),
-        (lambda: RationalQuadratic(length_scale=1.0, gamma="auto"), "give one of them"),
+        (lambda: RationalQuadratic(length_scale=1.0, gamma="auto"), "set one of them"),
         (lambda: gaussian_kernels([]), "gammas"),
         (lambda: gaussian_kernels([[1.0, 2.0]]), "gammas"),
         (lambda: gaussian_kernels([1.0, -2.0]), "gamma"),

@@ -1,4 +1,4 @@
-"""Ridge regression at few centres: kernel ridge with all samples, else dense normal equations."""
+"""Ridge regression at few centers: kernel ridge with all samples, else dense normal equations."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def data(m=300, d=4, seed=0):
 
 
 def dense(model, X, y, alpha, weight=None, fit_intercept=True):
-    """Predictions on X from the normal equations at the model's centres, solved as they are."""
+    """Predictions on X from the normal equations at the model's centers, solved as they are."""
     weight = np.ones(len(X)) if weight is None else weight
     K, Kc = model.kernel_(X, model.centers_), model.kernel_(model.centers_)
     ones = np.ones((len(X), 1 if fit_intercept else 0))
@@ -232,7 +232,7 @@ def test_bad_data():
 @pytest.mark.parametrize("centers", ["uniform", "leverage", "k-means++"])
 @pytest.mark.parametrize("machine", [al.NystromRidge, al.NystromSVC])
 def test_samples_of_weight_0_are_left_out(machine, centers):
-    """Of the width of the kernel and of the centres, too."""
+    """Of the width of the kernel and of the centers, too."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * np.where(np.arange(60) < 40, 1.0, 5.0)[:, None]
     y, weight = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1), (np.arange(60) < 40) * 2.0

@@ -1,4 +1,4 @@
-"""Support vectors at few centres: with all samples those of the Gram matrix."""
+"""Support vectors at few centers: with all samples those of the Gram matrix."""
 
 import numpy as np
 import pytest

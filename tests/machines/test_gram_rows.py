@@ -152,7 +152,7 @@ def test_kernels_beyond_single_precision(unit):
 
 
 def test_a_sample_far_out_has_rows_in_double_precision():
-    """Its neighbours are then told apart, where float32 would merge them."""
+    """Its neighbors are then told apart, where float32 would merge them."""
     X, y, _ = samples(n_classes=2)
     X[0], X[1], y[0], y[1] = 1e6, 1e6 + 0.02, 0, 1
     cache = row_cache(gaussians(X), 10**8)

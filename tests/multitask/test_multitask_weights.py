@@ -294,7 +294,7 @@ def test_common_weights(norm):
     best = total(theta)
     assert model.result_.objective == pytest.approx(best, rel=1e-6)
     rng = np.random.default_rng(0)
-    for _ in range(25):  # of a convex function: no feasible neighbour is lower
+    for _ in range(25):  # of a convex function: no feasible neighbor is lower
         other = np.maximum(theta + 0.1 * rng.normal(size=3), 0.0)
         other /= max(np.linalg.norm(other, norm), 1e-9)
         assert total(other) >= best * (1.0 - 1e-6)

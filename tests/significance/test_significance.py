@@ -336,7 +336,7 @@ def check_texts(figure, axes):
             box = name.get_window_extent()
             assert box.x1 < ax.bbox.x0 or box.x0 > ax.bbox.x1
     for one, two in itertools.combinations(boxes, 2):
-        # Boxes have room for descenders, so neighbouring lines may share two pixels.
+        # Boxes have room for descenders, so neighboring lines may share two pixels.
         shared = min(one.y1, two.y1) - max(one.y0, two.y0)
         assert shared < 2.0 or min(one.x1, two.x1) <= max(one.x0, two.x0)
 

@@ -13,7 +13,7 @@ X = RNG.uniform(0.5, 2.0, (100, 2))
 Y = (X[:, 0] > 1.2).astype(int)
 FLAT = {
     "cosine of one column": al.Columns(al.Cosine(), 1),
-    "normalised on one column": al.Columns(al.Linear(), 1).normalized(),
+    "normalized on one column": al.Columns(al.Linear(), 1).normalized(),
     "power of a wide Gaussian": al.Gaussian(1e-17) ** 2,
     "polynomial of a tiny gamma": al.Polynomial(1e-17, 1.0, 3),
     "sigmoid of a tiny gamma": al.Sigmoid(1e-17, 1.0),

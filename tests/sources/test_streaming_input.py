@@ -43,13 +43,13 @@ BAD = {
     "matrix as kernel": ((X3, Y3, [X3]), TypeError, "Precomputed"),
     "sparse X of objects": (
         (sparse.csr_array(X3), Y3, ["rbf", FromFunction(max)]), TypeError,
-        "X is a sparse matrix, which max does not take.*toarray"),
+        "X is a sparse matrix, which max does not accept.*toarray"),
     "sparse X, precomputed": (
         (sparse.csr_array(X3), Y3, [Precomputed(np.eye(3), name="K")]), TypeError,
-        "X is a sparse matrix, which K does not take"),
+        "X is a sparse matrix, which K does not accept"),
     "sparse X, weighted": (
         (sparse.csr_array(X3), Y3, [Gaussian(1.0) + Linear().weighted(np.ravel)]), TypeError,
-        "X is a sparse matrix, which gaussian.*ravel-weighted linear does not take"),
+        "X is a sparse matrix, which gaussian.*ravel-weighted linear does not accept"),
     "NaN in sparse X of pairs": (
         (sparse.csr_array(X3 * np.nan), Y3, ["rbf"]), ValueError, "X contains NaN"),
     "no sparse column": (

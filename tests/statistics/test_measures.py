@@ -61,7 +61,7 @@ def test_alignment_is_the_cosine_of_centred_matrices(pair, scale, shift):
     value = alignment(K, L)
     Kc, Lc = oracle.center(K), oracle.center(L)
     norms = np.sqrt(np.sum(Kc * Kc) * np.sum(Lc * Lc))
-    # Near constant matrices (1 + 1e-6 K) the centred part has lost six digits on entry.
+    # Near constant matrices (1 + 1e-6 K) the centered part has lost six digits on entry.
     assume(min(np.abs(Kc).max() / np.abs(K).max(), np.abs(Lc).max() / np.abs(L).max()) > 1e-8)
     assert value == pytest.approx(float(np.sum(Kc * Lc) / norms), abs=1e-6)
     assert -1e-12 <= value <= 1 + 1e-12
@@ -218,7 +218,7 @@ def test_unbiased_cka_of_a_diagonal_matrix_is_zero_and_says_so(m):
 
 @given(st.integers(4, 7), st.integers(1, 5), generators())
 def test_unbiased_products_form_a_positive_semi_definite_matrix(m, p, rng):
-    """They are inner products of U-centred matrices, for indefinite kernels too."""
+    """They are inner products of U-centered matrices, for indefinite kernels too."""
     grams = [(A := rng.normal(size=(m, m))) + A.T for _ in range(p)]
     M = np.array([[hsic(K, L, unbiased=True) for L in grams] for K in grams])
     w = np.linalg.eigvalsh(M)

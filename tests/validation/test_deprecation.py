@@ -75,7 +75,7 @@ def test_a_parameter_without_successor_is_ignored():
 
 
 def test_both_names_at_once_are_refused():
-    with pytest.warns(FutureWarning), pytest.raises(TypeError, match="give one of them"):
+    with pytest.warns(FutureWarning), pytest.raises(TypeError, match="set one of them"):
         ridge(1, lamda=2.0, alpha=2.0)
     with pytest.warns(FutureWarning), pytest.raises(TypeError, match="multiple values"):
         ridge(1, 2.0, lamda=2.0)

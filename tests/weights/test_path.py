@@ -15,7 +15,7 @@ from alignlearn.weights.path import sparse_path
 
 
 def statistics_of(V, t, scale=None):
-    """Of rank-one "kernels" with centred matrices V[:, k] (as vectors), and a target vector."""
+    """Of rank-one "kernels" with centered matrices V[:, k] (as vectors), and a target vector."""
     V = V if scale is None else V * scale
     trace = np.linalg.norm(V, axis=0)
     return AlignmentStatistics(V.T @ t, V.T @ V, trace, float(np.linalg.norm(t)), len(t))

@@ -244,7 +244,7 @@ def test_kernels_that_do_not_vary():
         with pytest.raises(ValueError, match="cv: every kernel is constant on a training set"):
             stage_one.learn(problem, name)
     given = [al.Precomputed(-np.eye(M), is_psd=False)]
-    with pytest.raises(ValueError, match="not positive semi-definite: its centred trace is -44"):
+    with pytest.raises(ValueError, match="not positive semi-definite: its centered trace is -44"):
         learned("classification", "alignf", kernels="precomputed", samples=given)
 
 

@@ -31,7 +31,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def gram_statistics(matrices, y):
-    """Statistics by the definition: centre every Gram matrix with H K H."""
+    """Statistics by the definition: center every Gram matrix with H K H."""
     m = len(y)
     H = np.eye(m) - 1 / m
     centered = [H @ K @ H for K in matrices]

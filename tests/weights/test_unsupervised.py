@@ -1,4 +1,4 @@
-"""Weights without a target: oracles in NumPy, what they maximise, and estimators without y."""
+"""Weights without a target: oracles in NumPy, what they maximize, and estimators without y."""
 
 import itertools
 import pickle
@@ -20,7 +20,7 @@ WITHOUT_TARGET = ["uniform", "consensus", "max-entropy", "structure"]
 
 
 def learned(weighting, kernels=KERNELS, samples=X, **options):
-    """Weights, of sum 1, of centred kernels of norm 1."""
+    """Weights, of sum 1, of centered kernels of norm 1."""
     model = al.KernelCombiner(kernels, weighting=weighting, **options).fit(samples)
     weights = model.weights_ * model.statistics_.norms
     return weights / weights.sum()
@@ -74,7 +74,7 @@ def test_max_entropy_has_the_most_even_spectrum():
 
 
 def naive_distortion(n_neighbors):
-    """Sums over the edges of all graphs by the definition, for centred kernels of norm 1."""
+    """Sums over the edges of all graphs by the definition, for centered kernels of norm 1."""
     W = np.zeros((40, 40))
     for K in CENTERED:
         D = np.diag(K)[:, None] + np.diag(K) - 2.0 * K
@@ -201,7 +201,7 @@ def test_neighbours_are_those_of_the_samples():
 @pytest.mark.parametrize("times", [2, 7, 20])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_structure_does_not_depend_on_repetitions(times, kind):
-    """Copies of a sample are no neighbours, which would leave only rounding to be minimized."""
+    """Copies of a sample are no neighbors, which would leave only rounding to be minimized."""
     few = X[:25].astype(kind)
     order = np.random.default_rng(0).permutation(25 * times)
     again = np.repeat(few, times, axis=0)[order]

@@ -56,7 +56,7 @@ def _subtract(K, rows, columns):
 
 
 def center_gram(K, means=None, share=None):
-    """Centre a Gram matrix on the device in place, as `statistics.center_gram` does.
+    """Center a Gram matrix on the device in place, as `statistics.center_gram` does.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ shared memory, and every value that a thread reads from there serves four pairs 
 machine code for compute capability 9.0 the loop takes 84 instructions for a feature, 64 of them
 arithmetic of distances; a product with a Gaussian of 20 features takes about 79 instructions a pair
 in all, and 64 registers in float32: 32 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
-measured.) Neighbouring threads take neighbouring columns: they read shared memory without conflicts
+measured.) Neighboring threads take neighboring columns: they read shared memory without conflicts
 and write whole lines. Where more than two columns are multiplied, threads take 4 x 4 pairs and up
 to six columns for one evaluation of the kernels. Samples with too many features for shared memory
 are read through the first level cache by the same loop.

@@ -1,8 +1,8 @@
 """Hyper-kernels between pairs of points on a CUDA device; see `alignlearn.engine.hyper_values`.
 
 A block of threads takes a few pairs p; its threads go through the pairs q side by side, so that
-what belongs to q is read once for all these p, in one piece, and neighbouring q, which often share
-a point, read neighbouring entries of the table. Arithmetic is in the table's type, sums of products
+what belongs to q is read once for all these p, in one piece, and neighboring q, which often share
+a point, read neighboring entries of the table. Arithmetic is in the table's type, sums of products
 are in float64: few values are added in the table's type before.
 """
 

@@ -1,4 +1,4 @@
-"""One-stage kernel learning: weights and dual coefficients from one optimisation problem."""
+"""One-stage kernel learning: weights and dual coefficients from one optimization problem."""
 
 from .aligned import AlignedKRR
 from .base import OneStageResult, OneStageWeighting

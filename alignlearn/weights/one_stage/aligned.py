@@ -1,4 +1,4 @@
-"""Kernel ridge regression whose kernel is learned for the objective and for alignment at once."""
+"""Kernel ridge regression whose kernel optimizes the ridge objective and the alignment jointly."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ROUNDING = 16 * np.finfo(np.float64).eps
 class AlignedKRR(OneStageWeighting):
     """The single-stage problem of Cortes, Mohri and Rostamizadeh (2012), section 3.4, eq. (9).
 
-    Minimises over ``mu >= 0`` the convex function
+    Minimizes over ``mu >= 0`` the convex function
 
         y'(K_mu + alpha I)^-1 y - gamma mu'a + mu'(gamma2 M + gamma1 I) mu,
 
-    with ``a_k = <K_k, yy'>`` and ``M_kl = <K_k, K_l>`` of the (centred) matrices.
+    with ``a_k = <K_k, yy'>`` and ``M_kl = <K_k, K_l>`` of the (centered) matrices.
 
     Parameters
     ----------
@@ -38,24 +38,24 @@ class AlignedKRR(OneStageWeighting):
     gamma1, gamma2 : float, default 1.0
         gamma' and gamma'' of the paper, >= 0 and not both 0: without them there is no minimiser.
     alpha : float, default 1.0
-        Ridge parameter, > 0. It can be had from the others: with ``mu = alpha mu'`` the problem
-        becomes the one with alpha 1 and ``alpha^2 gamma, alpha^3 gamma1, alpha^3 gamma2``.
+        Ridge parameter, > 0. It is redundant: with ``mu = alpha mu'`` the problem becomes the one
+        with alpha 1 and ``alpha^2 gamma, alpha^3 gamma1, alpha^3 gamma2``.
     solver : {"newton", "fixed-point"}, default "newton"
         Newton's method with nonnegative quadratic subproblems and a line search; or the averaged
         iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
         minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
-        Largest `kkt_residual`; up to 1e-9, or what rounding leaves of
-        ill-conditioned problems (up to 1e-6, or any where the duality gap is rounding), is accepted
-        where no step makes it smaller.
+        Maximum `kkt_residual`; up to 1e-9, or what rounding leaves of ill-conditioned problems (up
+        to 1e-6, or any where the duality gap is rounding), is accepted where no step makes it
+        smaller.
     max_iter : int, optional
         200 by default.
 
     Notes
     -----
     The parameters have units: those of y squared, over powers of the kernels' units. As the
-    ``weighting`` of an estimator the rule sees targets of mean square 1, so that the units of y do
-    not matter; the machine is then trained on y as it is.
+    ``weighting`` of an estimator, the rule gets targets with mean square 1, so that the units of y
+    do not matter; the model is then trained on the original y.
 
     ``kkt_residual`` of the result is the largest of ``|g_k|`` where ``mu_k > 0`` and of ``-g_k``
     where ``mu_k = 0``, relative to the largest entry of the gradient's terms. The result's
@@ -209,7 +209,7 @@ class _Point(_Evaluation):
 
 
 def _newton(problem, tol, max_iter):
-    """Projected Newton: the second-order model is minimised over mu >= 0, then searched along."""
+    """Projected Newton: the second-order model is minimized over mu >= 0, then searched along."""
     point = _Point(
         problem, problem.inner(problem.linear + problem.family.quadratic(problem.base.Y))
     )

@@ -1,4 +1,4 @@
-"""What the one-stage rules share: the result, and the checks of targets and parameters."""
+"""Base classes of the one-stage rules: result, and checks of targets and parameters."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ REMEDY = "raise max_iter, tol or the regularization"  # where a rule stopped abo
 
 @dataclass(frozen=True, eq=False)
 class OneStageResult(WeightResult):
-    """Weights and dual coefficients found together, with a certificate.
+    """Weights and dual coefficients of a joint problem, with a certificate.
 
     Attributes
     ----------
     weights : ndarray of shape (p,), float64
-        In the problem's own scale: the learned kernel is ``sum_k weights_k K_k`` as it is.
+        In the scale of the problem: the learned kernel is ``sum_k weights_k K_k``.
     dual_coef : ndarray of shape (m,) or (m, c)
         Coefficients of the learned function, ``f(x) = sum_i dual_coef_i K(x_i, x) + intercept``.
     intercept : float or ndarray of shape (c,)
@@ -34,9 +34,9 @@ class OneStageResult(WeightResult):
     duality_gap : float
         Upper bound minus lower bound of that value, relative to it.
     kkt_residual : float
-        Of the optimality conditions; the rule's docstring says which.
+        Residual of the optimality conditions, defined in the rule's docstring.
     method : str
-        The algorithm that gave the answer.
+        The algorithm that computed the result.
     alignment, uniform_alignment, kernel_alignments
         NaN unless statistics were given.
 
@@ -87,7 +87,7 @@ class OneStageWeighting(ParamsMixin, Rule):
         OneStageResult
             Dual coefficients are 0 for samples of weight 0. Errors and warnings as in
             `solve_grams`; also a ValueError for targets and sample weights that the rule does not
-            take.
+            support.
         """
         return learn_from_grams(problem, self)
 
@@ -97,16 +97,16 @@ class OneStageWeighting(ParamsMixin, Rule):
         Parameters
         ----------
         grams : sequence of p arrays (m, m), array (p, m, m), GramFamily or FeatureFamily
-            Symmetric positive semi-definite matrices, used as they are: centre and scale them
-            first if the problem asks for it. They stay in memory during the call.
+            Symmetric positive semidefinite matrices, used unchanged: center and scale them first if
+            needed. They stay in memory during the call.
         y : array-like of shape (m,) or (m, c)
-            Targets as they are (centre them with the kernels), or class labels where the rule's
-            ``targets`` is "labels".
+            Targets, used unchanged (center them if the kernels are centered), or class labels if
+            the rule's ``targets`` is "labels".
         statistics : AlignmentStatistics, optional
             Of the same matrices, for the alignments in the result.
         sample_weight : array-like of shape (m,), optional
-            Not negative; costs of the samples, and their shares in the matrices' traces, are
-            multiplied by it. Only where ``sample_weights`` is "costs".
+            Nonnegative factors of the samples' costs and of their shares in the matrices' traces.
+            Only if ``sample_weights`` is "costs".
 
         Returns
         -------
@@ -122,7 +122,7 @@ class OneStageWeighting(ParamsMixin, Rule):
         ConvergenceWarning
             The certificate is above ``tol``; the message states what was reached.
         DegenerateKernelWarning
-            No kernel has anything to do with the target.
+            No kernel is related to the target.
         """
         self._check_parameters()
         family = open_family(grams)
@@ -169,7 +169,7 @@ def check_scale(name, value, low=1e-100):
 def real_rows(y, n_samples):
     """Targets as rows (c, m), and the function that brings rows back to y's shape."""
     y = check_targets(y, n_samples)
-    target_norm(y.reshape(n_samples, -1))  # refuses what overflows
+    target_norm(y.reshape(n_samples, -1))  # raises an error for overflow
     rows = np.ascontiguousarray(y.reshape(n_samples, -1).T)
     return rows, lambda R: R[0] if y.ndim == 1 else np.ascontiguousarray(R.T)
 

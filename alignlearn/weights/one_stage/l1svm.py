@@ -27,7 +27,7 @@ _FINE_STEPS = 10
 
 
 class L1SVM(OneStageWeighting):
-    """Kernel weights that minimise the objective of a support vector machine.
+    """Kernel weights that minimize the optimal objective of a support vector machine.
 
     Solves ``min_mu max_a 2 a'1 - a'Y K_mu Y a`` subject to the machine's constraints ``0 <= a <=
     C, a'y = 0`` and to ``mu >= 0`` with a bounded trace (Lanckriet et al. 2004): with t_k the mean
@@ -48,10 +48,10 @@ class L1SVM(OneStageWeighting):
         Half-width of the tube without loss, in units of y.
     multiclass : {"ovo", "ovr"}, default "ovo"
     tol : float, default 1e-3
-        Largest duality gap relative to the objective. The weights are as a rule far more exact; see
-        the notes.
+        Maximum duality gap relative to the objective. The weights are usually much more accurate;
+        see the notes.
     max_iter : int, optional
-        Most updates of the weights, 500 by default.
+        Maximum number of updates of the weights. Default: 500.
 
     Notes
     -----
@@ -64,13 +64,13 @@ class L1SVM(OneStageWeighting):
     former; ``objective`` is the upper bound of the value as written above, ``kkt_residual`` the
     machine's own, and ``n_iter`` the number of machines trained.
 
-    A gap g says that J, the objective, is at most g J above its minimum. Weights follow from that
-    only where J is curved: with c its least second derivative along the constraint (that of q > 1
-    adds to it) they are within ``sqrt(2 g J / c)`` of the optimal ones, 3e-2 Lambda at g = 1e-3 and
-    c = 2 J / Lambda^2. So once ``tol`` is reached, Newton steps go on while each halves the gap,
-    down to 1e-10 (1e-9 at a large C, where rounding limits the machines), which leaves 1e-5 Lambda;
-    this takes about as long again. Where J has a kink, whose gap cutting planes close to ``tol``
-    only, or is nearly flat, as between kernels that hardly differ, weights are less exact, down to
+    With a gap g, the objective J is at most g J above its minimum. Weights follow from that only
+    where J is curved: with c its least second derivative along the constraint (that of q > 1 adds
+    to it) they are within ``sqrt(2 g J / c)`` of the optimal ones, 3e-2 Lambda at g = 1e-3 and c =
+    2 J / Lambda^2. So once ``tol`` is reached, Newton steps go on while each halves the gap, down
+    to 1e-10 (1e-9 at a large C, where rounding limits the machines), which leaves 1e-5 Lambda; this
+    takes about as long again. Where J has a kink, whose gap cutting planes close to ``tol`` only,
+    or is nearly flat, as between kernels that hardly differ, weights are less exact, down to
     ``sqrt(tol)``, and between equal kernels any share is optimal; two runs then agree in their
     objectives.
 
@@ -112,7 +112,7 @@ class L1SVM(OneStageWeighting):
 
     @property
     def targets(self):
-        """What y holds: "labels" for the hinge loss, otherwise "real"."""
+        """Type of y: "labels" for the hinge loss, otherwise "real"."""
         return "labels" if self.loss == "hinge" else "real"
 
     def _check_parameters(self):
@@ -217,7 +217,7 @@ class _SimplexPoint(SVMPoint):
 
 
 def _refine(step, point, gap, limit):
-    """Newton steps from a point within tol, with exact machines, while they pay.
+    """Newton steps from a point within tol, with exact SVMs, while they improve the gap.
 
     Parameters
     ----------

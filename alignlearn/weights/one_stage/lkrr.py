@@ -1,4 +1,4 @@
-"""Kernel ridge regression with learned, norm-regularised kernel weights."""
+"""Kernel ridge regression with learned, norm-regularized kernel weights."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ SOLVERS = ("subspace", "interpolated", "frank-wolfe")
 
 
 class LKRR(OneStageWeighting):
-    """L2-regularised kernel learning with ridge regression (Cortes, Mohri, Rostamizadeh 2009).
+    """L2-regularized kernel learning with ridge regression (Cortes, Mohri, Rostamizadeh 2009).
 
     Solves problem (3): the minimum over ``mu >= 0, |mu - mu0|_norm <= Lambda`` of the maximum over
     dual coefficients of ``-alpha |a|^2 - a'K_mu a + 2 a'y``. With the 2-norm the solution is
     ``mu = mu0 + Lambda v/|v|``, ``v_k = a'K_k a`` (Theorem 1); with the 1-norm it is the L1
-    regularised ridge regression of Cortes, Mohri and Rostamizadeh (2008), usually sparse.
+    regularized ridge regression of Cortes, Mohri and Rostamizadeh (2008), usually sparse.
 
     Parameters
     ----------
     Lambda : float, default 1.0
         Radius, >= 0.
     mu0 : float or array-like of shape (p,), default 1.0
-        Base weights, >= 0; 0 leaves everything to be learned.
+        Base weights, >= 0; with 0 all weights are learned.
     alpha : float, default 1.0
         Ridge parameter, > 0, on the diagonal of the kernel matrix (lambda of the paper).
     norm : {2, 1}, default 2
     solver : {"subspace", "interpolated", "frank-wolfe"}, default "subspace"
         For ``norm=2``. "interpolated" is Algorithm 1 with a safeguard: a step that does not raise
         the objective enough is halved, which makes it converge globally for every ``eta``.
-        "subspace" minimises the same convex objective over the span of such steps and needs
-        fewer, cheaper ones. Where rounding keeps either from its tolerance
-        Frank-Wolfe with exact line search takes over from where it stopped, and ``method`` of the
-        result says so.
+        "subspace" minimizes the same convex objective over the span of such steps and needs fewer,
+        cheaper ones. If rounding prevents the tolerance, Frank-Wolfe with exact line search
+        continues, and ``method`` of the result names it.
     eta : float, default 0.5
         Interpolation parameter of "interpolated", 0 <= eta < 1. Without the safeguard it converges
         locally for eta > 1/3; below, it can cycle. 1/2 is the best choice.
@@ -58,13 +57,13 @@ class LKRR(OneStageWeighting):
         problems is allowed for).
         ``norm=1``: largest relative duality gap.
     max_iter : int, optional
-        Most iterations of a method; default 1000.
+        Maximum number of iterations of a method. Default: 1000.
 
     Notes
     -----
     ``duality_gap`` of the result bounds the distance of ``objective`` (a lower bound) from the
-    optimal value of (3), relative to it. Where no kernel varies along y (``K_k y = 0`` for all k)
-    every ``mu`` is optimal: mu0 is returned, or equal weights if it is 0, with a warning.
+    optimal value of (3), relative to it. If ``K_k y = 0`` for all k, every ``mu`` is optimal: mu0
+    is returned, or equal weights if it is 0, with a warning.
 
     Columns of y (m, c) share one kernel: the objective is summed over them.
 

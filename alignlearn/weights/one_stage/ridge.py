@@ -1,8 +1,8 @@
-"""L2-regularised kernel learning with ridge regression: three solvers of one convex problem.
+"""L2-regularized kernel learning with ridge regression: three solvers of one convex problem.
 
 With v_k(alpha) = alpha'K_k alpha the problem of Cortes, Mohri and Rostamizadeh (2009), eq. (5), is
 
-    minimise  lam |alpha|^2 - 2 y'alpha + mu0'v + L |v|_2,
+    minimize  lam |alpha|^2 - 2 y'alpha + mu0'v + L |v|_2,
 
 convex in alpha, and its minimiser solves (K_mu + lam) alpha = y at mu = mu0 + L v/|v|.
 """
@@ -58,7 +58,7 @@ class RidgeProblem:
 
 @dataclass
 class RidgeState:
-    """Where a solver stands.
+    """The state of a solver.
 
     ``step`` is the fixed-point residual: the larger relative length of (K_mu + lam)^-1 y - alpha
     and of the change of mu that it brings (mu is the more sensitive where alpha lies mostly where
@@ -141,11 +141,11 @@ def _rising(problem, alpha, v, change, t):
 
 
 def subspace(problem, tol, max_iter):
-    """Minimise over growing subspaces, each spanned by preconditioned residuals.
+    """Minimize over growing subspaces, each spanned by preconditioned residuals.
 
     The residual y - (K_mu(alpha) + lam) alpha is minus half the gradient. Algorithm 1 steps along
     (K_mu + lam)^-1 times it; here that direction joins a basis, over which the convex objective is
-    minimised exactly (a problem of the basis' size), so that nothing learned is thrown away. The
+    minimized exactly (a problem of the basis' size), so that nothing learned is thrown away. The
     factor may be that of an earlier mu: it only has to be close, and is renewed when progress
     slows. An iteration so costs one pass over the kernels instead of two and a factorisation, and
     there are fewer of them.

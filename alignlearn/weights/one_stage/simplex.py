@@ -1,10 +1,10 @@
 """Newton's method over weights on a simplex, for kernel learning under a trace constraint.
 
-The function to be minimised, J(x) = max over dual coefficients at the kernel ``sum_k x_k K_k``, is
+The function to be minimized, J(x) = max over dual coefficients at the kernel ``sum_k x_k K_k``, is
 convex, decreasing and has the gradient ``-v(x)`` (up to a factor) and a Hessian that the machine's
 own linear system gives (Chapelle and Rakotomamonjy 2008, second order optimization of kernel
-parameters). A step minimises the second-order model over the simplex, a problem of the form that
-sequential minimal optimisation solves, and is then searched along.
+parameters). A step minimizes the second-order model over the simplex, a problem of the form that
+sequential minimal optimization solves, and is then searched along.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
 def minimise_on_simplex(oracle, start, total, tol, max_iter):
-    """Minimise over ``x >= 0, sum(x) = total``.
+    """Minimize over ``x >= 0, sum(x) = total``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def minimise_on_simplex(oracle, start, total, tol, max_iter):
 
 
 def descend(oracle, start, target, tol, max_iter):
-    """Minimise a convex function by damped Newton steps, each searched along.
+    """Minimize a convex function by damped Newton steps, each searched along.
 
     Parameters
     ----------

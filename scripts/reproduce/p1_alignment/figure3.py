@@ -4,7 +4,7 @@
 On kinematics (kin8nm, its first 1000 points; seven Gaussians) the weights of aligned-krr, the
 one-stage rule of section 3.4 with gamma, gamma' and gamma'' chosen on the validation fold, against
 those of alignf on the same training folds. The paper finds them to coincide closely. Both weight
-vectors have length 1; kernels are centred and of equal trace. There are no figures to compare with
+vectors have length 1; kernels are centered and of equal trace. There are no figures to compare with
 beyond the picture, so the table has the distance of the two and what they achieve.
 
 usage: scripts/reproduce/p1_alignment/figure3.py [--quick] [--repeats N] [--out FOLDER]
@@ -28,7 +28,7 @@ from alignlearn.solvers.nnqp import nonnegative_qp
 def measure(row, repeats):
     """Two-stage and one-stage: unit weights (trials, 2, kernels), errors (trials, 2), alignment.
 
-    The last, (trials,), is the centred alignment of the two combined kernels with each other.
+    The last, (trials,), is the centered alignment of the two combined kernels with each other.
     """
     X, y, kernels = row.data()
     weights, errors, same = [], [], []
@@ -94,7 +94,7 @@ def main(argv=None):
     if not args.quick:
         out.say(
             "The two put most weight on the same kernel, and where they part the combined kernels",
-            "hardly differ: neighbouring Gaussians can stand in for each other. The paper says",
+            "hardly differ: neighboring Gaussians can stand in for each other. The paper says",
             "that the weights closely coincide; its grid of the gammas is not stated.",
         )
     out.write(draw(row, weights))

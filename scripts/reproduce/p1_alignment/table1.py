@@ -4,7 +4,7 @@
 How well does the alignment of a kernel with the target predict the accuracy of a machine that uses
 it? For each Gaussian kernel of Table 2's experiments: accuracy is 1 - RMSE (kernel ridge) or 1 -
 the fraction misclassified (support vector machine), mean over the test folds of 5-fold
-cross-validation with a validation fold; alignment, centred and not centred, is that of the kernel
+cross-validation with a validation fold; alignment, centered and not centered, is that of the kernel
 matrix of the whole sample with yy'. The table holds the correlation of the two over the kernels.
 
 Figure 2 shows splice and kinematics; splice and spambase are not among the registered data sets, so
@@ -27,14 +27,14 @@ from table2 import ROWS
 from alignlearn.comparison import Protocol, compare
 from alignlearn.statistics import alignment
 
-# Correlations with the centred and the not centred alignment. The copy of the paper used here has
+# Correlations with the centered and the not centered alignment. The copy of the paper used here has
 # lost the cells of this table: these are quoted, and were not checked against the printed page.
 PAPER = {
     "kin8nm": (0.9624, 0.8627),
     "ionosphere": (0.9979, 0.9841),
     "german_numeric": (0.9439, 0.9390),
 }
-KINDS = ("centred", "not centred")
+KINDS = ("centered", "not centered")
 
 
 def accuracies(row, repeats):
@@ -50,7 +50,7 @@ def accuracies(row, repeats):
 
 
 def alignments(row):
-    """Centred and not centred alignment with yy' of every kernel, (2, kernels)."""
+    """Centered and not centered alignment with yy' of every kernel, (2, kernels)."""
     X, y, kernels = row.data()
     X = shared.minmax(X, X, row.scale)
     target = np.outer(y, y).astype(float)
@@ -109,7 +109,7 @@ def main(argv=None):
         "Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012): correlation of alignment",
         "with accuracy over the kernels.",
         f"Accuracy: mean over {repeats} random assignment(s) of 5 folds.",
-        "spambase (paper .9918, not centred .9889) and splice (.9515, -.4484) are not among the",
+        "spambase (paper .9918, not centered .9889) and splice (.9515, -.4484) are not among the",
         "registered data sets and are left out. The paper's correlations are quoted; they were not",
         "checked against the printed page (the cells are blank in the copy of the paper used).",
         "",
@@ -121,7 +121,7 @@ def main(argv=None):
         out.say("")
     better = sum(r[0] > r[1] for *_, r in found)
     out.say(
-        f"The centred alignment correlates better than the other on {better} of {len(found)} data",
+        f"The centered alignment correlates better than the other on {better} of {len(found)} data",
         "sets; in the paper on all.",
     )
     if not args.quick:

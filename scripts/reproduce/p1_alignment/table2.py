@@ -2,8 +2,8 @@
 """Tables 2 and 4 of Cortes, Mohri and Rostamizadeh (2012), ours beside the paper's.
 
 Three of the five data sets: kinematics and ionosphere as regression by kernel ridge, german by
-support vector machine (spambase and splice are not registered). Gaussian kernels, centred, trace
-normalised, 5 folds of which 3 train, 1 validates and 1 tests. Errors are RMSE or the fraction
+support vector machine (spambase and splice are not registered). Gaussian kernels, centered, trace
+normalized, 5 folds of which 3 train, 1 validates and 1 tests. Errors are RMSE or the fraction
 misclassified. Data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that has them).
 
 Methods: the uniform combination; one-stage learning, l2-krr (LKRR with mu0 = 0) or l1-svm (L1SVM);
@@ -133,7 +133,7 @@ def measure(row, repeats):
 
 
 def aligned_rules(trial):
-    """AlignedKRR over a grid, strong regularisation first.
+    """AlignedKRR over a grid, strong regularization first.
 
     The terms are brought to one size at the uniform kernel of mean diagonal 1. gamma and gamma''
     vary together: their ratio sets the size of mu, which alpha stands for just as well.
@@ -234,7 +234,7 @@ def draw(found):
         ax.set_title(row.title.partition(" (")[0], fontsize=11)
         ax.set_ylabel(what)
     figure.suptitle(
-        "Table 2: coloured, ours; black dashes, Cortes, Mohri and Rostamizadeh (2012)", fontsize=11
+        "Table 2: colored, ours; black dashes, Cortes, Mohri and Rostamizadeh (2012)", fontsize=11
     )
     return figure
 

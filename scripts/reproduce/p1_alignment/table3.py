@@ -2,7 +2,7 @@
 """Tables 3 and 5 of Cortes, Mohri and Rostamizadeh (2012): rank-one bigram kernels.
 
 Two of the four domains of reviews, books and kitchen (dvd and electronics are not registered). Each
-of the 4000 most frequent bigrams is a kernel of rank one, of its counts, centred and of equal
+of the 4000 most frequent bigrams is a kernel of rank one, of its counts, centered and of equal
 trace. Regression predicts the stars (1, 2, 4, 5) by kernel ridge, classification their sign by
 support vector machine; 5 folds of which 3 train, 1 validates and 1 tests.
 
@@ -225,8 +225,8 @@ def explain(out, results, outside):
         "  presence in place of counts               -0.025 and -0.019;  -0.032 and -0.016",
         "  5000 bigrams in place of 4000             -0.007 and -0.011;  +0.000 and -0.003",
         "  2000 bigrams                              +0.017 and +0.037;  -0.010 and +0.024",
-        "  kernels not centred                       -0.006 and +0.001;  -0.001 and +0.000",
-        "  traces not normalised                     +0.004 and +0.011;  -0.005 and +0.024",
+        "  kernels not centered                       -0.006 and +0.001;  -0.001 and +0.000",
+        "  traces not normalized                     +0.004 and +0.011;  -0.005 and +0.024",
         "  4 folds train once alpha is chosen        -0.007 and -0.011;  -0.019 and -0.016",
         "  the last and presence                     -0.029 and -0.030;  -0.034 and -0.037",
         "None of them, alone or together, brings kitchen to the paper's figures.",

@@ -4,7 +4,7 @@
 1. Four UCI sets (breast, ionosphere, sonar, heart) as +-1 regression with three kernels, Gaussian,
    linear and polynomial of degree 2. The paper has one misclassification rate a set, says that all
    methods are within one standard deviation of it and of each other, and takes its setup from
-   Lanckriet et al. (2004). Here: columns brought to [-1, 1], kernels centred and of equal trace,
+   Lanckriet et al. (2004). Here: columns brought to [-1, 1], kernels centered and of equal trace,
    gamma = 1/d, random splits of 80 and 20 per cent, parameters by 5-fold cross-validation on the
    training part.
 
@@ -12,8 +12,8 @@
    and one constant kernel). Halves for training and test at random; parameters are chosen on a
    fifth of the training half. Of the paper's four data sets kitchen is registered, and books, which
    its text names. The figure was published without numbers, so what can be compared is its
-   message: L2 regularised kernels (mu0 = 1) are better than the evenly weighted sum, and that is
-   better than L1 regularised ones, for many kernels.
+   message: L2 regularized kernels (mu0 = 1) are better than the evenly weighted sum, and that is
+   better than L1 regularized ones, for many kernels.
 
 All methods are `alignlearn.weights.one_stage.LKRR`: Lambda = 0 is kernel ridge with mu0.
 
@@ -154,7 +154,7 @@ def review_rules(n_kernels, quick):
 
 
 class ReviewTrial(shared.Trial):
-    """Rank-one kernels of columns that are neither centred nor scaled."""
+    """Rank-one kernels of columns that are neither centered nor scaled."""
 
     def __init__(self, X, y, parts):
         super().__init__(y, parts, "regression")
@@ -236,10 +236,10 @@ def listed(sizes, which):
 def explain(out):
     """What the differences come from, as far as could be found out."""
     out.say(
-        "L1 regularisation is worse than the evenly weighted sum for many kernels, as in the",
-        "paper. L2 regularisation is not better than it here, unlike in the paper. Most likely",
+        "L1 regularization is worse than the evenly weighted sum for many kernels, as in the",
+        "paper. L2 regularization is not better than it here, unlike in the paper. Most likely",
         "cause: the scale of the kernels. With raw counts the kernels of frequent bigrams are much",
-        "larger, and learned weights favour them once more. On record (three of the splits, tried",
+        "larger, and learned weights favor them once more. On record (three of the splits, tried",
         "once in November 2026, not computed by this run), RMSE of",
         "lkrr by that of uniform (1) with counts as they are, (2) with kernels of equal trace, (3)",
         "with equal traces and presence in place of counts:",
@@ -300,7 +300,7 @@ def main(argv=None):
         help="splits of the reviews; four times as many of UCI (default 5)",
     )
     out = shared.Output("lkrr", args)
-    out.say("Section 5 of Cortes, Mohri and Rostamizadeh (2009): L2 regularised kernel ridge.", "")
+    out.say("Section 5 of Cortes, Mohri and Rostamizadeh (2009): L2 regularized kernel ridge.", "")
     methods, uci = uci_part(out, args)
     sizes, reviews = review_part(out, args)
     if not args.quick:

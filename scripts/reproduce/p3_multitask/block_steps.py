@@ -3,7 +3,7 @@
 
     scripts/reproduce/p3_multitask/block_steps.py         # steps and seconds of both methods
 
-A round trains the machines, sets ``Khat = K - (beta / eta) P(I)`` and minimises over the weights
+A round trains the machines, sets ``Khat = K - (beta / eta) P(I)`` and minimizes over the weights
 ``eta/2 ||K_x - Khat||_F^2 - sum_k x_k q_k``, ``q_k = b'K_k b / 2``. What a round does to x is one
 projected gradient step of length 1 / eta, in the metric ``<K_k, K_l>_F``, on ``J(x) = S(x) + beta
 sum_k x_k tr K_k``: eta decides about descent and speed only. A step that does not descend is
@@ -44,7 +44,7 @@ def tasks_of(model, X, y, task=None):
 
 
 def blockwise(task, beta, eta, *, tol, max_iter):
-    """Minimise ``S(x) + beta sum_k x_k tr K_k`` over ``x >= 0`` for one task, a block at a time.
+    """Minimize ``S(x) + beta sum_k x_k tr K_k`` over ``x >= 0`` for one task, a block at a time.
 
     Parameters
     ----------

@@ -4,9 +4,9 @@
 Two of the five data sets: landmine detection (29 tasks) and hourly load of 20 zones, of which only
 the nine withheld weeks of GEFCom2012 are registered. As in the paper 20 % of the samples of every
 task train, the rest is halved for validation and testing, at random; one linear, one quadratic and
-eight Gaussian kernels exp(-d^2 / s), s = 2, ..., 256, normalised to unit diagonal, not centred.
+eight Gaussian kernels exp(-d^2 / s), s = 2, ..., 256, normalized to unit diagonal, not centered.
 Load is predicted one hour ahead from eight lagged loads of the zone, hour and month (as points on
-circles) and weekend; features and targets are standardised on the training samples.
+circles) and weekend; features and targets are standardized on the training samples.
 
 As in the paper there are 20 runs of landmine; of load there are 6. They took a quarter of an hour
 on one core.

@@ -74,10 +74,10 @@ paper's. Features in [0, 1].
 Reading of the paper, and what is done otherwise:
 - sigma2, the 'variance of data', is d times the variance of the entries: that of the entries
   alone makes the hyper-kernel nearly 0 between most pairs.
-- Tables 1 and 2: 40 % labelled, 40 % unlabelled, 20 % test. Stage 1 sees the kernel matrix of
-  the labelled and the unlabelled points together, and no labels; the machine (KSVM) is trained
-  on the labelled ones, C of 2^-5, 2^-3, ..., 2^7 by 5 folds. RMSE is over pairs of test points,
-  which are in no training pair. The known Gaussian is that of SVM-CV on the labelled points.
+- Tables 1 and 2: 40 % labeled, 40 % unlabelled, 20 % test. Stage 1 sees the kernel matrix of
+  the labeled and the unlabelled points together, and no labels; the machine (KSVM) is trained
+  on the labeled ones, C of 2^-5, 2^-3, ..., 2^7 by 5 folds. RMSE is over pairs of test points,
+  which are in no training pair. The known Gaussian is that of SVM-CV on the labeled points.
 - sigma_h2, alpha or C, and epsilon (0.1 and 0.01: the paper says 'slack variables', and two
   values) are chosen by the RMSE on pairs of a held-out fifth of the training points, in Table 2
   of the first partition alone. alpha, which is lambda of (2.4), is 1e-5, 1e-3, 0.1, 10 and C is

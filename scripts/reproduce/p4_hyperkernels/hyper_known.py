@@ -1,4 +1,4 @@
-"""Tables 1 and 2: a known kernel learned from its matrix on labelled and unlabelled points."""
+"""Tables 1 and 2: a known kernel learned from its matrix on labeled and unlabelled points."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _repeat(kernel_name, X, y, seed, quick, chosen, found):
 
 
 def _score(rows, kernel, X, y, split, seed, C=None):
-    """Accuracy on unlabelled and test points of a machine trained on the labelled ones."""
+    """Accuracy on unlabelled and test points of a machine trained on the labeled ones."""
     labelled, *others = split
     K = kernel(X[labelled], X[labelled])
     new = np.concatenate(others)

@@ -264,7 +264,7 @@ def draw(known, ideal, large):
     axes["large"].set_title("Table 4: accuracy (dotted: the larger class)", loc="left", fontsize=10)
     axes["seconds"].set_title("Table 4: seconds (ours of one processor)", loc="left", fontsize=10)
     figure.suptitle(
-        "Coloured, ours; black dashes, Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
+        "Colored, ours; black dashes, Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
     )
     return figure
 

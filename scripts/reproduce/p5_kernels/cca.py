@@ -4,7 +4,7 @@
 Two angles that differ by normal noise of standard deviation s: the largest correlation of a
 function of one with a function of the other is exp(-s^2 / 2), that of their cosines and sines,
 while the angles themselves, one of them shifted, are almost uncorrelated. Two networks with the
-same layers and other random starts: how alike their layers are, by centred kernel alignment.
+same layers and other random starts: how alike their layers are, by centered kernel alignment.
 
 usage: scripts/reproduce/p5_kernels/cca.py [--quick] [--repeats N] [--out FOLDER]
 """
@@ -54,7 +54,7 @@ def measure_kcca(sizes=SIZES, repeats=20, seed=0):
     Returns
     -------
     dict of ndarrays (n_sizes, repeats)
-        "dependent" and "independent": the regularised correlation on the sample, of the views and
+        "dependent" and "independent": the regularized correlation on the sample, of the views and
         with the second one permuted. "new": the correlation of the components on new samples.
         "linear": the absolute correlation of the angles. "found": the share of the variance of the
         first component on new samples that the cosine and the sine of the angle explain.
@@ -87,7 +87,7 @@ def draw_kcca(ax, sizes, found):
     """Correlations against N: medians, and the range of the middle 80 % of the repeats."""
     looks = {
         "new": ("found functions, new samples", BLUE, "o"),
-        "dependent": ("regularised, on the sample", GREEN, "s"),
+        "dependent": ("regularized, on the sample", GREEN, "s"),
         "independent": ("the same, independent views", ORANGE, "^"),
         "linear": ("linear correlation", GREY, "v"),
     }

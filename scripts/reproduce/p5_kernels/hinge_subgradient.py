@@ -4,10 +4,10 @@
     scripts/reproduce/p5_kernels/hinge_subgradient.py            # half a minute
     scripts/reproduce/p5_kernels/hinge_subgradient.py --quick
 
-Minimises ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` by restarted subgradient steps: a
+Minimizes ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` by restarted subgradient steps: a
 stage takes steps of one length on random batches and starts the next one, of half that length, from
 the mean of its iterates. Steps are taken in coordinates in which the second moment of the features,
-with the regularisation, is the identity: a stage then gains alike in all directions, where plain
+with the regularization, is the identity: a stage then gains alike in all directions, where plain
 steps wait for those of small variance (measured at C = 1, 4000 samples, 100 features, 6 passes:
 0.4 % above the minimum, plain steps 26 %).
 

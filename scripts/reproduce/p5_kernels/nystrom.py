@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Ridge regression at few centres against the exact machine: error and time by number of centres.
+"""Ridge regression at few centers against the exact machine: error and time by number of centers.
 
     scripts/reproduce/p5_kernels/nystrom.py           # ten minutes
     scripts/reproduce/p5_kernels/nystrom.py --quick
@@ -34,7 +34,7 @@ STYLES = {
 
 
 def samples(name, sizes, seed=0):
-    """Training and test parts (X, y, X_test, y_test), standardised by the training part."""
+    """Training and test parts (X, y, X_test, y_test), standardized by the training part."""
     data, (n, n_test) = datasets.load(name), sizes
     X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -65,7 +65,7 @@ def rmse(model, X, y):
 
 
 def measure(name, sizes, counts, seeds):
-    """Error and seconds of the exact machine, and of each choice of centres (seeds, counts, 2)."""
+    """Error and seconds of the exact machine, and of each choice of centers (seeds, counts, 2)."""
     X, y, X_test, y_test = samples(name, sizes)
     kernel, alpha = learned_kernel(X, y)
     for centers in STYLES:  # compiles
@@ -86,7 +86,7 @@ def measure(name, sizes, counts, seeds):
 
 
 def draw(axes, name, counts, found):
-    """Error and time against the number of centres, the exact machine as a line."""
+    """Error and time against the number of centers, the exact machine as a line."""
     error, seconds = found["exact"]
     for centers, (colour, marker) in STYLES.items():
         for axis, values in zip(axes, np.moveaxis(found[centers], 2, 0)):

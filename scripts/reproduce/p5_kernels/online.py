@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Kernel SGD: the regularised risk against the number of steps, and what a budget costs.
+"""Kernel SGD: the regularized risk against the number of steps, and what a budget costs.
 
     scripts/reproduce/p5_kernels/online.py            # a minute; writes figures/reproduce_online.*
     scripts/reproduce/p5_kernels/online.py --quick
 
 On scikit-learn's breast_cancer (hinge, logistic) and diabetes (squared, epsilon-insensitive), a
-Gaussian kernel on standardised columns and alpha = 0.01. The least regularised risk is that of the
+Gaussian kernel on standardized columns and alpha = 0.01. The least regularized risk is that of the
 batch machines: C-SVC, logistic regression on an eigenfactor of the kernel matrix, kernel ridge and
 epsilon-SVR. With steps eta0 / (1 + alpha eta0 t) the excess should fall as log(t) / t.
 """
@@ -34,7 +34,7 @@ LOSSES = {
 
 
 def data(loss):
-    """Standardised samples and the target of a loss: labels -1, +1, or standardised numbers."""
+    """Standardized samples and the target of a loss: labels -1, +1, or standardized numbers."""
     from sklearn.datasets import load_breast_cancer, load_diabetes
 
     labels = loss in ("hinge", "logistic")
@@ -49,7 +49,7 @@ def kernel(X):
 
 
 def batch_risk(loss, X, y):
-    """The least regularised risk: a batch machine's."""
+    """The least regularized risk: a batch machine's."""
     K, C = kernel(X)(X), 1.0 / (ALPHA * len(y))
     if loss == "logistic":
         from sklearn.linear_model import LogisticRegression
@@ -112,7 +112,7 @@ def draw_convergence(axis, loss, steps, excess):
 def finish(axis, steps, top):
     """Axes of the first panel, with a line of slope -1."""
     axis.plot(steps, top * steps[0] / steps, color="#555555", linestyle=":", label="slope -1")
-    axis.set(xscale="log", yscale="log", xlabel="steps", ylabel="regularised risk above its least")
+    axis.set(xscale="log", yscale="log", xlabel="steps", ylabel="regularized risk above its least")
     axis.legend(frameon=False)
 
 
@@ -123,7 +123,7 @@ def main(argv=None):
     passes = (1, 4) if args.quick else tuple(2**k for k in range(9))
     seeds = 2 if args.quick else 5
     figure, ((left, right),) = shared.new_figure(1, 2, (10.0, 4.2))
-    out.say("Regularised risk of kernel SGD above that of the batch machine, mean of the seeds", "")
+    out.say("Regularized risk of kernel SGD above that of the batch machine, mean of the seeds", "")
     rows, top, steps = [], 0.0, None
     for loss in LOSSES:
         steps, least, excess = convergence(loss, passes, seeds)

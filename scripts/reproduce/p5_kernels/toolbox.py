@@ -1,12 +1,12 @@
 #!/usr/bin/env python
-"""The toolbox of the slides on data: KCCA, CKA, kernel SGD, and ridge regression at few centres.
+"""The toolbox of the slides on data: KCCA, CKA, kernel SGD, and ridge regression at few centers.
 
     scripts/reproduce/p5_kernels/toolbox.py                 # all parts, about 15 minutes
     scripts/reproduce/p5_kernels/toolbox.py nystrom --quick
 
 cca      planted dependence found by KCCA as N grows; CKA of the layers of two networks
-online   the regularised risk of kernel SGD against the batch machines'; what a budget costs
-nystrom  error and time of NystromRidge by number of centres, against the exact machine
+online   the regularized risk of kernel SGD against the batch machines'; what a budget costs
+nystrom  error and time of NystromRidge by number of centers, against the exact machine
 
 Each part writes figures/reproduce_<part>.png and .txt.
 """

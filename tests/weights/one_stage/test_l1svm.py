@@ -17,7 +17,7 @@ from alignlearn.weights.one_stage.svm import Duals, Settings, SVMPoint
 
 
 def data(seed, m=40, p=3):
-    """Trace-normalised Gaussian kernels (mean diagonal 1) on noisy labels."""
+    """Trace-normalized Gaussian kernels (mean diagonal 1) on noisy labels."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 3))
     y = np.where(X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.5 * rng.normal(size=m) > 0, 1, -1)
