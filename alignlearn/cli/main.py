@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from alignlearn import __version__
 
-from . import bounds, compare, verify, warmup
+from . import bounds, compare, fit, verify, warmup
 
 _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
@@ -128,6 +128,8 @@ def _parser():
     parser = _Parser(prog="alignlearn", description="Learn the kernel from data.")
     parser.add_argument("--version", action="version", version=f"alignlearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    fit.add_fit(commands)
+    fit.add_predict(commands)
     compare.add_command(commands)
     bounds.add_command(commands)
     verify.add_command(commands)

@@ -59,6 +59,24 @@ class FrameColumns(Sequence):
         self.columns, self.numbers, self.categories = columns, numbers, categories
         self.dates = dates
 
+    def without(self, columns):
+        """The same without the columns of these labels."""
+        kept = [c for c, label in enumerate(self.columns) if label not in columns]
+        numbers = [k for k, c in enumerate(self.at) if c in kept]
+        categories = {k: self.categories[c] for k, c in enumerate(kept) if c in self.categories}
+        dates = tuple(k for k, c in enumerate(kept) if c in self.dates)
+        return FrameColumns(
+            [self.columns[c] for c in kept], self.numbers[:, numbers], categories, dates
+        )
+
+    def column(self, label):
+        """The values of a column: float64 with NaN, or strings (objects) with None."""
+        c = self.columns.index(label)
+        if c not in self.categories:
+            return self.numbers[:, self.at.index(c)]
+        values = self.categories[c]
+        return np.array([*values.levels, None], dtype=object)[values.codes]
+
     @property
     def at(self):
         """Positions in the frame of the columns of numbers."""
@@ -202,14 +220,14 @@ def _read(series):
     if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
         return "number", _numbers(series, dtype)
     if kind == "M" and not isinstance(dtype, np.dtype):  # with a time zone
-        return "date", _days(series.to_numpy(dtype="datetime64[ns]"))
+        return "date", days(series.to_numpy(dtype="datetime64[ns]"))
     array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
     if array is None or array.dtype.kind in "ObUST":
         return _read_objects(_as_list(series))
     if array.dtype.kind in "iuf":
         return "number", array.astype(np.float64)
     if array.dtype.kind == "M":
-        return "date", _days(array)
+        return "date", days(array)
     if array.dtype.kind == "m":
         return "number", _spans(array)
     raise _NotAColumn(f"values of the type {array.dtype}")
@@ -243,7 +261,7 @@ def _as_list(series):
     return list(series)
 
 
-def _days(array):
+def days(array):
     """Dates as days since 1970, NaN where missing."""
     days = (array - np.datetime64(0, "D").astype(array.dtype)) / _DAY
     return np.where(np.isnat(array), np.nan, days)
@@ -270,7 +288,7 @@ def _read_objects(values):
         return "number", np.array([math.nan if is_missing(v) else float(v) for v in values])
     if all(isinstance(v, _DATES) for v in examples):
         found = [np.datetime64("NaT") if is_missing(v) else _moment(v) for v in values]
-        return "date", _days(np.array(found, dtype="datetime64[us]"))
+        return "date", days(np.array(found, dtype="datetime64[us]"))
     if all(isinstance(v, _SPANS) for v in examples):
         found = [np.timedelta64("NaT") if is_missing(v) else np.timedelta64(v) for v in values]
         return "number", _spans(np.array(found, dtype="timedelta64[us]"))

@@ -1,0 +1,286 @@
+"""``alignlearn fit TABLE`` and ``alignlearn predict MODEL TABLE``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any, NamedTuple
+
+from alignlearn._text import listed, table
+
+from .compare import index_or_name
+from .output import Output, add_output_options, add_parser
+
+_TESTED = 0.2  # share of the rows that are held out
+_MOST_COLUMNS = 10  # that the table of contributions shows
+_MOST_TESTED = 1000  # held-out rows for contributions
+
+_FIT_HELP = """\
+Fits a model to a table with numbers, categories, dates and missing values, and writes it to a file.
+One fifth of the rows is held out first: the command prints the score of a model that was fitted to
+the others, beside gradient boosting where scikit-learn is installed, and how much each column
+contributes to it. The model that is written is fitted to all rows.
+"""
+_FIT_EXAMPLES = """\
+examples:
+  alignlearn fit table.csv --target price --out price.alignlearn
+  alignlearn fit table.csv --target churn --drop customer_id --out churn.alignlearn
+  alignlearn fit table.csv --target price --report report.html
+
+exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
+"""
+_PREDICT_HELP = """\
+Predicts the target of new rows by a model of `alignlearn fit`. The columns of the model are found
+by their names, in any order; other columns are ignored. Writes a csv file with a line for each row:
+the prediction, and for classes the probability of each.
+"""
+_PREDICT_EXAMPLES = """\
+examples:
+  alignlearn predict price.alignlearn new.csv --out predictions.csv
+  alignlearn predict churn.alignlearn new.csv
+
+exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
+"""
+
+
+def add_fit(commands):
+    """Add ``fit`` to the subparsers of ``alignlearn``."""
+    parser = add_parser(commands, "fit", "fit a model to a table", _FIT_HELP, _FIT_EXAMPLES)
+    add = parser.add_argument
+    add("data", metavar="TABLE", help="a file of delimited text, such as csv; also compressed")
+    add("--target", type=index_or_name, help="what to predict: a column by name or number (-1)")
+    add("--task", choices=("classification", "regression"), help="default: from the target")
+    add(
+        "--drop",
+        metavar="COL",
+        type=index_or_name,
+        action="append",
+        default=[],
+        help="a column to leave out, such as an identifier; may be repeated",
+    )
+    add("--out", metavar="FILE", help="where the model is written; default: nowhere")
+    add("--report", metavar="FILE", help="write a page (HTML, one file) with scores and figures")
+    add("--random-state", metavar="SEED", type=int, default=0, help="of the held-out rows (0)")
+    add_output_options(parser, "progress of the search on stderr")
+    parser.set_defaults(run=run_fit)
+
+
+def add_predict(commands):
+    """Add ``predict`` to the subparsers of ``alignlearn``."""
+    parser = add_parser(
+        commands, "predict", "predict new rows by a fitted model", _PREDICT_HELP, _PREDICT_EXAMPLES
+    )
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="a file that `alignlearn fit --out` has written")
+    add("data", metavar="TABLE", help="a file of delimited text with the columns of the model")
+    add("--out", metavar="FILE", help="a csv file; default: stdout")
+    parser.set_defaults(run=run_predict, verbose=False, quiet=False)
+
+
+class Sample(NamedTuple):
+    """Rows of a table with a target."""
+
+    frame: Any
+    y: Any
+    target: str
+    task: str
+    notes: tuple
+
+
+class Score(NamedTuple):
+    """The score of a method on the held-out rows, and the seconds of its fit."""
+
+    method: str
+    score: float
+    seconds: float
+
+
+def read_sample(path, target=None, task=None, drop=()) -> Sample:
+    """The rows of a file that have a target.
+
+    Raises
+    ------
+    ValueError, OSError
+        The file cannot be read, a column does not exist, or the target is constant.
+    """
+    import numpy as np
+
+    from alignlearn.datasets._data import settle_task
+    from alignlearn.datasets._raw import read_raw
+
+    frame, notes = read_raw(path)
+    labels = frame.columns
+    given = [_label(labels, "target", -1 if target is None else target)]
+    given += [_label(labels, "drop", one) for one in drop]
+    label, y = given[0], frame.column(given[0])
+    missing = np.array([v is None or v != v for v in y.tolist()])
+    frame = frame.without(given)
+    if not frame.columns:
+        raise ValueError(f"{path} has no column beside the target {label!r}.")
+    if missing.any():
+        rows = np.flatnonzero(~missing)
+        frame, y = frame[rows], y[rows]
+        notes = (*notes, f"{missing.sum()} rows without a target are left out")
+    y, task = settle_task(y.astype(str) if y.dtype.kind == "O" else y, task, path)
+    return Sample(frame, y, label, task, notes)
+
+
+def _label(labels, option, given):
+    """The label of a column that an option names."""
+    if isinstance(given, int) and -len(labels) <= given < len(labels):
+        return labels[given]
+    if given in labels:
+        return given
+    raise ValueError(f"--{option} {given}: there is no such column; accepted: {listed(labels)}.")
+
+
+def run_fit(args) -> int:
+    """``alignlearn fit``: return the exit code."""
+    import alignlearn as al
+
+    output = Output(args)
+    _check_folder("--out", args.out)
+    _check_folder("--report", args.report)
+    sample = read_sample(args.data, args.target, args.task, args.drop)
+    kind = "classes" if sample.task == "classification" else "numbers"
+    m, d = sample.frame.shape
+    output.print(f"{args.data}: {m} rows, {d} columns; target {sample.target!r}, {kind}")
+    for note in sample.notes:
+        output.note(note)
+    verbose = output.step if output._lines is not None else False
+    train, test = held_out(sample, args.random_state)
+    scores, tried = compare_held_out(sample, train, test, verbose)
+    name = "accuracy" if sample.task == "classification" else "R^2"
+    rows = [(s.method, f"{s.score:.4f}", f"{s.seconds:.1f}") for s in scores]
+    output.print(f"\n{name} on {len(test)} rows that were held out:")
+    output.print(table(rows, ("method", name, "seconds")))
+    some = test[:_MOST_TESTED]
+    parts = tried.contributions(sample.frame[some], sample.y[some], groups="features", n_repeats=5)
+    output.print(f"\n{parts.table(_MOST_COLUMNS)}")
+    model = None
+    if args.out is not None:
+        model = estimator(sample.task, verbose).fit(sample.frame, sample.y)
+        al.save(model, args.out)
+        output.print(f"\nmodel, fitted to all {m} rows: {args.out}")
+    if args.report is not None:
+        from .report import write_report
+
+        write_report(args.report, args.data, sample, (scores, name, test), tried, parts)
+        output.print(f"report: {args.report}")
+    results = {s.method: {name: s.score, "seconds": s.seconds} for s in scores}
+    columns = dict(zip(parts.names, parts.values[:, 0]))
+    output.json(
+        {
+            "data": args.data,
+            "target": sample.target,
+            "task": sample.task,
+            "held_out": len(test),
+            "methods": results,
+            "columns": columns,
+            "model": args.out,
+        }
+    )
+    return 0
+
+
+def estimator(task, verbose=False):
+    """The default model of a task; classes with probabilities."""
+    import alignlearn as al
+
+    if task == "classification":
+        return al.MKLClassifierCV(probability="sigmoid", verbose=verbose)
+    return al.MKLRegressorCV(verbose=verbose)
+
+
+def held_out(sample, seed):
+    """Positions of the rows to fit and of those that are held out, classes in equal shares."""
+    import numpy as np
+
+    from alignlearn.folds import make_folds
+
+    m = len(sample.y)
+    if m < 10:
+        raise ValueError(f"the table has {m} rows with a target; accepted: at least 10.")
+    classes, rng = sample.task == "classification", np.random.default_rng(seed)
+    y = np.unique(sample.y, return_inverse=True)[1] if classes else sample.y
+    train, test = make_folds(round(1 / _TESTED), y, classes, rng)[0]
+    return np.sort(train), np.sort(test)
+
+
+def compare_held_out(sample, train, test, verbose):
+    """A list of `Score`, of the default model first, and this model."""
+    import numpy as np
+
+    X, y = sample.frame, sample.y
+    start = time.perf_counter()
+    model = estimator(sample.task, verbose).fit(X[train], y[train])
+    seconds = time.perf_counter() - start
+    scores = [Score("alignlearn", model.score(X[test], y[test]), seconds)]
+    boosted = _boosting(sample, train, test)
+    if boosted is not None:
+        scores.append(boosted)
+    if sample.task == "classification":
+        names, counts = np.unique(y[train], return_counts=True)
+        always = np.mean(y[test] == names[counts.argmax()])
+        return [*scores, Score(f"always {names[counts.argmax()]}", float(always), 0.0)], model
+    return [*scores, Score("the mean", 0.0, 0.0)], model
+
+
+def _boosting(sample, train, test):
+    """The `Score` of HistGradientBoosting; None where scikit-learn is not installed."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    except ImportError:
+        return None
+    import numpy as np
+
+    frame, few = sample.frame, 255
+    A = np.full(frame.shape, np.nan)
+    A[:, frame.at] = frame.numbers
+    for c, values in frame.categories.items():
+        A[:, c] = np.where(values.codes < 0, np.nan, values.codes)
+    native = [c for c, values in frame.categories.items() if len(values.levels) < few]
+    classes = sample.task == "classification"
+    model = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    start = time.perf_counter()
+    model = model(categorical_features=native or None, random_state=0).fit(
+        A[train], sample.y[train]
+    )
+    seconds = time.perf_counter() - start
+    score = model.score(A[test], sample.y[test])
+    return Score("gradient boosting (scikit-learn's defaults)", score, seconds)
+
+
+def _check_folder(option, path):
+    folder = os.path.dirname(os.path.expanduser(path or "")) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{option} {path}: the folder {folder} does not exist.")
+
+
+def run_predict(args) -> int:
+    """``alignlearn predict``: return the exit code."""
+    import csv
+
+    import alignlearn as al
+    from alignlearn.datasets._raw import read_raw
+
+    _check_folder("--out", args.out)
+    model = al.load(args.model)
+    if not hasattr(model, "preparation_") or not hasattr(model, "predict"):
+        raise ValueError(
+            f"{args.model} holds no model of a table; accepted: a file of `alignlearn fit --out`."
+        )
+    frame = read_raw(args.data).frame
+    columns = {"prediction": model.predict(frame).tolist()}
+    if getattr(model, "calibration_", None) is not None:
+        P = model.predict_proba(frame)
+        columns.update({f"probability of {c}": P[:, k] for k, c in enumerate(model.classes_)})
+    lines = [list(columns), *zip(*columns.values())]
+    if args.out is None:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+        return 0
+    with open(os.path.expanduser(args.out), "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+    print(f"{len(lines) - 1} predictions: {args.out}")
+    return 0

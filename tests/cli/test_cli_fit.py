@@ -1,0 +1,105 @@
+"""``alignlearn fit`` and ``alignlearn predict`` on files of tables."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import alignlearn as al
+from alignlearn.cli.main import main
+
+RNG = np.random.default_rng(0)
+M = 150
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    frame = pd.DataFrame(
+        {
+            "size": np.where(RNG.random(M) < 0.1, np.nan, RNG.normal(size=M)),
+            "city": RNG.choice(["Bern", "Genf", None], M),
+            "sold": pd.date_range("2026-01-01", periods=M).strftime("%Y-%m-%d"),
+            "flag": RNG.random(M) < 0.5,
+        }
+    )
+    frame["price"] = frame["size"].fillna(0) + 2.0 * (frame["city"] == "Bern")
+    frame["price"] += 0.1 * RNG.normal(size=M)
+    frame["class"] = np.where(frame["price"] > 1.0, "high", "low")
+    frame.loc[3, "price"] = np.nan
+    frame.to_csv(folder / "table.csv", index=False)
+    frame.drop(columns=["price", "class"]).iloc[:, ::-1].to_csv(folder / "new.csv", index=False)
+    return folder, frame
+
+
+def test_numbers_are_fitted_and_predicted(tables, capsys):
+    folder = tables[0]
+    model, report = folder / "price.alignlearn", folder / "report.html"
+    asked = ["--target", "price", "--drop", "class", "--out", str(model), "--report", str(report)]
+    assert main(["fit", str(folder / "table.csv"), *asked, "--json", str(folder / "r.json")]) == 0
+    text = capsys.readouterr().out
+    assert "149 rows, 4 columns; target 'price', numbers" in text
+    assert "1 rows without a target are left out" in text
+    results = json.loads((folder / "r.json").read_text())
+    assert results["methods"]["alignlearn"]["R^2"] > 0.7
+    assert results["columns"]["city"] > results["columns"]["flag"]
+    page = report.read_text()
+    assert page.count("<svg") == 2
+    assert "gradient boosting" in page
+    assert "<script" not in page
+    assert "src=" not in page
+    found = folder / "predictions.csv"
+    assert main(["predict", str(model), str(folder / "new.csv"), "--out", str(found)]) == 0
+    lines = list(csv.reader(found.read_text().splitlines()))
+    assert lines[0] == ["prediction"]
+    X = pd.read_csv(folder / "new.csv", parse_dates=["sold"])
+    assert np.allclose([float(v) for (v,) in lines[1:]], al.load(model).predict(X))
+
+
+def test_classes_have_probabilities(tables, capsys):
+    folder, frame = tables
+    model = folder / "class.alignlearn"
+    asked = ["--target", "class", "--drop", "price", "--out", str(model), "--quiet"]
+    assert main(["fit", str(folder / "table.csv"), *asked]) == 0
+    assert "always" in capsys.readouterr().out
+    assert main(["predict", str(model), str(folder / "new.csv")]) == 0
+    lines = list(csv.reader(capsys.readouterr().out.splitlines()))
+    assert lines[0] == ["prediction", "probability of high", "probability of low"]
+    P = np.array([row[1:] for row in lines[1:]], dtype=float)
+    assert np.allclose(P.sum(axis=1), 1.0)
+    assert np.mean([row[0] for row in lines[1:]] == frame["class"]) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "none"], "--target none: there is no such column; accepted: 'size'"),
+        (["--target", "price", "--drop", "9"], "--drop 9: there is no such column"),
+        (["--target", "class", "--task", "regression"], "holds strings"),
+        (["--target", "price", "--out", "/nowhere/model"], "the folder /nowhere does not exist"),
+    ],
+)
+def test_what_cannot_be_fitted(tables, capsys, arguments, message):
+    assert main(["fit", str(tables[0] / "table.csv"), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_cannot_be_predicted(tables, capsys, tmp_path):
+    folder = tables[0]
+    file = tmp_path / "array.alignlearn"
+    al.save(al.MKLRegressor().fit(RNG.normal(size=(20, 2)), RNG.normal(size=20)), file)
+    assert main(["predict", str(file), str(folder / "new.csv")]) == 2
+    assert "holds no model of a table" in capsys.readouterr().err
+    short = tmp_path / "few.csv"
+    short.write_text("a,b\n1,2\n3,x\n")
+    assert main(["predict", str(folder / "class.alignlearn"), str(short)]) == 2
+    assert "X has no columns 'size', 'city', 'sold', 'flag'" in capsys.readouterr().err
+
+
+def test_few_rows(tmp_path, capsys):
+    file = tmp_path / "few.csv"
+    file.write_text("a,b\n1,2\n3,4\n5,6\n")
+    assert main(["fit", str(file)]) == 2
+    assert "3 rows with a target; accepted: at least 10" in capsys.readouterr().err
