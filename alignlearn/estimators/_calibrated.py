@@ -9,6 +9,7 @@ import numpy as np
 from alignlearn.bounds import conformal
 from alignlearn.folds import make_folds
 from alignlearn.machines.calibration import METHODS, Isotonic, fit_calibration
+from alignlearn.solvers.multiclass import class_logits, predicted_labels
 from alignlearn.validation import check_choice, check_flag, doubt
 from alignlearn.weights import get_weighting
 
@@ -16,19 +17,46 @@ from .candidates import fold_weights, from_statistics
 from .guarantees import doubt_coverage
 from .refits import Refits, keep, own_folds
 
+AUTO = "auto"  # probabilities from what a search has computed anyway, where it has all classes
 _FOLDS = 5
 _FEW_ISOTONIC = 500  # samples below which isotonic probabilities of several classes are too sure
 
 
 def probabilities(model, X):
     """``predict_proba`` of a fitted classifier, (n, c)."""
-    decisions = model.decision_function(X)
+    raw = model._decisions(X)
     if model.calibration_ is None:
         raise ValueError(
             f"probability={model.probability!r} was set after fit; call fit again, which "
             "calibrates."
         )
-    return model.calibration_.probabilities(decisions)
+    P = calibrated(model, model.machine_, raw)
+    if model.calibration_.of_logits:
+        scores = model.machine_.confidences(raw)
+        _agree(P, predicted_labels(scores, np.arange(P.shape[1])))
+    return P
+
+
+def _agree(P, codes):
+    """Give the decided class of each sample its largest probability, by an exchange, in place.
+
+    Votes of pairs of classes and their mean decisions differ for about 1% of the samples.
+    """
+    rows, top = np.arange(len(P)), P.argmax(axis=1)
+    P[rows, top], P[rows, codes] = P[rows, codes], P[rows, top]
+
+
+def calibrated(model, machine, raw):
+    """Probabilities (n, c) from the decisions (n, n_problems) of a machine of all classes."""
+    given = model.calibration_
+    return given.probabilities(calibrated_from(given.of_logits, machine, raw, model.multiclass))
+
+
+def calibrated_from(of_logits, machine, raw, multiclass):
+    """What a calibration takes: the class logits, or the confidences of the classes."""
+    if of_logits:
+        return class_logits(raw, len(machine.classes_), multiclass)
+    return machine.confidences(raw)
 
 
 def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
@@ -72,7 +100,7 @@ def _fold_probabilities(model, X):
         whole = model._predictor
         machines = [p if p.takes_gaps else whole.instead(p) for p in machines]
     all_of = [
-        model.calibration_.probabilities(model.machine_.confidences(p.decisions(X, engine)))
+        calibrated(model, model.machine_, p.decisions(X, engine))
         for p in (model._predictor, *machines)
     ]
     return all_of[0], all_of[1:] or all_of
@@ -94,8 +122,8 @@ def _refitted_probabilities(model, X, fit):
     codes = np.searchsorted(model.classes_, found.y)
     codes = [codes[found.number == part] for part in range(len(found.values))]
     scores = [1.0 - P[np.arange(len(c)), c] for P, c in zip(found.values, codes)]
-    decisions = model.machine_.confidences(model._predictor.decisions(X, model._engine()))
-    return model.calibration_.probabilities(decisions), found.of(X), scores, codes
+    own = calibrated(model, model.machine_, model._predictor.decisions(X, model._engine()))
+    return own, found.of(X), scores, codes
 
 
 def _warn_few(codes, coverage, per_class):
@@ -112,6 +140,8 @@ def _warn_few(codes, coverage, per_class):
 def _seen_too_much(estimator, m):
     """Why the scores have seen too much of the samples that they are compared with."""
     c = len(estimator.classes_)
+    if estimator.probability == AUTO:
+        return ["probability='auto' keeps no models of folds"]
     if estimator._members:
         return ["a strategy chose the models by the same folds, and keeps none of a fold"]
     if c > 2 and m < _FEW_ISOTONIC and isinstance(estimator.calibration_.calibrators[0], Isotonic):
@@ -119,9 +149,9 @@ def _seen_too_much(estimator, m):
     return []
 
 
-def check_probability(method):
-    """The parameter ``probability``, checked."""
-    return method if method is None else check_choice("probability", method, METHODS)
+def check_probability(method, more=()):
+    """The parameter ``probability``, checked; ``more`` values are accepted by a search."""
+    return method if method is None else check_choice("probability", method, (*METHODS, *more))
 
 
 def calibrate(method, labels, tests, decisions, weight=None):
@@ -131,12 +161,12 @@ def calibrate(method, labels, tests, decisions, weight=None):
 
     Parameters
     ----------
-    method : {"sigmoid", "isotonic"}
+    method : {"sigmoid", "isotonic", "temperature"}
     labels : ndarray of shape (m,)
     tests : list of ndarray of int
         Sample numbers of the test sets.
     decisions : list of ndarray of shape (n,) for two classes, else (n, c)
-        On the samples of positive weight of every test set.
+        What `calibrated_from` returns, on the samples of positive weight of every test set.
     weight : ndarray of shape (m,), optional
     """
     test = np.concatenate(tests)
@@ -177,6 +207,8 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
     splits, decisions, predictors = _calibration_folds(labels), [], []
+    method = None if calibration is not None else estimator.probability
+    of_logits = method == "temperature" if calibration is None else calibration.of_logits
     learner = _learner(estimator, min(len(train) for train, _ in splits))
     weights = _weights_of_folds(learner, source, labels, splits)
     for (train, test), of_kernels in zip(splits, weights):
@@ -184,12 +216,12 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
         part = source.part(train).combine(of_kernels)
         machine, predictor = learner._train(part, labels[train], memory)
         raw = predictor.decisions(source.as_new(test), source.engine)
-        decisions.append(machine.confidences(raw))
+        decisions.append(calibrated_from(of_logits, machine, raw, estimator.multiclass))
         predictors.append(predictor)
     tests = [test for _, test in splits]
     if calibration is None:
         given = labels, tests, decisions, source.weight
-        calibration = calibrate(estimator.probability, *given)
+        calibration = calibrate(method, *given)
     codes = np.unique(labels, return_inverse=True)[1].reshape(-1)
     return _with_scores(calibration, [codes[test] for test in tests], decisions), tuple(predictors)
 
@@ -207,15 +239,24 @@ def _learner(estimator, n_samples):
 
 def check_classes(method, labels, splits, weight):
     """Raise where probabilities are asked for and a training set lacks a class."""
-    for which, (train, _) in enumerate(splits if method is not None else ()):
+    for which, split in enumerate(splits if method is not None else ()):
+        missing = lacking_class(labels, [split], weight)
+        if missing is not None:
+            raise ValueError(
+                f"probability={method!r} needs every class in every training set, but class "
+                f"{missing!r} is missing in that of fold {which} of cv; accepted: other folds, or "
+                "probability=None."
+            )
+
+
+def lacking_class(labels, splits, weight):
+    """A class that the training set of a split lacks; None where all have every class."""
+    for train, _ in splits:
         used = train if weight is None else train[weight[train] > 0.0]
         missing = np.setdiff1d(labels, labels[used])
         if missing.size:
-            raise ValueError(
-                f"probability={method!r} needs every class in every training set, but class "
-                f"{missing[0].item()!r} is missing in that of fold {which} of cv; accepted: other "
-                "folds, or probability=None."
-            )
+            return missing[0].item()
+    return None
 
 
 def _calibration_folds(labels):

@@ -22,7 +22,7 @@ from alignlearn.validation import (
 )
 
 from . import inputs
-from ._calibrated import calibrate_on_folds, check_probability, class_sets, probabilities
+from ._calibrated import AUTO, calibrate_on_folds, check_probability, class_sets, probabilities
 from ._machines import (
     held_matrices,
     linear_classifier,
@@ -191,18 +191,25 @@ class KernelClassifier(LabelScore, KernelModel):
     def predict_proba(self):
         """``predict_proba(X)``: probability of each class, in the order of ``classes_``, (n, c).
 
-        Rows sum to 1. Only where ``probability`` was "sigmoid" or "isotonic" in ``fit``. The
-        largest one need not be that of ``predict``, which is the machine's decision.
+        Rows sum to 1. Not where ``probability`` was None in ``fit``. The largest one need not be
+        that of ``predict``, which is the machine's decision; with "temperature" it is.
         """
         if self.probability is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no predict_proba, as probability=None; set "
                 "probability='sigmoid' or 'isotonic' before fit."
             )
+        if self.probability == AUTO and vars(self).get("_uncalibrated"):
+            raise AttributeError(
+                f"this {type(self).__name__} has no predict_proba, as {self._uncalibrated}; give "
+                "folds whose training sets have every class as cv."
+            )
         return self._predict_proba
 
     def _predict_proba(self, X):
         return probabilities(self, X)
+
+    _predict_proba.__name__ = "predict_proba"  # scikit-learn's stacking reads it
 
     def predict_set(self, X, coverage=0.9, *, per_class=False, fit=None, refit=None):
         """Sets of classes that hold those of n new samples, by conformal prediction.
@@ -320,7 +327,7 @@ class MKLClassifier(KernelClassifier):
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
         Of the machine alone; stage 1 does not see it.
-    probability : {"sigmoid", "isotonic"} or None, default None
+    probability : {"sigmoid", "isotonic", "temperature"} or None, default None
         How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     normalize : {"trace"} or None, default "trace"
         Scale every centred kernel to trace m before stage 1.
@@ -407,7 +414,8 @@ class MKLClassifier(KernelClassifier):
     but for objects that do not say how (attribute ``sample_weights``).
 
     Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
-    with Platt's targets or a non-decreasing function for each class, fitted to decisions on five
+    with Platt's targets or a non-decreasing function for each class, or with
+    "temperature" one slope for all classes, fitted to decisions on five
     folds (fewer where a class has fewer samples) of machines trained on the others. Weights of the
     kernels are learned on each training set alone, all of them from one more pass over the pairs.
     ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may

@@ -24,6 +24,7 @@ from alignlearn.validation import (
 from alignlearn.weights import stage_one
 
 from . import per_target
+from ._calibrated import calibrated
 from .kernel_groups import feature_groups, kernel_groups
 from .kernel_table import refuse_several, training_source
 from .scoring import SCORES, get_score
@@ -358,7 +359,7 @@ def _log_loss(model, labels, weight):
     at = np.arange(len(labels)), np.searchsorted(model.classes_, labels)
 
     def of_decisions(raw):
-        P = model.calibration_.probabilities(model.machine_.confidences(raw))
+        P = calibrated(model, model.machine_, raw)
         return np.array([weight @ np.log(np.maximum(P[at], np.finfo(P.dtype).eps))])
 
     return of_decisions

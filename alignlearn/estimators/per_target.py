@@ -31,6 +31,7 @@ from alignlearn.validation import check_choice
 
 from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
 
+SCORINGS = ("r2", "correlation")
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
 _N_CANDIDATES = 24
 _LEAST_CLUSTERS = 8
@@ -102,9 +103,12 @@ class Targets:
     folds : list of ndarray of int, or None for leave-one-out
     dtype : dtype
         The type that kernel values were rounded to.
+    by_correlation : bool, default False
+        Whether targets are judged by 1 minus a correlation in place of sums of squares.
     """
 
-    def __init__(self, family, scale, Y, sample_weight, folds, dtype):
+    def __init__(self, family, scale, Y, sample_weight, folds, dtype, by_correlation=False):
+        self.by_correlation = by_correlation
         self.family, self.scale, self.Y, self.dtype = family, scale, Y, dtype
         self.root, self.folds = np.sqrt(sample_weight), folds
         self.means = (sample_weight / sample_weight.sum()) @ Y
@@ -148,8 +152,15 @@ class Targets:
         """The `TargetRidge` of a candidate."""
         return TargetRidge(self.family, weights * self.scale, self.root, self.dtype)
 
+    def losses(self, ridge, Y, projected, alpha):
+        """What is to be small, by cross-validation, for some targets of a block, (c,)."""
+        loss = ridge.decorrelation if self.by_correlation else ridge.squares
+        return loss(Y, projected, alpha, self.folds)
+
     def sizes(self):
-        """Sums of squares that R^2 is relative to, (q,): of the test sets."""
+        """What losses are relative to for a score, (q,): sums of squares of the test sets, or 1."""
+        if self.by_correlation:
+            return np.ones(self.Y.shape[1])
         found = np.empty(self.Y.shape[1])
         for columns in self.blocks(np.arange(found.size)):
             squares = np.square(self.block(columns))
@@ -246,7 +257,7 @@ def _candidates(targets, equal, rng):
 
 
 def _best_alpha(targets, ridge, Y, projected, alphas, best):
-    """Least sums of squares of a candidate, and their penalties, of some targets.
+    """Least losses of a candidate, and their penalties, of some targets.
 
     Generalised cross-validation, which costs next to nothing, says which targets leave-one-out is
     worth its time for, and where to begin; for folds every fourth penalty is tried. Where the
@@ -255,7 +266,7 @@ def _best_alpha(targets, ridge, Y, projected, alphas, best):
     least, at = np.full(len(best), np.inf), np.zeros(len(best), dtype=np.intp)
 
     def attempt(k, some):
-        found = ridge.squares(Y[:, some], projected[:, some], alphas[k], targets.folds)
+        found = targets.losses(ridge, Y[:, some], projected[:, some], alphas[k])
         less = found < least[some]
         least[some[less]], at[some[less]] = found[less], k
 
@@ -264,7 +275,9 @@ def _best_alpha(targets, ridge, Y, projected, alphas, best):
         steps = _PROMISING_NEAR
         squares = ridge.generalized(Y, projected, alphas)
         first = squares.argmin(axis=0)
-        likely = np.flatnonzero(squares.min(axis=0) < (1.0 + _LIKELY) * best)
+        likely = np.arange(len(best))
+        if not targets.by_correlation:  # else they do not compare
+            likely = np.flatnonzero(squares.min(axis=0) < (1.0 + _LIKELY) * best)
         for k in np.unique(first[likely]):
             attempt(k, likely[first[likely] == k])
     else:
@@ -332,12 +345,13 @@ def _spread(values, columns, n_columns):
     return out
 
 
-def open_targets(source, Y, scale, folds=None):
+def open_targets(source, Y, scale, folds=None, by_correlation=False):
     """The `Targets` of a source and of targets (m, q) on samples of positive weight."""
     weight = np.ones(len(Y)) if source.weight is None else source.weight
     family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
     single = source.rounding > np.finfo(np.float64).eps
-    return Targets(family, scale, Y, weight, folds, np.float32 if single else np.float64)
+    dtype = np.float32 if single else np.float64
+    return Targets(family, scale, Y, weight, folds, dtype, by_correlation)
 
 
 def first_statistics(source, Y):
@@ -347,19 +361,20 @@ def first_statistics(source, Y):
     return source.statistics(first, "regression")
 
 
-def fit_targets(source, Y, scale, folds, pick, rng):
+def fit_targets(source, Y, scale, folds, pick, rng, by_correlation=False):
     """What every target is fitted with, the predictor and dual coefficients, see `fitted_machine`.
 
     Targets that lack the same samples, NaN in Y (m, q), are fitted together, on the samples that
     they have: as if the others were not there, but for the ``scale`` of the kernels.
 
     ``pick(targets, rng=rng, few=few)`` chooses, see `choose`; ``folds`` are test sets or None for
-    leave-one-out.
+    leave-one-out; ``by_correlation`` as in `Targets`.
     """
-    patterns = _patterns(Y)
+    patterns, how = _patterns(Y), {"by_correlation": by_correlation}
     if patterns is None:
-        targets = open_targets(source, Y, scale, folds)
-        search = pick(targets, rng=rng, few=partial(first_targets, source, Y, scale, folds))
+        targets = open_targets(source, Y, scale, folds, **how)
+        few = partial(first_targets, source, Y, scale, folds, **how)
+        search = pick(targets, rng=rng, few=few)
         return search, *fitted_machine(targets, search, source)
     parts, n_before = [], 0
     for rows, columns in patterns:
@@ -371,15 +386,15 @@ def fit_targets(source, Y, scale, folds, pick, rng):
                 f"{listed(columns.tolist())}, so that nothing can be learned of them."
             )
         tests = _test_sets_of(rows, folds, len(Y), columns)
-        targets = open_targets(part, values, np.where(varies, scale, 0.0), tests)
-        few = partial(first_targets, part, values, targets.scale, tests)
+        targets = open_targets(part, values, np.where(varies, scale, 0.0), tests, **how)
+        few = partial(first_targets, part, values, targets.scale, tests, **how)
         search = pick(targets, rng=copy.deepcopy(rng), few=few)
         parts.append((rows, columns, search, *fitted_machine(targets, search, part), n_before))
         n_before += len(search.candidates)
     return _joined(source, Y.shape, scale, parts)
 
 
-def first_targets(source, Y, scale, folds, rng):
+def first_targets(source, Y, scale, folds, rng, by_correlation=False):
     """The `Targets` of some samples, drawn; None where all samples are few or have few features."""
     if len(Y) < _SCREENED or source.is_linear:
         return None
@@ -388,7 +403,7 @@ def first_targets(source, Y, scale, folds, rng):
     if folds is not None:
         tests = [found for test in folds if (found := np.flatnonzero(np.isin(rows, test))).size]
         tests = tests if len(tests) > 1 else None
-    return open_targets(source.part(rows), Y[rows], scale, tests)
+    return open_targets(source.part(rows), Y[rows], scale, tests, by_correlation)
 
 
 def _patterns(Y):
@@ -574,9 +589,10 @@ def checked_rule(estimator):
         )
     if estimator.machine not in ("auto", "krr"):
         raise ValueError(f"machine={estimator.machine!r} does not go with per_target=True: 'krr'.")
-    if scoring is not None and scoring != "r2":
+    if not (scoring is None or (isinstance(scoring, str) and scoring in SCORINGS)):
         raise ValueError(
-            f"scoring={scoring!r:.80} does not go with per_target=True; accepted: None, 'r2'."
+            f"scoring={scoring!r:.80} does not go with per_target=True; accepted: None, 'r2', "
+            "'correlation'."
         )
     return rule
 
@@ -593,10 +609,11 @@ def summary(estimator, max_rows):
     header = "kernel", "mean weight", "largest", "above 1/2"
     options = {"total": p, "most": max_rows, "more": " kernels, of smaller mean weight"}
     lines = [table(rows, header, **options)]
+    score = "correlation" if estimator.scoring == "correlation" else "R^2"
     better = np.count_nonzero(estimator.best_score_ > estimator.uniform_score_)
     lines.append(
-        f"{q} targets: mean R^2 by cross-validation {estimator.best_score_.mean():.4f}, of equal "
-        f"weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
+        f"{q} targets: mean {score} by cross-validation {estimator.best_score_.mean():.4f}, of "
+        f"equal weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
     )
     groups = named_groups(estimator)
     if groups is not None:

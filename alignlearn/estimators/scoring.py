@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from alignlearn._text import listed
+from alignlearn.machines.calibration import cross_calibrated
 from alignlearn.machines.scores import r2
-from alignlearn.solvers.multiclass import decided_labels, summed_decisions
-from alignlearn.validation import check_choice
+from alignlearn.solvers.multiclass import class_logits, confidences, decided_labels
+from alignlearn.sources import GramStack, Tables, as_tables
+from alignlearn.validation import take
 
 _LOSS = 0.3  # of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
@@ -32,6 +39,21 @@ def _minus_mean(loss, outer=None):
     return score
 
 
+def correlation_by_target(y, predicted, weight=None):
+    """Pearson's correlation of every target with its predictions, 0 where one is constant, (q,)."""
+    y, predicted = y.reshape(len(y), -1), predicted.reshape(len(y), -1)
+    y, predicted = (A - np.average(A, axis=0, weights=weight) for A in (y, predicted))
+    # The ratio does not depend on units; whether squares overflow does.
+    y, predicted = (A / (np.abs(A).max(axis=0) + (A == 0.0).all(axis=0)) for A in (y, predicted))
+    weight = np.ones(len(y)) if weight is None else weight
+    size = np.sqrt((weight @ np.square(y)) * (weight @ np.square(predicted)))
+    return np.divide(weight @ (y * predicted), size, out=np.zeros(size.shape), where=size > 0.0)
+
+
+def _correlation(y, predicted, weight=None):
+    return float(np.mean(correlation_by_target(y, predicted, weight)))
+
+
 SCORES = {
     "classifier": {"accuracy": _accuracy, "balanced_accuracy": _balanced_accuracy},
     "regressor": {
@@ -39,26 +61,309 @@ SCORES = {
         "neg_mean_squared_error": _minus_mean(np.square),
         "neg_mean_absolute_error": _minus_mean(np.abs),
         "r2": r2,
+        "correlation": _correlation,
     },
 }
+
+
+class FoldPredictions:
+    """Predictions on the test samples of a fold, as a fitted model that scikit-learn's scorers ask.
+
+    Parameters
+    ----------
+    estimator : object
+        Whose tags it has.
+    X : object
+        The test samples, of which alone predictions are known.
+    predicted : ndarray of shape (n,) or (n, q)
+        Predictions; for a classifier the decisions (n, n_problems) of its problems.
+    classes : ndarray of shape (c,), optional
+        For a classifier: those of its training samples.
+    multiclass : {"ovo", "ovr"}, optional
+    y : ndarray of shape (n,), optional
+        For a classifier: the true labels, from which decisions are calibrated.
+    """
+
+    def __init__(self, estimator, X, predicted, classes=None, multiclass=None, y=None):
+        self._estimator, self._X, self._predicted = estimator, X, predicted
+        self._estimator_type = estimator._estimator_type
+        if classes is not None:
+            self.classes_, self._multiclass, self._y = classes, multiclass, y
+            self.decision_function, self.predict_proba = self._decide, self._probabilities
+
+    def __sklearn_tags__(self):
+        return self._estimator.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def _check(self, X):
+        if X is not self._X:
+            raise ValueError(
+                "scoring: predictions are known for the samples of the fold only; accepted: the X "
+                "that scoring(estimator, X, y) is given, unchanged."
+            )
+
+    def predict(self, X):
+        """Return labels or predicted targets."""
+        self._check(X)
+        if not hasattr(self, "classes_"):
+            return self._predicted
+        return decided_labels(self._predicted, self.classes_, self._multiclass)
+
+    def _decide(self, X):
+        self._check(X)
+        return confidences(self._predicted, len(self.classes_), self._multiclass)
+
+    def _probabilities(self, X):
+        """Probabilities, each by a calibration on the other parts of the fold."""
+        self._check(X)
+        logits = class_logits(self._predicted, len(self.classes_), self._multiclass)
+        known = np.isin(self._y, self.classes_)
+        codes = np.searchsorted(self.classes_, self._y[known])
+        return cross_calibrated(logits, codes, known)
+
+
+def samples_of(X, rows, kernels=None):
+    """Return some samples of X as given to ``fit``, by their numbers."""
+    X = as_tables(X, kernels)
+    if isinstance(kernels, str) and kernels == "precomputed" and not isinstance(X, GramStack):
+        return rows  # of p matrices, which no slice of X is
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    return take(X if hasattr(X, "shape") or isinstance(X, Tables) else list(X), rows)
+
+
+class Measure(NamedTuple):
+    """One score.
+
+    Attributes
+    ----------
+    name : str
+    of_labels : callable or None
+        ``of_labels(y, predicted, weight)``.
+    of_model : callable or None
+        ``of_model(model, X, y, **options)``, as a scikit-learn scorer; in place of the other.
+    """
+
+    name: str
+    of_labels: Any = None
+    of_model: Any = None
+
+    @property
+    def reads_samples(self):
+        """Whether it may read X, which scikit-learn's scorers only pass to the model."""
+        return self.of_model is not None and not hasattr(self.of_model, "_score_func")
+
+    def __call__(self, model, X, y, weight=None):
+        """The score of predictions on a fold, `FoldPredictions`; larger is better."""
+        if self.of_model is None:
+            return float(self.of_labels(y, model.predict(X), weight))
+        options = {} if weight is None else {"sample_weight": weight}
+        if options and not _takes_weights(self.of_model):
+            raise ValueError(
+                f"scoring={self.name!r} takes no sample_weight; accepted with sample weights: "
+                "another score, or scoring=None."
+            )
+        try:
+            return float(self.of_model(model, X, y, **options))
+        except ValueError as error:
+            raise ValueError(f"scoring={self.name!r}: {error}") from error
+
+
+class Scoring(NamedTuple):
+    """What a search chooses by, and what else its table shows.
+
+    Attributes
+    ----------
+    chosen : Measure
+    others : tuple of Measure
+        Every score by its name, where several were given.
+    """
+
+    chosen: Measure
+    others: tuple = ()
+
+    def __call__(self, model, X, y, weight=None):
+        """The value to choose by, the same to show, and the values of all others."""
+        others = [measure(model, X, y, weight) for measure in self.others]
+        names = [measure.name for measure in self.others]
+        if self.chosen.name in names:
+            value = others[names.index(self.chosen.name)]
+        else:
+            value = self.chosen(model, X, y, weight)
+        return (value, value, *others)
+
+    def samples(self, X, rows, kernels):
+        """The samples of some rows of X where a score reads them, else their numbers."""
+        read = any(measure.reads_samples for measure in (self.chosen, *self.others))
+        return samples_of(X, rows, kernels) if read else rows
+
+    @property
+    def names(self):
+        """Names of all scores, where several were given."""
+        return [measure.name for measure in self.others]
+
+
+def read_scoring(scoring, kind, refit=None):
+    """The `Scoring` of the parameters ``scoring`` and ``refit``.
+
+    Parameters
+    ----------
+    scoring : None, str, callable, dict or sequence of str
+        Names of `SCORES` and of scikit-learn's scorers; scorers as of ``make_scorer``, and
+        functions ``scoring(estimator, X, y)`` or ``scoring(y_true, y_predicted)``. Several by name.
+    kind : {"classifier", "regressor"}
+    refit : str, optional
+        By which of several to choose.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A name that is not known, several scores without the one to choose by.
+    """
+    if not isinstance(scoring, (Mapping, list, tuple, set)):
+        if refit is not None and refit is not True:
+            raise ValueError(
+                f"refit={refit!r:.80} names one of several scores, but scoring={scoring!r:.80} is "
+                "one; accepted with it: refit=None."
+            )
+        return Scoring(_measure(scoring, kind))
+    named = scoring if isinstance(scoring, Mapping) else {name: name for name in scoring}
+    if not named or not all(isinstance(name, str) for name in named):
+        raise ValueError(
+            f"scoring={scoring!r:.80}; accepted: names of scores, or a dict {{name: score}} of at "
+            "least one."
+        )
+    if not isinstance(refit, str) or refit not in named:
+        raise ValueError(
+            f"refit={refit!r:.80}; accepted with several scores: the name of the one to choose by, "
+            f"{listed(list(named))}."
+        )
+    found = tuple(_measure(score, kind)._replace(name=name) for name, score in named.items())
+    return Scoring(next(m for m in found if m.name == refit), found)
+
+
+def _measure(scoring, kind):
+    known = SCORES[kind]
+    if scoring is None:
+        scoring = next(iter(known))
+    if isinstance(scoring, str):
+        if scoring in known:
+            return Measure(scoring, known[scoring])
+        return Measure(scoring, None, _sklearn_scorer(scoring, known))
+    if not callable(scoring):
+        raise TypeError(
+            f"scoring={scoring!r:.80}; accepted: a name, a scorer, scoring(estimator, X, y), "
+            "scoring(y_true, y_predicted), or several with names."
+        )
+    name = getattr(scoring, "__name__", type(scoring).__name__)
+    if _is_of_model(scoring):
+        return Measure(name, None, scoring)
+    return Measure(name, get_score(scoring, kind))
+
+
+def _sklearn_scorer(name, known):
+    """The scorer that scikit-learn has under a name."""
+    try:
+        from sklearn.metrics import get_scorer, get_scorer_names
+    except ImportError:
+        names = []
+    else:
+        names = get_scorer_names()
+    name = name if name in names or f"neg_{name}" not in names else f"neg_{name}"  # "max_error"
+    if name not in names:
+        others = (
+            " and those of sklearn.metrics.get_scorer_names()"
+            if names
+            else ("; with scikit-learn installed also the names of its scorers")
+        )
+        raise ValueError(
+            f"scoring={name!r:.80} is not known; accepted: {listed(list(known))}{others}."
+        )
+    return get_scorer(name)
+
+
+def _is_of_model(scoring):
+    """Whether a callable takes (estimator, X, y), not (y_true, y_predicted)."""
+    try:
+        given = list(inspect.signature(scoring).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    needed = [
+        p
+        for p in given
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    return len(needed) >= 3 or (bool(given) and given[0].name in ("estimator", "model", "clf"))
+
+
+def _takes_weights(scorer):
+    """Whether a scorer takes ``sample_weight``."""
+    function = getattr(scorer, "_score_func", scorer)
+    try:
+        given = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return True
+    return "sample_weight" in given or any(p.kind is p.VAR_KEYWORD for p in given.values())
 
 
 def get_score(scoring, kind):
     """The function ``score(y_true, y_predicted, weight=None)``, larger being better.
 
-    A callable ``scoring`` takes weights as ``sample_weight``, where there are any.
+    For scores that need no more than predictions. A callable ``scoring`` takes weights as
+    ``sample_weight``, where there are any.
     """
-    known = SCORES[kind]
-    if scoring is None:
-        return next(iter(known.values()))
-    if callable(scoring):
+    if callable(scoring) and not _is_of_model(scoring):
 
         def score(y, predicted, weight=None):
             options = {} if weight is None else {"sample_weight": weight}
             return float(scoring(y, predicted, **options))
 
         return score
-    return known[check_choice("scoring", scoring, tuple(known))]
+    measure = _measure(scoring, kind)
+    if measure.of_labels is not None:
+        return measure.of_labels
+
+    def of_predictions(y, predicted, weight=None):
+        model = _Predicted(kind, predicted)
+        try:
+            return measure(model, model.X, y, weight)
+        except AttributeError as error:
+            raise ValueError(
+                f"scoring={measure.name!r} needs more than predictions: {error}. Accepted here: "
+                "scores of predictions."
+            ) from None
+
+    return of_predictions
+
+
+class _Predicted:
+    """Predictions as a model without decisions or probabilities."""
+
+    def __init__(self, kind, predicted):
+        self.X, self._predicted, self._estimator_type = object(), predicted, kind
+        if kind == "classifier":
+            self.classes_ = np.unique(predicted)
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=self._estimator_type,
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags() if self._estimator_type == "classifier" else None,
+            regressor_tags=RegressorTags() if self._estimator_type == "regressor" else None,
+        )
+
+    def fit(self, X, y):
+        """Is not called."""
+        raise NotImplementedError
+
+    def predict(self, X):
+        """Return the predictions."""
+        return self._predicted
 
 
 def class_score(raw, codes, classes, multiclass, weight=None):
@@ -86,12 +391,3 @@ def class_score(raw, codes, classes, multiclass, weight=None):
     top = beside.max(axis=0)
     losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
     return accuracy - _LOSS * float((losses @ share).min()), accuracy
-
-
-def class_logits(raw, n_classes, multiclass):
-    """Decisions as a column for each class: means over the problems that it is in."""
-    if n_classes == 2:
-        return np.hstack([-0.5 * raw, 0.5 * raw])
-    if multiclass == "ovr":
-        return raw
-    return summed_decisions(raw, n_classes) / (n_classes - 1)

@@ -195,6 +195,7 @@ def search(
     *,
     parameter,
     names=None,
+    others=(),
     members=None,
     keep=False,
     sizes=None,
@@ -211,8 +212,8 @@ def search(
     values : list of float
     schedule : sequence of Rung
     score : callable
-        ``score(fold, predictions)`` returns a number that is to be large, and one that is shown
-        beside it.
+        ``score(fold, predictions)`` returns a number that is to be large, one that is shown
+        beside it, and one for each of the ``others``.
     fits : callable
         ``fits(fold, [(number of the candidate, values), ...])``, such as `Fits`. It goes to the
         workers of a client.
@@ -220,6 +221,8 @@ def search(
         Name of what ``values`` are of.
     names : dict of list, optional
         Further parameters and the values that candidates stand for; default: none.
+    others : sequence of str, optional
+        Names of further scores, of which the table has columns.
     members : int, optional
         Number of candidates to choose, each at its best value. Ties go to the first candidate, and
         then to the first value. Default: one candidate, where ties go to the first row of the
@@ -242,7 +245,7 @@ def search(
     ValueError
         A score is not finite.
     """
-    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads)
+    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads, others)
     n = sum(len(rung.folds) for rung in schedule)
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         trials.run_all(client, progress)
@@ -275,7 +278,7 @@ def search(
 class _Trials:
     """Scores of candidates and values on folds, as far as they were tried."""
 
-    def __init__(self, candidates, values, schedule, score, fits, keep, most_threads):
+    def __init__(self, candidates, values, schedule, score, fits, keep, most_threads, others=()):
         self.most_threads = most_threads
         self.candidates, self.values, self.schedule = candidates, values, schedule
         self.score, self.fits, self.keep = score, fits, keep
@@ -283,6 +286,7 @@ class _Trials:
         self.n_levels = 1 + max(rung.level for rung in schedule)
         shape = len(candidates), len(values), n_folds
         self.scores, self.shown = np.full((2, *shape), np.nan)
+        self.others = {name: np.full(shape, np.nan) for name in others}
         self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
         self.kept = {}
         everything = [(w, list(schedule[0].values)) for w in self._first()]
@@ -368,8 +372,10 @@ class _Trials:
     def _take(self, at, predicted):
         if self.keep:
             self.kept[at] = predicted
-        self.scores[at], self.shown[at] = self.score(at[2], predicted)
-        if not np.isfinite(self.scores[at]):
+        self.scores[at], self.shown[at], *others = self.score(at[2], predicted)
+        for scores, value in zip(self.others.values(), others):
+            scores[at] = value
+        if not np.isfinite([self.scores[at], *others]).all():
             raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
 
     def table(self, level, rows, every, with_shown):
@@ -379,7 +385,11 @@ class _Trials:
         dropped = np.isnan(scores).any(axis=2) | (level < self.n_levels - 1)
         rungs = np.where(dropped, self.last, -1).ravel()[rows]
         scores, shown = (A.reshape(-1, len(folds))[rows].T for A in (scores, shown))
-        return results_table(every, scores, shown if with_shown else None, rungs)
+        found = results_table(every, scores, shown if with_shown else None, rungs)
+        for name, other in self.others.items():
+            other = other[:, :, folds].reshape(-1, len(folds))[rows].T
+            found.update(_score_columns(name, np.ascontiguousarray(other)))
+        return found
 
 
 def _near(rung, best):
@@ -441,9 +451,8 @@ def results_table(every, scores, shown=None, rungs=None):
     params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
     # Rows are added up one after the other, whatever the order in memory was.
     scores = np.ascontiguousarray(scores.reshape(len(scores), len(params)))
-    results = {f"split{t}_test_score": row for t, row in enumerate(scores)}
-    mean = results["mean_test_score"] = _mean(scores)
-    results["std_test_score"] = np.sqrt(_mean(np.square(scores - mean)))
+    results = _score_columns("score", scores)
+    mean = results["mean_test_score"]
     tried = results["n_splits"] = np.isfinite(scores).sum(axis=0)
     better = mean[:, None] > mean + rounding_of(mean)
     ahead = (tried[:, None] > tried) | ((tried[:, None] == tried) & better)
@@ -460,15 +469,23 @@ def results_table(every, scores, shown=None, rungs=None):
     return results
 
 
+def _score_columns(name, scores):
+    """Columns of a table for the scores (n_splits, n_candidates) of a name."""
+    found = {f"split{t}_test_{name}": row for t, row in enumerate(scores)}
+    mean = found[f"mean_test_{name}"] = _mean(scores)
+    found[f"std_test_{name}"] = np.sqrt(_mean(np.square(scores - mean)))
+    return found
+
+
 def _stacked(tables, sizes):
     """The rows of several levels that were tried, and on how many samples; later ones rank first.
 
     ``rung`` of an earlier level is the last rung that tried the row's candidate and value.
     """
     tried = [np.flatnonzero(table["n_splits"] > 0) for table in tables]
-    n = max(sum(key.startswith("split") for key in table) for table in tables)
+    splits = {key: None for table in tables for key in table if key.startswith("split")}
     found = {}
-    for name in [*(f"split{t}_test_score" for t in range(n)), *tables[0]]:
+    for name in [*splits, *tables[0]]:
         if name in ("params", *found):
             continue
         missing = np.full(len(tables[0]["params"]), np.nan)

@@ -7,7 +7,7 @@ Gram matrix.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,10 +28,9 @@ from alignlearn.machines.choice import (
 )
 from alignlearn.solvers.multiclass import (
     check_class_weight,
+    class_logits,
     confidences,
-    decided_labels,
     of_present_classes,
-    predicted_labels,
 )
 from alignlearn.validation import (
     a_part,
@@ -45,7 +44,14 @@ from alignlearn.validation import (
 from alignlearn.weights import get_weighting
 
 from . import inputs, per_target, search
-from ._calibrated import calibrate, calibrate_on_folds, check_classes, check_probability
+from ._calibrated import (
+    AUTO,
+    calibrate,
+    calibrate_on_folds,
+    check_classes,
+    check_probability,
+    lacking_class,
+)
 from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS, parameters, shared
@@ -55,7 +61,7 @@ from .kernel_table import refuse_several
 from .model import KernelModel
 from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .regressor import KernelRegressor, MKLRegressor
-from .scoring import class_score, get_score
+from .scoring import FoldPredictions, class_score, read_scoring
 from .ways import (
     BYTES,
     GROWTH,
@@ -90,6 +96,7 @@ class Tuned(KernelModel):
     ensemble: bool
     cv: Any
     scoring: Any
+    refit: str | None
     machine: str
     n_centers: int | None
     memory: int | str | None
@@ -120,7 +127,8 @@ class Tuned(KernelModel):
 
     def _forget_fit(self):
         """Drop what earlier fits left, so that one that fails leaves none that is fitted."""
-        private = {*_OF_MODEL, "_names", "_smoothers"}  # scikit-learn's tools set others
+        # scikit-learn's tools set others
+        private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated"}
         for name in list(vars(self)):
             if name in private or (name.endswith("_") and not name.startswith("_")):
                 del self.__dict__[name]
@@ -282,6 +290,7 @@ class Tuned(KernelModel):
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
             names={"weighting": given} if several else {},
+            others=self._other_scores(),
             keep=problem.keep,
             most_threads=self._at_once(used.n_samples),
             client=self.client,
@@ -341,6 +350,7 @@ class Tuned(KernelModel):
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
             names={"method": [way.name for way in plan.ways]},
+            others=self._other_scores(),
             members=plan.averaged if len(levels) == 1 else len(plan.ways),
             keep=problem.keep or len(levels) > 1,
             sizes=[len(one) for one in ys],
@@ -370,6 +380,10 @@ class Tuned(KernelModel):
         self._store(Average.of(members, y, source, columns), found, len(problem.folds))
         self.weighting_ = members[0].model.weighting
         return found
+
+    def _other_scores(self):
+        """Names of all scores, where several are given."""
+        return read_scoring(self.scoring, self._estimator_type, self.refit).names
 
     def _at_once(self, n_samples):
         """How many matrices of all pairs of so many samples the memory holds, at least 1."""
@@ -560,14 +574,6 @@ class ModelPath(NamedTuple):
         return found
 
 
-def _confidences(machine, raw):
-    return machine.confidences(raw)
-
-
-def _labels(machine, raw):
-    return predicted_labels(machine.confidences(raw), machine.classes_)
-
-
 class _Shaped(NamedTuple):
     """Decisions (n, q) in the shape of the targets."""
 
@@ -653,8 +659,8 @@ class MKLClassifierCV(Tuned, KernelClassifier):
 
     Parameters
     ----------
-    kernels, n_centers, memory, multiclass, class_weight, probability, normalize, tol, max_iter
-        As in `MKLClassifier`; probabilities are calibrated on the folds of ``cv``.
+    kernels, n_centers, memory, multiclass, class_weight, normalize, tol, max_iter
+        As in `MKLClassifier`.
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
@@ -667,9 +673,20 @@ class MKLClassifierCV(Tuned, KernelClassifier):
 default 5
         A number of folds: shuffled, with classes in equal shares, at most as many as samples of
         the largest class. Labels: each sample is tested with those of its label.
-    scoring : {"accuracy", "balanced_accuracy"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger being better; default "accuracy", for a
-        strategy the accuracy less 0.3 times the log loss of decisions at their best temperature.
+    scoring : str, callable, or dict or list of them, optional
+        Names of scikit-learn's scorers, such as "roc_auc" or "neg_log_loss", scorers of
+        ``make_scorer``, and functions ``scoring(estimator, X, y)`` or
+        ``scoring(y_true, y_predicted)``; larger is better. Probabilities of a part of a fold
+        are calibrated by its other parts. Default "accuracy", for a strategy the accuracy less 0.3
+        times the log loss after temperature scaling.
+    refit : str, optional
+        Of several scores the name of the one to choose by; ``cv_results_`` has all, as
+        ``mean_test_name``.
+    probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
+        "auto": temperature scaling ("sigmoid" with ``class_weight``), fitted to the decisions on
+        the folds of the search, which costs next to nothing; no ``predict_proba`` where a training
+        set lacks a class. Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of
+        folds for ``predict_set``. None: no ``predict_proba``.
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
     random_state : int or numpy.random.Generator, optional
@@ -785,9 +802,10 @@ calibration_, n_features_in_, feature_names_in_
     memory: int | str | None = None
     cv: Any = 5
     scoring: Any = None
+    refit: str | None = None
     multiclass: str = "ovo"
     class_weight: Any = None
-    probability: str | None = None
+    probability: str | None = "auto"
     normalize: str | None = "trace"
     unbiased: bool = shared("unbiased")
     missing: str | None = shared("missing")
@@ -811,99 +829,113 @@ calibration_, n_features_in_, feature_names_in_
         -------
         self
         """
-        probability = check_probability(self.probability)
+        probability = check_probability(self.probability, (AUTO,))
         check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
-        X = self._prepare(X, sample_weight)
+        read_scoring(self.scoring, "classifier", self.refit)
+        given, X = X, self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
         values = search.check_grid("Cs", self.Cs, _CS)
         splits = self._splits(labels, groups)
         check_class_weight(self.class_weight, labels)
         search.check_training_classes(labels, splits, source.weight)
-        check_classes(probability, labels, splits, source.weight)
+        check_classes(None if probability == AUTO else probability, labels, splits, source.weight)
         if self._by_strategy():
-            return self._fit_classes(X, labels, source, splits, values)
+            return self._fit_classes(X, labels, source, splits, values, given)
         keep = probability is not None
-        path = self._path(source, self._untuned(None), keep)
-        score = self._score(labels, source.weight, splits, np.unique(labels) if keep else None)
+        path = self._path(source, self._untuned(None))
+        score = self._score(given, labels, source.weight, splits)
         problem = Search("C", values, path, score, keep)
         found = self._fit_by_rules(X, labels, source, splits, problem)
         if keep:
-            self._calibrate(source, labels, [test for _, test in splits], found.kept[0])
-            if source.weight is None:  # sets of classes are for samples that are exchangeable
+            self._calibrate(source, labels, splits, found.kept[0])
+            # Sets of classes are for samples that are exchangeable.
+            if source.weight is None and probability != AUTO:
                 # They take the machines of folds, which the search has not kept.
                 model, memory = self.model_, check_memory("memory", self.memory)
-                given = model, source, labels, memory, model.calibration_
-                model.calibration_, model._fold_predictors = calibrate_on_folds(*given)
+                how = model, source, labels, memory, model.calibration_
+                model.calibration_, model._fold_predictors = calibrate_on_folds(*how)
         return self
 
-    def _score(self, labels, weight, splits, classes):
-        """The score of labels on a fold, or of confidences of ``classes`` if these are given."""
-        measure = get_score(self.scoring, "classifier")
+    def _score(self, X, labels, weight, splits):
+        """The score of the decisions of problems of two classes on a fold."""
+        measure = read_scoring(self.scoring, "classifier", self.refit)
+        rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         labels, weight, folds = _of_used(labels, weight, splits)
+        trained = [np.unique(labels[train]) for train, _ in folds]
 
-        def score(t, found):
-            test = folds[t][1]
-            found = found if classes is None else predicted_labels(found, classes)
-            value = measure(labels[test], found, *(() if weight is None else (weight[test],)))
-            return value, value
+        def score(t, raw, some=None):
+            test = folds[t][1] if some is None else folds[t][1][some]
+            raw = raw if some is None else raw[some]
+            new = measure.samples(X, rows[test], self.kernels)
+            given = raw, trained[t], self.multiclass, labels[test]
+            model = FoldPredictions(self, new, *given)
+            return measure(model, new, labels[test], None if weight is None else weight[test])
 
         return score
 
-    def _path(self, source, model, decisions, n_samples=None):
-        """The path of a model: labels, with ``decisions`` confidences or "raw" decisions.
+    def _path(self, source, model, n_samples=None):
+        """The path of a model, to the decisions of its problems of two classes.
 
         ``n_samples``: the most that a candidate is tried on; by default all of the source.
         """
         n_samples = source.n_samples if n_samples is None else n_samples
         many = source.is_paired and n_samples > MOST_PAIRED
         if self.machine == "svm" or (self.machine == "auto" and not many):
-            options = {"decisions": decisions, "memory": self.memory}
+            options = {"decisions": "raw", "memory": self.memory}
             return partial(paths.classifier_predictions, model._machine, **options)
-        return ModelPath(model, "C", {False: _labels, True: _confidences, "raw": None}[decisions])
+        return ModelPath(model, "C")
 
-    def _calibrate(self, source, labels, tests, decisions):
-        found = calibrate(self.probability, labels, tests, decisions, source.weight)
+    def _calibrate(self, source, labels, splits, raw):
+        """Calibrate decisions (n, n_problems) on the test sets of splits, all samples counted."""
+        method, tests = self.probability, [test for _, test in splits]
+        if method == AUTO:
+            method = "temperature" if self.class_weight is None else "sigmoid"
+            lacking = lacking_class(labels, splits, source.weight)
+            if lacking is not None:
+                self.model_.calibration_ = None
+                self._uncalibrated = f"a training set of the search lacks class {lacking!r}"
+                return
+        n_classes = np.unique(labels).size
+        of = class_logits if method == "temperature" else confidences
+        decisions = [of(found, n_classes, self.multiclass) for found in raw]
+        found = calibrate(method, labels, tests, decisions, source.weight)
+        if self.probability == AUTO:  # scores are for sets of classes
+            found = replace(found, scores=(), codes=())
         self.model_.calibration_ = found
         if not self._members:
-            self.model_.set_params(probability=self.probability)
+            self.model_.set_params(probability=method)
 
-    def _fit_classes(self, X, labels, source, splits, values):
-        """The fit by a strategy."""
-        classes, codes = np.unique(labels, return_inverse=True)
+    def _fit_classes(self, X, labels, source, splits, values, given):
+        """The fit by a strategy; ``given`` is X before it was prepared."""
+        codes = np.unique(labels, return_inverse=True)[1]
         codes, weight, folds = _of_used(codes, source.weight, splits)
         levels = self._levels(codes, folds)
         folds = [fold for level in levels for fold in level.of_all()]
         trained = [np.unique(codes[train]) for train, _ in folds]
-        given = None if self.scoring is None else get_score(self.scoring, "classifier")
+        used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
 
         def score(t, raw, rows=None):
             test = folds[t][1]
             if rows is not None:
                 test, raw = test[rows], raw[rows]
             of_fold = None if weight is None else weight[test]
-            if given is None:
-                asked = codes[test], trained[t], self.multiclass, of_fold
-                return class_score(raw, *asked)
-            found = decided_labels(raw, trained[t], self.multiclass)
-            more = () if of_fold is None else (of_fold,)
-            value = given(classes[codes[test]], classes[found], *more)
-            return value, value
+            return class_score(raw, codes[test], trained[t], self.multiclass, of_fold)
 
+        if self.scoring is not None:
+            whole = [(used[train], used[test]) for train, test in folds]
+            score = self._score(given, labels, source.weight, whole)
         rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
         most = max(len(train) for train, _ in folds)
-        path, fine = self._path(source, rough, "raw", most), self.Cs is None
+        path, fine = self._path(source, rough, most), self.Cs is None
         problem = Search("C", values, path, score, True, fine, levels, folds)
         with one_blas_thread():
             found = self._fit_by_strategy(X, labels, source, problem)
         if self.probability is not None:
             factors = [member.factor for member in self._members]
-            averages = [
-                confidences(sum(map(np.multiply, factors, raw)), classes.size, self.multiclass)
-                for raw in zip(*found.kept)
-            ]
-            used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
-            self._calibrate(source, labels, [used[folds[t][1]] for t in found.folds], averages)
+            averages = [sum(map(np.multiply, factors, raw)) for raw in zip(*found.kept)]
+            tested = [(used[folds[t][0]], used[folds[t][1]]) for t in found.folds]
+            self._calibrate(source, labels, tested, averages)
         return self
 
     def _untuned(self, rule):
@@ -939,10 +971,13 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     cv : "loo", int, sequence of m labels, iterable of (train, test), or object with \
 ``split(X, y)``, optional
         Default: "loo" (leave-one-out) for "krr" with one weighting, else 5 shuffled folds.
-    scoring : {"neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", \
-"r2"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger being better; default the first. With
-        leave-one-out it is called once, on the predictions of all samples.
+    scoring : str, callable, or dict or list of them, optional
+        Names of scikit-learn's scorers, "correlation" (Pearson's, mean over targets), and what
+        `MKLClassifierCV` takes; with ``per_target`` "r2" (default) or "correlation", of every
+        target; otherwise the default is "neg_root_mean_squared_error". With leave-one-out it is
+        called once, on the predictions of all samples.
+    refit : str, optional
+        As in `MKLClassifierCV`.
     missing : {"tables", "drop-per-target"}, optional
         "tables": samples may lack tables, as in `MKLRegressor`; not with ``per_target``.
         "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets that lack the
@@ -963,8 +998,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
 scales_, method_
         As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
     uniform_score_ : ndarray of shape (q,)
-        With ``per_target``: R^2 by cross-validation of equal weights at the best alpha.
-        ``best_score_`` is R^2 too then, (q,), as is ``alpha_``; ``weights_`` are (p, q) of sum 1.
+        With ``per_target``: R^2 or correlation by cross-validation of equal weights at the best
+        alpha. ``best_score_`` is the same score of the choice then, (q,), as is ``alpha_``;
+        ``weights_`` are (p, q) of sum 1.
     candidates_, candidate_ : ndarray of shape (n, p) and (q,)
         With ``per_target``: the weights that were tried, and the number of each target's.
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
@@ -1033,6 +1069,7 @@ feature_names_in_
     per_target: bool = False
     cv: Any = None
     scoring: Any = None
+    refit: str | None = None
     normalize: str | None = "trace"
     unbiased: bool = shared("unbiased")
     missing: str | None = shared("missing")
@@ -1084,7 +1121,7 @@ feature_names_in_
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         per_target.check_missing(self.missing, self.per_target)
-        X = self._prepare(X, sample_weight)
+        given, X = X, self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
@@ -1097,18 +1134,19 @@ feature_names_in_
             strict = loo or self._by_strategy() or self.machine == "nystrom"
             values = search.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
         splits = self._splits(y, groups)
-        measure = get_score(self.scoring, "regressor")
+        measure = read_scoring(self.scoring, "regressor", self.refit)
+        rows = np.arange(len(y)) if source.weight is None else np.flatnonzero(source.weight)
         used, weight, folds = _of_used(y, source.weight, splits)
         levels = self._levels(used, folds) if self._by_strategy() else ()
         folds = [fold for level in levels for fold in level.of_all()] or folds
 
-        def score(t, predicted, rows=None):
-            test = slice(None) if folds is None else folds[t][1]
-            if rows is not None:
-                test, predicted = test[rows], predicted[rows]
-            given = () if weight is None else (weight[test],)
-            value = measure(used[test], predicted, *given)
-            return value, value
+        def score(t, predicted, some=None):
+            test = np.arange(len(used)) if folds is None else folds[t][1]
+            if some is not None:
+                test, predicted = test[some], predicted[some]
+            new = measure.samples(given, rows[test], self.kernels)
+            model = FoldPredictions(self, new, predicted)
+            return measure(model, new, used[test], None if weight is None else weight[test])
 
         most = len(used) if folds is None else max(len(train) for train, _ in folds)
         path = self._path(source, y, parameter, splits, most)
@@ -1157,7 +1195,8 @@ feature_names_in_
         rng = check_seed("random_state", self.random_state)
         choice = {"alphas": alphas, "uniform": rule == "uniform", "verbose": source.progress}
         pick = partial(per_target.choose, **choice)
-        found, predictor, coef = per_target.fit_targets(source, Y, scale, tests, pick, rng)
+        how = source, Y, scale, tests, pick, rng, self.scoring == "correlation"
+        found, predictor, coef = per_target.fit_targets(*how)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)
         if coef is not None:

@@ -83,7 +83,9 @@ class CVScoreDisplay:
         by_strategy = "param_method" in results
         rules = results["param_method"] if by_strategy else results.get("param_weighting")
         rules = [estimator.weighting_] * len(values) if rules is None else rules
-        n_splits = sum(name.startswith("split") for name in results)
+        n_splits = sum(
+            name.startswith("split") and name.endswith("_test_score") for name in results
+        )
         every = np.array([results[f"split{t}_test_score"] for t in range(n_splits)])
         distinct, scores = np.unique(values), {}
         for number, rule in enumerate(_in_order(rules)):
@@ -98,6 +100,7 @@ class CVScoreDisplay:
         default = "accuracy" if parameter == "C" and hasattr(estimator, "classes_") else "score"
         scoring = estimator.scoring
         label = default if scoring is None else str(getattr(scoring, "__name__", scoring))
+        label = label if getattr(estimator, "refit", None) is None else estimator.refit
         if scoring is None and default == "score":
             label = "neg_root_mean_squared_error"
         elif scoring is None and by_strategy:

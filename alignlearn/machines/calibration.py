@@ -1,7 +1,7 @@
 """Calibrated class probabilities from a classifier's decisions on held-out samples.
 
 One calibrator for each class against the rest, with normalized values; a single calibrator for two
-classes. Sample weights count repetitions.
+classes, and for "temperature". Sample weights count repetitions.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, softmax
 
 from alignlearn._text import Result
 from alignlearn.validation import warn_unconverged
 
-METHODS = ("sigmoid", "isotonic")
+METHODS = ("sigmoid", "isotonic", "temperature")
 _TOL = 1e-10  # of the gradient, per sample and unit spread of the decisions
+_FEW = 500  # samples of which half is too few to calibrate the others
+_STEEPEST = 2.0**40  # slope in units of the mean logit
 _MAX_STEPS, _LEAST_STEP = 100, 1e-10
 _RIDGE = 1e-12  # on the Hessian: all decisions may be equal
 
@@ -59,6 +62,24 @@ class Isotonic(Result):
 
 
 @dataclass(frozen=True)
+class Temperature(Result):
+    """Probabilities ``softmax(slope F)`` of class logits F (n, c).
+
+    For two classes it is a sigmoid of the decision without an intercept.
+
+    Attributes
+    ----------
+    slope : float
+        The inverse of the temperature, not negative.
+    """
+
+    slope: float
+
+    def __call__(self, logits):
+        return softmax(self.slope * logits, axis=1)
+
+
+@dataclass(frozen=True)
 class Calibration(Result):
     """Probabilities of c classes from their decisions.
 
@@ -77,11 +98,18 @@ class Calibration(Result):
     scores: tuple = ()
     codes: tuple = ()
 
+    @property
+    def of_logits(self):
+        """Whether it takes the class logits (n, c), see `class_logits`, as decisions."""
+        return isinstance(self.calibrators[0], Temperature)
+
     def probabilities(self, decisions):
         """Probabilities (n, c) from decisions (n,) for two classes, else (n, c).
 
         Values of the classes are divided by their sum; if all are 0, classes are equally likely.
         """
+        if self.of_logits:
+            return self.calibrators[0](decisions)
         if len(self.calibrators) == 1:
             second = self.calibrators[0](decisions)
             return np.column_stack([1.0 - second, second])
@@ -110,8 +138,10 @@ def fit_calibration(method, decisions, codes, n_classes, weight=None) -> Calibra
     ConvergenceWarning
         A sigmoid stopped above its tolerance.
     """
-    fit = fit_sigmoid if method == "sigmoid" else fit_isotonic
     weight = np.ones(len(codes)) if weight is None else weight
+    if method == "temperature":
+        return Calibration((fit_temperature(decisions, codes, weight),))
+    fit = fit_sigmoid if method == "sigmoid" else fit_isotonic
     columns = {1: decisions} if n_classes == 2 else dict(enumerate(decisions.T))
     return Calibration(tuple(fit(f, codes == k, weight) for k, f in columns.items()))
 
@@ -145,6 +175,72 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
         warn_unconverged("The sigmoid", f"{n_iter} steps", *certificate, _TOL, remedy)
     slope = line[0] / spread
     return Sigmoid(float(slope), float(line[1] - slope * center), reached, n_iter)
+
+
+def fit_temperature(logits, codes, weight) -> Temperature:
+    """Fit the slope of maximum likelihood, with smoothed targets in place of 0 and 1.
+
+    The target of a sample's class is ``(n + 1) / (n + 2)`` for n samples of the class, as in
+    Platt's method; the rest is shared equally by the other classes.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n, c)
+    codes : ndarray of int of shape (n,)
+    weight : ndarray of shape (n,)
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger (2017), On calibration of modern neural networks, section 4.2;
+    Platt (1999), section 2.2, for the targets.
+    """
+    n, c = logits.shape
+    unit = np.abs(logits).mean() or 1.0
+    F, share = logits / unit, weight / weight.sum()
+    sizes = np.bincount(codes, weights=weight, minlength=c)
+    T = np.repeat(1.0 / ((sizes[codes] + 2.0) * (c - 1)), c).reshape(n, c)
+    T[np.arange(n), codes] = (sizes[codes] + 1.0) / (sizes[codes] + 2.0)
+
+    def gradient(slope):
+        return share @ ((softmax(slope * F, axis=1) - T) * F).sum(axis=1)
+
+    high = 1.0
+    while gradient(high) < 0.0 and high < _STEEPEST:
+        high *= 2.0
+    if gradient(0.0) >= 0.0:  # also where all logits are 0
+        return Temperature(0.0)
+    return Temperature(float(brentq(gradient, 0.0, high, xtol=_TOL) / unit))
+
+
+def cross_calibrated(logits, codes, known):
+    """Probabilities of samples, each by the `Temperature` of the other parts of the samples.
+
+    There are two parts, and five of few samples, of which half would not do.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n, c)
+    codes : ndarray of int of shape (n_known,)
+        Classes of the samples that are ``known``, 0 to c - 1.
+    known : ndarray of bool of shape (n,)
+        Samples whose class is one of these; the others are calibrated by all that are known.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+    """
+    n_parts = 5 if len(codes) < _FEW else 2
+    number = np.empty(len(codes), dtype=np.intp)
+    number[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % n_parts
+    own, found = logits[known], np.empty(logits.shape)
+    found[~known] = fit_temperature(own, codes, np.ones(len(codes)))(logits[~known])
+    P = np.empty(own.shape)
+    for part in np.unique(number):
+        inside = number == part
+        others = ~inside if (~inside).any() else inside
+        P[inside] = fit_temperature(own[others], codes[others], np.ones(others.sum()))(own[inside])
+    found[known] = P
+    return found
 
 
 def _most_likely_line(F, target, share, line):

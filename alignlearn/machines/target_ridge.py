@@ -68,8 +68,8 @@ class TargetRidge:
         """Centered and rooted targets (m, c) in the directions of the kernel, (r, c)."""
         return product(self.vectors.T, Y)
 
-    def squares(self, Y, projected, alpha, folds=None):
-        """Sums of squared errors by cross-validation, (c,).
+    def errors(self, Y, projected, alpha, folds=None):
+        """Errors by cross-validation, rooted, of samples in a test set, (n, c), and their rows.
 
         Parameters
         ----------
@@ -85,12 +85,27 @@ class TargetRidge:
         E = self._residuals(Y, projected, kept, left)
         if folds is None:
             E /= self._shares(alpha, kept, left)[:, None]
-            return np.einsum("ij,ij->j", E, E)
-        found = np.zeros(Y.shape[1])
-        for rows in folds:
-            R = self._left_out(rows, kept, left, E[rows])
-            found += np.einsum("ij,ij->j", R, R)
-        return found
+            return E, slice(None)
+        parts = [self._left_out(rows, kept, left, E[rows]) for rows in folds]
+        return np.vstack(parts), np.concatenate(folds)
+
+    def squares(self, Y, projected, alpha, folds=None):
+        """Sums of squared errors by cross-validation, (c,); parameters as of `errors`."""
+        E, _ = self.errors(Y, projected, alpha, folds)
+        return np.einsum("ij,ij->j", E, E)
+
+    def decorrelation(self, Y, projected, alpha, folds=None):
+        """Return 1 minus the correlation of targets with predictions by cross-validation, (c,).
+
+        Correlations are weighted by the samples' weights, over the samples of all test sets; 0
+        where predictions are constant. Parameters as of `errors`.
+        """
+        E, rows = self.errors(Y, projected, alpha, folds)
+        root = self.constant[rows] / np.linalg.norm(self.constant[rows])
+        T, P = (A - np.outer(root, root @ A) for A in (Y[rows], Y[rows] - E))
+        size = np.sqrt(np.einsum("ij,ij->j", T, T) * np.einsum("ij,ij->j", P, P))
+        inner = np.einsum("ij,ij->j", T, P)
+        return 1.0 - np.divide(inner, size, out=np.zeros(size.shape), where=size > 0.0)
 
     def generalized(self, Y, projected, alphas):
         """Sums of squares by generalized cross-validation (Golub, Heath and Wahba 1979).

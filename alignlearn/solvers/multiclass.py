@@ -141,6 +141,15 @@ def summed_decisions(raw, n_classes):
     return raw @ sides
 
 
+def class_logits(raw, n_classes, multiclass):
+    """Decisions as a column for each class: means over the problems that it is in."""
+    if n_classes == 2:
+        return np.hstack([-0.5 * raw, 0.5 * raw])
+    if multiclass == "ovr":
+        return raw
+    return summed_decisions(raw, n_classes) / (n_classes - 1)
+
+
 def confidences(raw, n_classes, multiclass):
     """Confidence of each class from the decisions (n, n_problems) of the problems.
 

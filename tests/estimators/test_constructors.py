@@ -57,11 +57,11 @@ ORDER = {
     "KernelSGDClassifier": f"kernel, loss, {STEPS}",
     "KernelSGDRegressor": f"kernel, loss, epsilon, {STEPS}",
     "MKLClassifier": f"kernels, weighting, C, machine, n_centers, memory, {LABELS}, {COMMON}",
-    "MKLClassifierCV": f"kernels, {TUNED}, Cs, machine, n_centers, memory, cv, scoring, {LABELS}, "
-    f"{COMMON}",
+    "MKLClassifierCV": f"kernels, {TUNED}, Cs, machine, n_centers, memory, cv, scoring, refit, "
+    f"{LABELS}, {COMMON}",
     "MKLRegressor": f"kernels, weighting, alpha, C, epsilon, machine, n_centers, memory, {COMMON}",
     "MKLRegressorCV": f"kernels, {TUNED}, alphas, Cs, epsilon, machine, n_centers, memory, "
-    f"per_target, cv, scoring, {COMMON}",
+    f"per_target, cv, scoring, refit, {COMMON}",
     "MultiTaskMKLClassifier": f"kernels, method, C, {TASKS}, multiclass, tol, max_iter, verbose",
     "MultiTaskMKLRegressor": f"kernels, method, C, epsilon, {TASKS}, tol, max_iter, verbose",
     "NystromRidge": RIDGE,

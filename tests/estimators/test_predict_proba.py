@@ -4,9 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import StackingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, ShuffleSplit, cross_val_score
 
@@ -14,6 +16,8 @@ import alignlearn as al
 from alignlearn.engine.cpu import Cpu
 from alignlearn.folds import make_folds
 from alignlearn.machines import paths
+from alignlearn.machines.calibration import fit_temperature
+from alignlearn.solvers.multiclass import class_logits
 
 KERNELS = al.gaussian_kernels([0.01, 0.1, 1.0])
 
@@ -78,6 +82,9 @@ def test_statistics_of_all_folds_come_from_one_pass(monkeypatch):
     passes.clear()
     al.MKLClassifierCV(KERNELS, probability="sigmoid").fit(X, y)
     assert passes.count("pair_sums") == 3  # the search, the folds of sets of classes, the last fit
+    passes.clear()
+    al.MKLClassifierCV(KERNELS).fit(X, y)
+    assert passes.count("pair_sums") == 2  # what "auto" calibrates on the search has found
 
 
 @pytest.mark.parametrize("weighting", ["lkrr", al.L1SVM(1.0), ["align", "alignf"]], ids=str)
@@ -160,7 +167,7 @@ def test_without_the_parameter_there_is_none():
 def test_other_values_of_the_parameter_are_refused(bad):
     X, y, _, _ = halves(load_iris)
     for cls in (al.MKLClassifier, al.MKLClassifierCV):
-        with pytest.raises(ValueError, match=r"probability=.*accepted: 'sigmoid', 'isotonic'"):
+        with pytest.raises(ValueError, match=r"probability=.*accepted: 'sigmoid', 'isotonic', "):
             cls(KERNELS, probability=bad).fit(X, y)
 
 
@@ -199,3 +206,75 @@ def test_decisions_of_a_path_are_those_of_its_machines():
     classes = np.unique(y)
     for f, label in zip(decisions, labels):
         np.testing.assert_array_equal(classes[(f > 0).astype(int)], label)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_temperature_is_the_slope_of_largest_smoothed_likelihood(load, weighted):
+    """By a scan of slopes; two classes equal a sigmoid without an intercept."""
+    X, y, new, _ = halves(load)
+    weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
+    folds = make_folds(4, y, True)
+    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, tol=1e-9).fit(X, y, weight)
+    slope = model.calibration_.calibrators[0].slope
+    classes, codes = np.unique(y, return_inverse=True)
+    plain = al.MKLClassifier(KERNELS, multiclass="ovo", tol=1e-9)
+    logits = np.empty((len(y), len(classes)))
+    for train, test in folds:
+        own = None if weight is None else weight[train]
+        fitted = plain.fit(X[train], y[train], own)
+        logits[test] = class_logits(fitted._decisions(X[test]), len(classes), "ovo")
+    w = np.ones(len(y)) if weight is None else weight
+    n, c = np.bincount(codes, w), len(classes)
+    T = np.tile(1.0 / ((n[codes] + 2.0) * (c - 1))[:, None], c)
+    T[np.arange(len(y)), codes] = (n[codes] + 1.0) / (n[codes] + 2.0)
+
+    def loss(s):
+        return -(w @ (T * log_softmax(s * logits, axis=1)).sum(axis=1))
+
+    assert loss(slope) <= min(loss(slope * factor) for factor in (0.99, 0.999, 1.001, 1.01))
+    P = model.predict_proba(new)
+    raw = class_logits(model._decisions(new), c, "ovo")
+    np.testing.assert_allclose(np.sort(P), np.sort(softmax(slope * raw, axis=1)), atol=1e-12)
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(new))
+
+
+def test_probabilities_by_default_of_a_strategy_and_their_tools():
+    X, y, new, y_new = halves(load_breast_cancer)
+    model = al.MKLClassifierCV(cv=3).fit(X, y)
+    P = model.predict_proba(new)
+    assert log_loss(y_new, P) < 0.3
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(new))
+    assert model.calibration_.scores == ()  # a pickle holds nothing for every sample
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(new), P)
+    stack = StackingClassifier([("mkl", al.MKLClassifierCV(KERNELS, cv=3))], cv=3)
+    assert stack.fit(X, y).score(new, y_new) > 0.9
+    weighted = al.MKLClassifierCV(KERNELS, cv=3, class_weight="balanced").fit(X, y)
+    assert type(weighted.calibration_.calibrators[0]).__name__ == "Sigmoid"
+    with pytest.raises(ValueError, match="fit"):
+        model.predict_set(new)
+
+
+@pytest.mark.parametrize("kernels", [None, KERNELS])
+def test_no_probabilities_where_a_training_set_lacks_a_class(kernels):
+    X, y, _, _ = halves(load_iris)
+    rare = y.astype("U20")
+    rare[7] = "alone"
+    model = al.MKLClassifierCV(kernels, cv=3)
+    assert hasattr(model, "predict_proba")
+    model.fit(X, rare)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="a training set of the search lacks class 'alone'"):
+        _ = model.predict_proba
+    assert hasattr(model.fit(X, y), "predict_proba")
+
+
+def test_temperatures_of_extreme_decisions():
+    codes = np.array([0, 1] * 10)
+    for unit in (1e-200, 1.0, 1e200):
+        right = unit * np.where(codes == np.arange(2)[:, None], 1.0, -1.0).T
+        for logits in (right, -right, 0.0 * right):
+            P = fit_temperature(logits, codes, np.ones(20))(logits)
+            assert np.isfinite(P).all()
+            expected = 11 / 12 if logits is right else 0.5
+            np.testing.assert_allclose(P[np.arange(20), codes], expected)

@@ -1,0 +1,268 @@
+"""scikit-learn's scorers in the searches, against its own grid search over the same folds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import (
+    accuracy_score,
+    fbeta_score,
+    get_scorer,
+    get_scorer_names,
+    log_loss,
+    make_scorer,
+    max_error,
+    roc_auc_score,
+)
+from sklearn.model_selection import GridSearchCV
+
+import alignlearn as al
+from alignlearn.estimators.scoring import correlation_by_target
+from alignlearn.folds import make_folds
+
+KERNELS = [al.Gaussian(0.02), al.Linear()]
+CS, ALPHAS = [0.1, 10.0], [1e-3, 0.1]
+rng = np.random.default_rng(0)
+
+
+def _some(load, m=120):
+    X, y = load(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(y))[:m]
+    return (X[rows] - X.mean(axis=0)) / X.std(axis=0), y[rows]
+
+
+TWO, THREE = _some(load_breast_cancer), _some(load_iris)
+REAL = rng.normal(size=(80, 3))
+POSITIVE = 9.0 + np.sin(2 * REAL[:, 0]) + 0.1 * rng.normal(size=80)
+NAMES = sorted(get_scorer_names())
+# Scores of probabilities calibrate those of a fold, which a plain classifier does not.
+PROBABILITIES = {n for n in NAMES if "proba" in str(getattr(get_scorer(n), "_response_method", ""))}
+
+
+def _kind(name):
+    """Whether a scorer is of classes, of targets, or of neither: by what it makes of each."""
+    scorer, labels = get_scorer(name), np.arange(12) % 2
+    kinds = []
+    for kind, y in (("classes", labels), ("targets", np.arange(12.0) / 7 + 0.5)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scorer._score_func(y, y, **scorer._kwargs)
+        except (ValueError, TypeError, IndexError):
+            continue
+        kinds.append(kind)
+    return kinds
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scorer_of_classes_by_name(name, n_classes):
+    """The scores of scikit-learn's grid search, wherever that has any."""
+    X, y = TWO if n_classes == 2 else THREE
+    folds = make_folds(3, y, True)
+    plain = al.MKLClassifier(KERNELS, tol=1e-9)
+    plain.set_params(probability="sigmoid" if name in PROBABILITIES else None)
+    grid = GridSearchCV(plain, {"C": CS}, cv=folds, scoring=name, error_score="raise")
+    try:
+        expected = grid.fit(X, y).cv_results_["mean_test_score"]
+    except (ValueError, TypeError, IndexError, AttributeError):
+        pytest.skip("it is not for these labels")
+    if not np.isfinite(expected).all():
+        pytest.skip("it is not defined for these predictions")
+    model = al.MKLClassifierCV(KERNELS, Cs=CS, cv=folds, scoring=name, tol=1e-9).fit(X, y)
+    found = model.cv_results_["mean_test_score"]
+    if name in PROBABILITIES:
+        assert np.isfinite(found).all()
+    else:
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+REGRESSION = [
+    "r2", "max_error", "explained_variance", "neg_median_absolute_error", "neg_max_error",
+    "neg_mean_absolute_error", "neg_mean_squared_error", "neg_root_mean_squared_error",
+    "neg_mean_squared_log_error", "neg_root_mean_squared_log_error", "neg_mean_poisson_deviance",
+    "neg_mean_gamma_deviance", "neg_mean_absolute_percentage_error", "d2_absolute_error_score",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n in REGRESSION if n in [*NAMES, "r2"]])
+@pytest.mark.parametrize("cv", ["folds", "loo"])
+def test_every_scorer_of_targets_by_name(name, cv):
+    folds = make_folds(3, POSITIVE, False)
+    how = {"alphas": ALPHAS, "scoring": name}
+    model = al.MKLRegressorCV(KERNELS, cv=folds if cv == "folds" else "loo", **how)
+    model.fit(REAL, POSITIVE)
+    assert np.isfinite(model.best_score_)
+    if cv == "folds":
+        plain = al.MKLRegressor(KERNELS)
+        grid = GridSearchCV(plain, {"alpha": ALPHAS}, cv=folds, scoring=name).fit(REAL, POSITIVE)
+        np.testing.assert_allclose(
+            model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-7
+        )
+
+
+def test_no_scorer_of_targets_is_forgotten():
+    known = {n for n in NAMES if _kind(n) == ["targets"] or n in REGRESSION}
+    assert known <= set(REGRESSION) | {"neg_max_error"}
+
+
+def _f2(y, predicted):
+    return fbeta_score(y, predicted, beta=2)
+
+
+def _of_model(estimator, X, y):
+    assert len(X) == len(y)
+    return roc_auc_score(y, estimator.decision_function(X)) + accuracy_score(
+        y, estimator.predict(X)
+    )
+
+
+@pytest.mark.parametrize("strategy", [None, "auto"])
+def test_scorers_functions_and_several_by_name(strategy):
+    X, y = TWO
+    folds = make_folds(3, y, True)
+    model = al.MKLClassifierCV(KERNELS, strategy=strategy, Cs=CS, cv=folds, tol=1e-9)
+    scorers = {"f2": make_scorer(fbeta_score, beta=2), "auc": "roc_auc", "both": _of_model}
+    several = clone(model).set_params(scoring=scorers, refit="both").fit(X, y)
+    for name, scorer in (scorers | {"f2": _f2}).items():
+        one = clone(model).set_params(scoring=scorer).fit(X, y)
+        if strategy is None:
+            np.testing.assert_array_equal(
+                several.cv_results_[f"mean_test_{name}"], one.cv_results_["mean_test_score"]
+            )
+        if name == "both":
+            assert several.best_params_ == one.best_params_
+            assert several.best_score_ == one.best_score_
+            np.testing.assert_array_equal(
+                several.cv_results_["mean_test_both"], several.cv_results_["mean_test_score"]
+            )
+    if strategy is None:
+        names = ["accuracy", "roc_auc"]
+        listed = clone(model).set_params(scoring=names, refit="roc_auc").fit(X, y)
+        plain = al.MKLClassifier(KERNELS, tol=1e-9)
+        grid = GridSearchCV(plain, {"C": CS}, cv=folds, scoring=names, refit="roc_auc").fit(X, y)
+        for key in ("mean_test_accuracy", "std_test_roc_auc", "split2_test_roc_auc"):
+            np.testing.assert_allclose(listed.cv_results_[key], grid.cv_results_[key], atol=1e-7)
+        assert listed.best_params_ == grid.best_params_
+
+
+def test_scorers_see_the_samples_of_the_fold_only():
+    X, y = TWO
+    seen = []
+
+    def of_samples(estimator, X, y):
+        seen.append(X.copy())
+        return accuracy_score(y, estimator.predict(X))
+
+    folds = make_folds(3, y, True)
+    al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, scoring=of_samples).fit(X, y)
+    for found, (_, test) in zip(seen, folds):
+        np.testing.assert_array_equal(found, X[test])
+
+    def of_others(estimator, X, y):
+        return accuracy_score(y[:3], estimator.predict(X[:3]))
+
+    with pytest.raises(ValueError, match="known for the samples of the fold only"):
+        al.MKLClassifierCV(KERNELS, Cs=[1.0], scoring=of_others).fit(X, y)
+
+
+def test_weights_go_to_scorers_that_take_them():
+    X, y = TWO
+    weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
+    folds = make_folds(3, y, True)
+    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, scoring="roc_auc", tol=1e-9)
+    found = model.fit(X, y, sample_weight=weight).cv_results_["split0_test_score"]
+    train, test = folds[0]
+    plain = al.MKLClassifier(KERNELS, C=1.0, tol=1e-9).fit(X[train], y[train], weight[train])
+    want = roc_auc_score(y[test], plain.decision_function(X[test]), sample_weight=weight[test])
+    np.testing.assert_allclose(found, want, atol=1e-9)
+    regressor = al.MKLRegressorCV(KERNELS, cv=3, scoring="max_error")
+    with pytest.raises(ValueError, match="max_error' takes no sample_weight"):
+        regressor.fit(REAL, POSITIVE, sample_weight=np.arange(1.0, 81.0))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scoring": "roc"}, "'roc' is not known; accepted: 'accuracy'.*get_scorer_names"),
+        ({"scoring": {}, "refit": "a"}, "at least one"),
+        ({"scoring": ["accuracy", "roc_auc"]}, "refit=None; accepted with several scores"),
+        ({"scoring": ["accuracy"], "refit": "roc_auc"}, "refit='roc_auc'"),
+        ({"scoring": "accuracy", "refit": "accuracy"}, "refit='accuracy' names one of several"),
+        ({"scoring": 3}, "scoring=3"),
+        ({"scoring": "r2_samples"}, "not known"),
+        ({"scoring": "f1_samples"}, "scoring='f1_samples': "),
+    ],
+)
+def test_errors(params, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=3, **params).fit(*TWO)
+
+
+def test_probabilities_of_a_fold_are_calibrated_by_other_samples():
+    """Random labels: the log loss of a fold is not better than that of the class shares."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 20)), rng.integers(0, 2, 200)
+    model = al.MKLClassifierCV([al.Gaussian(0.05)], Cs=[0.1, 1.0, 10.0], scoring="neg_log_loss")
+    scores = model.fit(X, y).cv_results_["mean_test_score"]
+    assert (scores < -np.log(2.0) + 0.02).all()
+    X, y = TWO
+    assert model.fit(X, y).best_score_ > -0.5 * log_loss(y, np.full(len(y), y.mean()))
+
+
+def test_correlation_of_every_target():
+    rng = np.random.default_rng(1)
+    Y, P = rng.normal(size=(2, 30, 4))
+    P[:, 3] = 1.0
+    found = correlation_by_target(1e200 * Y, P)
+    np.testing.assert_allclose(
+        found, [*(np.corrcoef(Y[:, k], P[:, k])[0, 1] for k in range(3)), 0.0], atol=1e-12
+    )
+    weight = rng.integers(0, 3, 30)
+    rows = np.repeat(np.arange(30), weight)
+    np.testing.assert_allclose(
+        correlation_by_target(Y, P, weight.astype(float)),
+        correlation_by_target(Y[rows], P[rows]),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("cv", ["loo", 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_per_target_by_correlation(cv, weighted):
+    """Each target's score is the correlation with its predictions by the chosen penalty."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 3))
+    Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] ** 2, 1e3 * X[:, 2]])
+    Y += 0.3 * Y.std(axis=0) * rng.normal(size=Y.shape)
+    weight = rng.uniform(0.5, 2.0, 60) if weighted else None
+    model = al.MKLRegressorCV(
+        [al.Gaussian(0.3)], per_target=True, scoring="correlation", alphas=ALPHAS, cv=cv
+    ).fit(X, Y, sample_weight=weight)
+    folds = [(np.delete(np.arange(60), k), [k]) for k in range(60)]
+    folds = folds if cv == "loo" else make_folds(4, Y, False)
+    every = []
+    for alpha in ALPHAS:
+        P = np.empty(Y.shape)
+        one = al.MKLRegressor(model.kernels_, alpha=alpha / model.scale_[0], normalize=None)
+        for train, test in folds:
+            own = None if weight is None else weight[train]
+            P[test] = one.fit(X[train], Y[train], own).predict(X[test])
+        every.append(correlation_by_target(Y, P, weight))
+    np.testing.assert_allclose(model.best_score_, np.max(every, axis=0), atol=1e-6)
+    assert model.alpha_.tolist() == [ALPHAS[k] for k in np.argmax(every, axis=0)]
+    assert "mean correlation by cross-validation" in model.summary()
+    # Not per target: the mean over targets.
+    mean = al.MKLRegressorCV([al.Gaussian(0.3)], scoring="correlation", alphas=ALPHAS, cv=4)
+    assert 0.5 < mean.fit(X, Y).best_score_ < 1.0
+
+
+def test_the_score_of_max_error_is_its_negative():
+    model = al.MKLRegressorCV(KERNELS, cv="loo", alphas=ALPHAS, scoring=make_scorer(
+        max_error, greater_is_better=False
+    )).fit(REAL, POSITIVE)  # fmt: skip
+    assert model.best_score_ < 0.0
