@@ -76,20 +76,11 @@ class FoldPredictions:
     X : object
         The test samples, of which alone predictions are known.
     predicted : ndarray of shape (n,) or (n, q)
-        Predictions; for a classifier the decisions (n, n_problems) of its problems.
-    classes : ndarray of shape (c,), optional
-        For a classifier: those of its training samples.
-    multiclass : {"ovo", "ovr"}, optional
-    y : ndarray of shape (n,), optional
-        For a classifier: the true labels, from which decisions are calibrated.
     """
 
-    def __init__(self, estimator, X, predicted, classes=None, multiclass=None, y=None):
+    def __init__(self, estimator, X, predicted):
         self._estimator, self._X, self._predicted = estimator, X, predicted
         self._estimator_type = estimator._estimator_type
-        if classes is not None:
-            self.classes_, self._multiclass, self._y = classes, multiclass, y
-            self.decision_function, self.predict_proba = self._decide, self._probabilities
 
     def __sklearn_tags__(self):
         return self._estimator.__sklearn_tags__()
@@ -105,18 +96,42 @@ class FoldPredictions:
             )
 
     def predict(self, X):
-        """Return labels or predicted targets."""
+        """Return the predictions."""
         self._check(X)
-        if not hasattr(self, "classes_"):
-            return self._predicted
+        return self._predicted
+
+
+class FoldDecisions(FoldPredictions):
+    """The same of a classifier.
+
+    Parameters
+    ----------
+    estimator, X
+        As in `FoldPredictions`.
+    raw : ndarray of shape (n, n_problems)
+        Decisions of the problems of two classes.
+    classes : ndarray of shape (c,)
+        Those of the training samples.
+    y : ndarray of shape (n,)
+        The true labels, from which decisions are calibrated.
+    """
+
+    def __init__(self, estimator, X, raw, classes, y):
+        super().__init__(estimator, X, raw)
+        self.classes_, self._y, self._multiclass = classes, y, estimator.multiclass
+
+    def predict(self, X):
+        """Return the labels."""
+        self._check(X)
         return decided_labels(self._predicted, self.classes_, self._multiclass)
 
-    def _decide(self, X):
+    def decision_function(self, X):
+        """Return the confidences of the classes."""
         self._check(X)
         return confidences(self._predicted, len(self.classes_), self._multiclass)
 
-    def _probabilities(self, X):
-        """Probabilities, each by a calibration on the other parts of the fold."""
+    def predict_proba(self, X):
+        """Return probabilities, each by a calibration on the other parts of the fold."""
         self._check(X)
         logits = class_logits(self._predicted, len(self.classes_), self._multiclass)
         known = np.isin(self._y, self.classes_)

@@ -61,7 +61,7 @@ from .kernel_table import refuse_several
 from .model import KernelModel
 from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .regressor import KernelRegressor, MKLRegressor
-from .scoring import FoldPredictions, class_score, read_scoring
+from .scoring import FoldDecisions, FoldPredictions, class_score, read_scoring
 from .ways import (
     BYTES,
     GROWTH,
@@ -868,8 +868,7 @@ calibration_, n_features_in_, feature_names_in_
             test = folds[t][1] if some is None else folds[t][1][some]
             raw = raw if some is None else raw[some]
             new = measure.samples(X, rows[test], self.kernels)
-            given = raw, trained[t], self.multiclass, labels[test]
-            model = FoldPredictions(self, new, *given)
+            model = FoldDecisions(self, new, raw, trained[t], labels[test])
             return measure(model, new, labels[test], None if weight is None else weight[test])
 
         return score

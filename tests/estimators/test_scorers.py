@@ -266,3 +266,21 @@ def test_the_score_of_max_error_is_its_negative():
         max_error, greater_is_better=False
     )).fit(REAL, POSITIVE)  # fmt: skip
     assert model.best_score_ < 0.0
+
+
+def test_scorers_see_a_data_frame_as_given():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"size": REAL[:, 0], "kind": np.where(REAL[:, 1] > 0, "a", "b")})
+    frame.loc[3, "size"] = np.nan
+    y = np.where(np.nan_to_num(frame["size"]) + (frame["kind"] == "a") > 0.5, "high", "low")
+    seen = []
+
+    def of_samples(estimator, X, y):
+        seen.append(list(X.columns))
+        return accuracy_score(y, estimator.predict(X))
+
+    al.MKLClassifierCV(cv=2, scoring=of_samples).fit(frame, y)
+    al.MKLRegressorCV(cv=2, scoring=lambda model, X, y: -abs(y - model.predict(X)).mean()).fit(
+        frame, REAL[:, 0]
+    )
+    assert seen[0] == ["size", "kind"]
