@@ -36,6 +36,7 @@ extensions = [
     "gallery_images",
     "reference_members",
     "outside_links",
+    "paper_page",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_*", "gallery/*", "**/README*"]
@@ -82,6 +83,7 @@ html_theme_options = {
 
 # Pages without others below them give the room to their tables.
 ALONE = ["index", "install", "benchmarks", "coming-from", "command-line", "troubleshooting"]
+ALONE += ["technical-note", "paper"]
 html_sidebars = {page: [] for page in [*ALONE, "support", "cite", "changelog"]}
 
 # -- the gallery -----------------------------------------------------------------------
@@ -101,6 +103,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "image_srcset": ["2x"],
     "within_subsection_order": "FileNameSortKey",
+    "capture_repr": (),
     "reference_url": {"alignlearn": None},
     "doc_module": ("alignlearn",),
     "backreferences_dir": None,

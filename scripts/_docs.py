@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _TOOLS = ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "numpydoc", "myst_parser")
 _TOOLS += ("sphinx_design", "sphinx-mathjax-offline", "html5lib", "matplotlib", "sklearn")
 # Written beside the sources by the build; kept from one build to the next.
-_MADE = ("auto_gallery", "claims", "reference/generated")
+_MADE = ("auto_gallery", "claims", "paper.md", "reference/generated")
 _BESIDE = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md")
 
 
@@ -51,7 +51,8 @@ def build(name, *options):
     for beside in _BESIDE:
         if (ROOT / beside).is_file():
             shutil.copy2(ROOT / beside, work / beside)
-    mirror(ROOT / "figures", work / "figures")
+    for folder in ("figures", "paper"):
+        mirror(ROOT / folder, work / folder)
     # Pages of what is gone would stay; to write them again costs seconds.
     for made in (work / "docs/reference/generated", out):
         shutil.rmtree(made, ignore_errors=True)

@@ -235,7 +235,7 @@ def test_notes_say_what_was_read(tmp_path):
         "the first column has no name and is left out",
         "target 'y': text, 2 values",
         "1 column of numbers",
-        "'color' (2 values)",
+        "'colour' (2 values)",
         "2 columns of 0 and 1",
         "'none' in column 'color' is read as a value",
         "1 line that starts with #",
@@ -262,7 +262,7 @@ def test_imputation(tmp_path):
     said = " | ".join(data.notes)
     assert "missing='impute': 1 of 5 rows without a target left out" in said
     assert (
-        "missing='impute': 1 value of column 'color' filled with 'red', the most frequent" in said
+        "missing='impute': 1 value of column 'colour' filled with 'red', the most frequent" in said
     )
     assert "missing='impute': 1 value in 1 column filled with the median" in said
     with pytest.raises(ValueError, match=r"'b'.*no value"):

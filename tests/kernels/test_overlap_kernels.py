@@ -217,7 +217,7 @@ def test_samples_outside_the_domain_are_refused(form):
         ):
             kernel(form(size * np.ones((2, 2))))
     for kernel, size in ((Tanimoto(), 1e-170), (MinMax(), 1e-315)):
-        with pytest.raises(ValueError, match=r"not 0 are too small for float64; scale X"):
+        with pytest.raises(ValueError, match=r"nonzero samples are too small for float64; scale X"):
             kernel(form(np.array([[size, 0.0], [1.0, 0.0]])))
     if form is np.asarray:
         with pytest.raises(ValueError, match=r"overflows float32|too small for float32"):

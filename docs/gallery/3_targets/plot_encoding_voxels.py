@@ -2,24 +2,28 @@
 An encoding model of voxels
 ===========================
 
-Which feature space of what is shown does each voxel respond to? Voxels are simulated, so the
-answer is known: pixels, shapes, both, or nothing.
+To which feature space of an image does each voxel respond? The voxels are simulated, so the answer
+is known: pixels, category, both, or nothing.
 """
 
+# sphinx_gallery_start_ignore
 import os
 
+# sphinx_gallery_end_ignore
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
 import alignlearn as al
 
-small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
 rng = np.random.default_rng(0)
-m, n_voxels = (300, 40) if small else (900, 200)
+m, n_voxels = 900, 200
+# sphinx_gallery_start_ignore
+if os.environ.get("ALIGNLEARN_DOCS_SMALL"):  # less work, for the tests
+    m, n_voxels = 300, 40
+# sphinx_gallery_end_ignore
 
-# %%
-# What is shown are digits. One space is their pixels, the other one the category.
+# %% The images are digits. One feature space is their pixels, the other one the category.
 images, digit = load_digits(return_X_y=True)
 spaces = {"pixels": images / 16, "category": np.eye(10)[digit]}
 signals = []
@@ -32,8 +36,7 @@ signal = sum(np.sqrt(share[:, k]) * signals[k] for k in range(2))
 Y = signal + 1.2 * rng.normal(size=signal.shape)
 train, new = slice(0, m), slice(m, m + 600)
 
-# %%
-# Every voxel gets weights and a penalty of its own, by leave-one-out.
+# %% Every voxel gets its own weights and penalty by leave-one-out.
 tables = {name: X[train] for name, X in spaces.items()}
 shown = {name: X[new] for name, X in spaces.items()}
 kernels = dict.fromkeys(spaces, "linear")
@@ -42,7 +45,7 @@ equal = al.MKLRegressorCV(kernels, weighting="uniform").fit(tables, Y[train])
 
 
 def r2(reg):
-    """Explained variance of each voxel on new images."""
+    """Return the explained variance of each voxel on new images."""
     error = ((Y[new] - reg.predict(shown)) ** 2).mean(axis=0)
     return 1 - error / Y[new].var(axis=0)
 
@@ -58,11 +61,10 @@ for k, name in enumerate(names):
         f"possible {ceiling[rows].mean():.3f}"
     )
 
-# %%
-# Contributions of the two spaces add up to R^2 of new images.
+# %% The contributions of the two feature spaces sum to R² on new images.
 #
-# What did not work: to gain much. Where both spaces matter equal weights are as good, and voxels
-# of noise stay a little below 0. Weights of its own let a voxel leave a space out.
+# Limitation: the gain is small. Equal weights are as good for voxels that respond to both spaces,
+# and the R² of noise voxels stays slightly below 0. With its own weights, a voxel can omit a space.
 values = np.asarray(parts.values)
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
 for k, color, marker in zip(range(4), ("#0072B2", "#D55E00", "#009E73", "#555555"), "os^D"):

@@ -1,13 +1,15 @@
 """
-Error bars: for whom do they hold?
-==================================
+Error bars: coverage by group
+=============================
 
-An interval for the progress of diabetes in a year, promised to hold what is measured in 90 % of new
-patients. Does it, and does it for patients of every kind?
+A prediction interval for the progression of diabetes should contain the measurement of 90% of new
+patients. Does it, and does it for all groups of patients?
 """
 
+# sphinx_gallery_start_ignore
 import os
 
+# sphinx_gallery_end_ignore
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_diabetes
@@ -15,14 +17,16 @@ from sklearn.model_selection import ShuffleSplit
 
 import alignlearn as al
 
-small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
 X, y = load_diabetes(return_X_y=True, scaled=True)
 X = X / X.std(axis=0)
-m, repeats = (150, 4) if small else (250, 20)
+m, repeats = 250, 20
+# sphinx_gallery_start_ignore
+if os.environ.get("ALIGNLEARN_DOCS_SMALL"):  # less work, for the tests
+    m, repeats = 150, 4
+# sphinx_gallery_end_ignore
 
-# %%
-# Two kinds of bars from one fit: intervals of the jackknife+, which asks of the law only that
-# samples are exchangeable, and 1.645 standard deviations of a Gaussian process with noise.
+# %% Two kinds of intervals from one fit: the jackknife+, which only assumes exchangeable samples,
+# and 1.645 standard deviations of a Gaussian process with noise.
 names = "jackknife+", "Gaussian process"
 lows, highs, thirds, truths = [], [], [], []
 for train, test in ShuffleSplit(repeats, train_size=m, random_state=0).split(X):
@@ -39,9 +43,9 @@ truth, third = np.concatenate(truths), np.concatenate(thirds)
 held = (low <= truth) & (truth <= high)
 by_third = np.array([held[:, third == k].mean(axis=1) for k in range(3)])
 
-# %%
-# What did not work: 90 % is a promise on the average. Both bars are about as wide for everybody,
-# but patients of little progress vary less: bars are too wide for them, and too short for others.
+# %% Limitation: the coverage of 90% holds on average. Both intervals have about the same width for
+# everybody, but patients with little progression vary less: their intervals are too wide, and those
+# of others too short.
 for name, all_, parts in zip(names, held.mean(axis=1), by_third.T):
     print(f"{name}: holds for {all_:.3f}, in thirds by prediction {parts.round(3)}")
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained", width_ratios=(3, 2))
@@ -53,7 +57,7 @@ axes[0].vlines(at, *ends, color="#9CC8E5", linewidth=2, label="interval, jackkni
 axes[0].plot(at, mean[order], "_", color="#0072B2", label="prediction")
 axes[0].plot(at[inside], truths[-1][order][inside], "o", color="#222222", ms=3, label="measured")
 axes[0].plot(at[~inside], truths[-1][order][~inside], "D", color="#D55E00", ms=5, label="outside")
-axes[0].set(xlabel="new patients by prediction", ylabel="progress", title="One split")
+axes[0].set(xlabel="new patients by prediction", ylabel="progression", title="One split")
 axes[0].set_ylim(None, 1.35 * high.max())
 axes[0].legend(frameon=False, fontsize=9, ncols=2, loc="upper left")
 for k, (name, color, marker) in enumerate(zip(names, ("#0072B2", "#E69F00"), "os")):
