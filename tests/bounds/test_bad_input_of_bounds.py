@@ -10,6 +10,7 @@ import pytest
 
 import alignlearn.bounds
 from alignlearn.bounds.class_intervals import FeatureRange
+from alignlearn.bounds.price import PriceMoments
 
 _X = np.random.default_rng(0).standard_normal((20, 2))
 _K = np.exp(-0.5 * ((_X[:, None] - _X[None]) ** 2).sum(2))
@@ -32,6 +33,7 @@ OTHERWISE = {
     "learned_class_interval": {"features": [FeatureRange()]},
     "random_predictor_bound": {"variances": np.ones(20)},
     "own_sample_machine": {"K": np.eye(20), "y": np.where(np.arange(20) % 2, 1.0, -1.0)},
+    "learned_price_deviation": {"moments": PriceMoments(0.1, *np.ones(6)), "distance": 0.5},
     "prior_bound": {"cosines": np.full(20, 0.5), "agreement": 0.9},
     "covering_radius": {"bound": 2.0},
     "predictor_deviation": {"m": 5000},

@@ -14,6 +14,7 @@ _WHERE = {
     "figure-1": ("alignment", "figure_1"),
     "alignment-accuracy": ("data", "alignment_accuracy"),
     "concentration": ("alignment", "concentration"),
+    "learned-price": ("price", "learned_price"),
     "class-intervals": ("class_intervals", "class_intervals"),
     "bias": ("alignment", "bias"),
     "predictors": ("predictors", "predictor_risks"),

@@ -1,0 +1,185 @@
+"""The price of learned weights: the theorem on vectors, its moments by hand, deviations, curves."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from alignlearn.theory.figures import price as figure
+from alignlearn.theory.figures.curves import CURVES
+from scipy.optimize import minimize
+
+from alignlearn.bounds import price
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.u_statistics import quadruple_kernel
+
+
+def terms(C, T):
+    return C @ C.T, C @ T
+
+
+def drawn(seed, p=4, n=9, shift=0.2):
+    rng = np.random.default_rng(seed)
+    C, T = rng.random((p, n)), rng.normal(size=n) + 1.0
+    return C, T, C + shift * rng.normal(size=(p, n)), T + shift * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_are_those_of_a_general_solver(seed):
+    M, a = terms(*drawn(seed)[:2])
+    found = price.quadratic_weights(M, a)
+    general = minimize(
+        lambda v: v @ M @ v - 2 * v @ a,
+        np.ones(4),
+        jac=lambda v: 2 * (M @ v - a),
+        bounds=[(0, 9)] * 4,
+    )
+    assert found @ M @ found - 2 * found @ a <= general.fun + 1e-7
+    assert (found >= 0).all()
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_price_by_hand_and_its_inequality(seed, eps):
+    """|h|^2 in the norm of the inverse by solving, and the ridge; rho by its definition."""
+    C, T, B, S = drawn(seed)
+    M, a = terms(C, T)
+    M_s, a_s = terms(B, S)
+    v, best = price.quadratic_weights(M_s, a_s), price.quadratic_weights(M, a)
+    h = (M - M_s) @ v - (a - a_s)
+    D = np.diag(np.diag(M))
+    d = v - best
+    expected = (h @ np.linalg.solve(M + eps * D, h) + eps * d @ D @ d) / (T @ T)
+    found = price.learned_price(M, a, M_s, a_s, v, best, T @ T, eps)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+    def squared(w):
+        return max(w @ a, 0) ** 2 / (w @ M @ w) / (T @ T)
+
+    assert squared(best) - squared(v) <= found + 1e-12
+
+
+def test_four_times_sharper_than_by_comparing_both_objectives():
+    C, T, B, S = drawn(3, shift=0.01)
+    (M, a), (M_s, a_s) = terms(C, T), terms(B, S)
+    v, best = price.quadratic_weights(M_s, a_s), price.quadratic_weights(M, a)
+    other = 2 * (a - a_s) - (M - M_s) @ (v + best)
+    found = price.learned_price(M, a, M_s, a_s, v, best, T @ T)
+    assert other @ np.linalg.solve(M, other) / (T @ T) == pytest.approx(4 * found, rel=0.1)
+
+
+def quadruples(n=3):
+    """The statistic's kernel on all quadruples of n points, for two kernels and a target."""
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(3, n, 2))
+    kernels = [f @ f.T for f in F]
+    index = np.array(list(itertools.product(range(n), repeat=4)))
+    grid = index[:, :, None], index[:, None, :]
+    h = np.array([[quadruple_kernel(K[grid], L[grid]) for L in kernels] for K in kernels])
+    weights = np.array([0.5, 0.3, 0.2])
+    return h.transpose(2, 0, 1), weights[index].prod(1)
+
+
+def test_moments_by_hand():
+    h, shares = quadruples()
+    best, eps = np.array([0.4, 0.7]), 0.3
+    found = price.price_moments(h, shares, best, eps)
+    mean = sum(s * one for s, one in zip(shares, h))
+    M = mean[:2, :2]
+    D = np.diag(np.diag(M))
+    inverse = np.linalg.inv(M + eps * D)
+    error = matrix = relative = 0.0
+    largest = []
+    for s, one in zip(shares, h - mean):
+        x = one[:2, :2] @ best - one[:2, 2]
+        sizes = (
+            x @ inverse @ x,
+            np.trace(one[:2, :2] @ inverse @ one[:2, :2] @ np.linalg.inv(D)),
+            np.trace(one[:2, :2] @ inverse @ one[:2, :2] @ inverse),
+        )
+        error, matrix, relative = (
+            error + s * sizes[0],
+            matrix + s * sizes[1],
+            relative + s * sizes[2],
+        )
+        largest.append(sizes)
+    expected = [error, matrix, relative]
+    assert [found.error, found.matrix, found.relative] == pytest.approx(expected, rel=1e-9)
+    most = np.sqrt(np.max(largest, axis=0))
+    tops = [found.error_largest, found.matrix_largest, found.relative_largest]
+    assert tops == pytest.approx(most, rel=1e-9)
+    assert found.eps == eps
+
+
+def test_the_effective_dimension_takes_the_place_of_the_smallest_eigenvalue():
+    """E |xi|^2 <= sup h(R, R) tr M (M + eps D)^-1, on a ladder with eigenvalues down to 1e-10."""
+    found = figure.ladder()
+    assert np.linalg.eigvalsh(found.M)[0] < 1e-7
+    residual = np.tensordot(found.best, found.kernels, 1) - np.outer(*[found.law.labels] * 2)
+    rows = np.random.default_rng(1).choice(len(residual), (4000, 4), p=found.law.weights)
+    blocks = residual[rows[:, :, None], rows[:, None, :]]
+    most = quadruple_kernel(blocks, blocks).max()
+    for one in found.moments:
+        W = found.M + one.eps * np.diag(np.diag(found.M))
+        dimension = np.trace(np.linalg.solve(W, found.M))
+        assert one.error <= 1.1 * most * dimension
+        assert dimension < 10
+    assert found.moments[0].error < 40  # p over the smallest eigenvalue is above 1e8
+
+
+def test_the_deviation_by_hand():
+    moments = price.PriceMoments(0.01, 2.0, 3.0, 5.0, 7.0, 1.5, 4.0)
+    k, level = 2500, math.log(6 / 0.1)
+
+    def deviation(second, largest):
+        return math.sqrt(2 * second * level / k) + 2 * largest * level / (3 * k)
+
+    x, z, eta = deviation(2.0, 3.0), deviation(5.0, 7.0), deviation(1.5, 4.0)
+    for s in (0.3, 3.0):
+        forms = (x + z * s) ** 2, x**2 / (1 - 2 * eta)
+        expected = (min(forms) + 0.01 * s * s) / 0.8
+        found = price.learned_price_deviation(10_003, 0.1, moments, s, 0.8)
+        assert found == pytest.approx(expected, rel=1e-12)
+    few = price.learned_price_deviation(40, 0.1, moments, 0.3, 0.8)  # eta is above 1/2
+    k = 10
+    x, z = deviation(2.0, 3.0), deviation(5.0, 7.0)
+    assert deviation(1.5, 4.0) > 0.5
+    assert few == pytest.approx(((x + 0.3 * z) ** 2 + 0.01 * 0.09) / 0.8)
+
+
+def test_what_is_refused():
+    M = np.ones((2, 2))
+    given = M, np.ones(2), M, np.ones(2), np.ones(2), np.ones(2)
+    with pytest.raises(HypothesisNotMet, match="take eps > 0"):
+        price.learned_price(*given, 1.0)
+    assert price.learned_price(*given, 1.0, eps=0.1) == 0.0
+    with pytest.raises(HypothesisNotMet, match="must vary"):
+        price.learned_price(*given, 0.0)
+    h, shares = quadruples()
+    h[:, 1] = h[:, 0]
+    h[:, :, 1] = h[:, :, 0]
+    with pytest.raises(HypothesisNotMet, match="take eps > 0"):
+        price.price_moments(h, shares, np.ones(2), 0.0)
+
+
+def test_the_fast_inequality_is_smaller_from_a_hundred_samples_on():
+    """On a ladder of ten; informative from 6 thousand samples on, theorem 12 from 8 million."""
+    curve = CURVES["p1-learned-price-rate"]
+    sizes = [50, 100, 1000, 10**4, 10**6]
+    fast, slow = curve.values(sizes).values()
+    assert (fast < slow).tolist() == [False, True, True, True, True]
+    assert slow[3] > 50 * fast[3]
+    starts = list(curve.smallest().values())
+    assert 3000 < starts[0] < 10_000
+    assert starts[1] > 10**6
+
+
+def test_what_alignf_loses_falls_as_one_over_m_and_what_align_loses_does_not():
+    lost = {m: np.abs(figure.losses(m, 40)).mean(axis=0) for m in (100, 6400)}
+    ratio = lost[100] / lost[6400]  # 64 for 1/m, 8 for m^(-1/2)
+    assert ratio[0] > 30
+    assert 4 < ratio[1] < 16
+    bound = dict(
+        zip((100, 6400), CURVES["p1-learned-price-rate"].values((100, 6400))["oracle inequality"])
+    )
+    assert all(lost[m][0] < bound[m] for m in lost)
