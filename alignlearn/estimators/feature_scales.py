@@ -115,6 +115,7 @@ def learned_scales(
     *,
     weight=None,
     n_iterations=2,
+    tol=0.0,
     full=False,
     choose=True,
     start=None,
@@ -139,6 +140,8 @@ def learned_scales(
     weight : ndarray of shape (m,), optional
         Positive.
     n_iterations : int, default 2
+    tol : float, default 0
+        Change of the scales, relative to their sum, below which there are no more iterations.
     full : bool, default False
         Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
     choose : bool, default True
@@ -176,6 +179,8 @@ def learned_scales(
             break
         iterates.append(new * (size / total))
         changes.append(np.abs(iterates[-1] - iterates[-2]).sum() / np.abs(iterates[-2]).sum())
+        if changes[-1] < tol:
+            break
     best = int(np.argmin(errors)) if choose else len(iterates) - 1
     found = iterates[best]
     scales, matrix = (np.diagonal(found).copy(), found) if full else (found, None)

@@ -49,8 +49,10 @@ _FOLDS = 2, 2  # of the first two levels
 _GO_ON = 4, 2  # ways that go on from these
 _REACH = 1, 2  # values below and above the best one that the last level tries
 _LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
-_SEARCHED = 200  # samples that a width is chosen on
+_SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of WHOLE and more
 _SCALED = 2000  # samples that scales are learned on
+_ITERATED = 1000  # samples from which on scales are iterated until they settle
+_ITERATIONS, _SETTLED = 6, 0.05  # at most, and the change that ends them
 _MOST_FULL = 100  # features of which a matrix is learned
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
@@ -204,7 +206,8 @@ class WayKernels:
         source, kernels = self.source, self.source.fitted_kernels
         if self.kernels is None:
             kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
-        X, Y, weight = rows_of(draw(self._order, _SEARCHED, rng), source.X, self.Y, source.weight)
+        n = _SEARCHED if source.n_samples < WHOLE else _SEARCHED_OF_MANY
+        X, Y, weight = rows_of(draw(self._order, n, rng), source.X, self.Y, source.weight)
         found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
         return found.kernel, found.alpha
 
@@ -244,6 +247,8 @@ class WayKernels:
                 start = found["squares"] = squares_of(X, self.single, fit, full, **how)
             start = np.diagonal(start) if start.ndim > 1 and not full else start
             how["blocks"] = Blocks.of(self.groups, X, weight)
+            if len(X) >= _ITERATED:
+                how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED}
             path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found[full] = root_of(path.matrix if full else path.scales)
         return found[full]

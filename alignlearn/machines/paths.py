@@ -11,7 +11,9 @@ from alignlearn.validation import check_memory
 from . import feature_space
 from ._ridge import add_roots, center_rooted, ridge_loo_path
 from .choice import (
+    LARGE_ALPHA,
     MOST_REDUCED,
+    MOST_REDUCED_OF_LARGE,
     MOST_SHARED,
     Sizes,
     is_iterative,
@@ -106,7 +108,9 @@ def regressor_predictions(combination, y, split, alphas):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
-    if min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED):
+    large = min(alphas) >= LARGE_ALPHA * float(np.mean(combination.diagonal()))
+    most = MOST_REDUCED_OF_LARGE if large else MOST_REDUCED
+    if min(alphas) > 0.0 and is_iterative(sizes, most):
         return iterative_path(combination, y, split, alphas)
     K, K_test = combination.split(split)
     return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)

@@ -65,7 +65,7 @@ class CGResult(Result):
 
 
 def conjugate_gradient(
-    apply, right, *, precondition=None, tol=1e-8, max_iter=1000, start=None
+    apply, right, *, precondition=None, tol=1e-8, max_iter=1000, start=None, several=False
 ) -> CGResult:
     """Solve ``A x = b`` for A symmetric positive definite and each column b of ``right``.
 
@@ -82,6 +82,9 @@ def conjugate_gradient(
         Steps.
     start : array of the shape of ``right``, optional
         Starting point; 0 by default, and for the columns whose residual it makes larger than that.
+    several : bool, default False
+        Each column has a matrix of its own: ``apply`` and ``precondition`` get the numbers of the
+        columns as a second argument.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def conjugate_gradient(
     unit *= np.linalg.norm(columns / unit, axis=0)
     unit[unit == 0.0] = 1.0
     B = columns / unit
-    solver = _Solver(apply, precondition, tol)
+    solver = _Solver(apply, precondition, tol, several)
     X = np.zeros_like(B) if start is None else solver.begin(B, np.reshape(start, B.shape), unit)
     residuals, n_iter = solver.solve(B, X, max_iter)
     largest = float(residuals.max(initial=0.0))
@@ -113,9 +116,10 @@ def conjugate_gradient(
 
 
 class _Solver:
-    def __init__(self, apply, precondition, tol):
-        self.apply = apply
-        self.precondition = (lambda V: V) if precondition is None else precondition
+    def __init__(self, apply, precondition, tol, several):
+        same = (lambda V, numbers: V) if several else (lambda V: V)
+        given = apply, same if precondition is None else precondition
+        self.apply, self.precondition = given if several else map(_for_all, given)
         self.tol, self.definite = tol, True
 
     def begin(self, B, start, unit):
@@ -123,18 +127,19 @@ class _Solver:
         # It may be so far away that squares overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             X = start / unit
-            nearer = np.linalg.norm(self.residual(B, X), axis=0) < np.linalg.norm(B, axis=0)
+            left = self.residual(B, X, np.arange(B.shape[1]))
+            nearer = np.linalg.norm(left, axis=0) < np.linalg.norm(B, axis=0)
         return np.where(nearer, X, 0.0)
 
     def solve(self, B, X, max_iter):
         """Improve X in place; the relative true residuals, and the number of steps."""
-        R = self.residual(B, X)
+        R = self.residual(B, X, np.arange(B.shape[1]))
         norms, n_iter = np.linalg.norm(R, axis=0), 0
         todo = np.flatnonzero(~(norms <= self.tol))
         while todo.size and n_iter < max_iter:
             solution = X[:, todo]
-            n_iter += self.recur(solution, R[:, todo], max_iter - n_iter)
-            left = self.residual(B[:, todo], solution)
+            n_iter += self.recur(solution, R[:, todo], todo, max_iter - n_iter)
+            left = self.residual(B[:, todo], solution, todo)
             found = np.linalg.norm(left, axis=0)
             # Near rounding a run may end above where it began.
             better = found < norms[todo]
@@ -148,18 +153,21 @@ class _Solver:
             todo = todo[gained & ~(found <= self.tol)]
         return norms, n_iter
 
-    def residual(self, B, X):
-        return B - self.apply(X) if X.any() else B.copy()
+    def residual(self, B, X, numbers):
+        return B - self.apply(X, numbers) if X.any() else B.copy()
 
-    def recur(self, X, R, max_iter):
-        """Run the recurrence from X and its residual R, both in place; the number of steps."""
+    def recur(self, X, R, numbers, max_iter):
+        """Run the recurrence from X and its residual R, both in place; the number of steps.
+
+        ``numbers`` are those of the columns.
+        """
         active = np.arange(R.shape[1])
         X_, R_, P, rz = X, R, None, None
         for step in range(max_iter):
-            Z = self.precondition(R_)
+            Z = self.precondition(R_, numbers[active])
             new, rz = rz, _dots(R_, Z)
             P = Z.copy() if P is None else Z + P * (rz / new)
-            AP = self.apply(P)
+            AP = self.apply(P, numbers[active])
             curvature = _dots(P, AP)
             usable = (rz > 0.0) & (curvature > 0.0)
             self.judge(usable, rz, curvature, (R_, Z, P, AP))
@@ -183,6 +191,11 @@ class _Solver:
             self.definite = self.definite and not negative.any()
 
 
+def _for_all(function):
+    """A function of columns that is the same for each of them."""
+    return lambda V, numbers: function(V)
+
+
 def low_rank_preconditioner(L, lam):
     """``V -> (LL' + lam I)^-1 V`` as a function, by the Woodbury identity.
 
@@ -196,23 +209,33 @@ def low_rank_preconditioner(L, lam):
     ----------
     L : (n, r) float64
         For instance of `alignlearn.solvers.pivoted_cholesky.pivoted_cholesky`. Kept, not copied.
-    lam : float
-        Above 0.
+    lam : float or sequence of float
+        Above 0. With several the function takes the number of its lam for each column of V.
     """
-    lam, r = check_number("lam", lam, low=0.0, strict=True), L.shape[1]
-    inner = panels.weighted_gram(L)
-    lam = max(lam, 1e-13 * float(np.trace(inner)))
-    inner.flat[:: r + 1] += lam
-    if not cholesky(inner):
-        raise ValueError("L contains NaN or infinity; all entries must be finite.")
+    several = not np.isscalar(lam)
+    gram, factors, lams = panels.weighted_gram(L), [], []
+    for one in lam if several else [lam]:
+        one = check_number("lam", one, low=0.0, strict=True)
+        lams.append(max(one, 1e-13 * float(np.trace(gram))))
+        factors.append(gram.copy())
+        factors[-1].flat[:: len(gram) + 1] += lams[-1]
+        if not cholesky(factors[-1]):
+            raise ValueError("L contains NaN or infinity; all entries must be finite.")
+    lams = np.array(lams)
 
-    def precondition(V):
-        if not r:
-            return V / lam
-        near = panels.times(L, cholesky_solve(inner, panels.transposed_times(L, V)))
-        return (V - near) / lam
+    def precondition(V, numbers):
+        if not len(gram):
+            return V / lams[numbers]
+        inner = panels.transposed_times(L, V)
+        for k in set(numbers.tolist()):
+            inner[:, numbers == k] = cholesky_solve(factors[k], inner[:, numbers == k])
+        return (V - panels.times(L, inner)) / lams[numbers]
 
-    return precondition
+    def alone(V):
+        columns = V.reshape(len(V), -1)
+        return precondition(columns, np.zeros(columns.shape[1], dtype=np.intp)).reshape(V.shape)
+
+    return precondition if several else alone
 
 
 def _dots(A, B):

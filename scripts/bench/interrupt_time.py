@@ -27,6 +27,10 @@ _WORK = {
     "svc": (8_000, 4.0, "al.MKLClassifier(kernels, C=100.0).fit(X, y > 0)"),
     "ridge": (8_000, 8.0, "al.MKLRegressor(kernels, machine='krr').fit(X, y)"),
     "leave-one-out": (5_000, 20.0, "al.MKLRegressorCV(kernels).fit(X, y)"),
+    "search": (20_000, 12.0, "al.MKLClassifierCV().fit(X, y > 0)"),
+    "ridge-search": (20_000, 12.0, "al.MKLRegressorCV().fit(X, y)"),
+    "search-many": (200_000, 20.0, "al.MKLClassifierCV().fit(X, y > 0)"),
+    "ridge-search-many": (200_000, 20.0, "al.MKLRegressorCV().fit(X, y)"),
     "one-stage": (3_000, 20.0, "al.compare(X, y, kernels, methods=('uniform', 'lkrr'))"),
     "kcca": (3_000, 15.0, "al.KernelCCA(solver='exact').fit(X, y)"),
     "kcca-low-rank": (
