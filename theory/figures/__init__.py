@@ -25,6 +25,7 @@ _WHERE = {
     "rademacher": ("multitask", "rademacher"),
     "hyper-kernel": ("similarity", "hyper_kernel"),
     "hyper-ladder": ("ladder", "hyper_ladder"),
+    "ladder-ratio": ("ladder", "ladder_ratio"),
     "hyper-rate": ("hyper", "hyper_rate"),
     "hyper-theta": ("hyper", "hyper_theta"),
 }

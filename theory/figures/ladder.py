@@ -1,9 +1,10 @@
-"""Figure on ladders of hyper-kernels: errors on Gaussians of other widths, and directions."""
+"""Figures on ladders of hyper-kernels: errors on other widths, directions, ratios of rungs."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from alignlearn.bounds.ladder import ratio_error
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
 from alignlearn.kernels import Gaussian
 
@@ -88,3 +89,43 @@ def _contours(ax, kernel):
     ax.plot(0.2, -0.1, "*", color=style.BLUE, markersize=11, mec="white")
     ax.grid(False)
     ax.set_aspect("equal")
+
+
+# -- ratios of rungs -------------------------------------------------------------------
+
+
+def worst_error(ratio, d, variance=1e4, rungs=15):
+    """Relative L2 error of a long ladder on the worst of the Gaussians between its middle rungs."""
+
+    def A(u):
+        return (1.0 + 4.0 * variance * u) ** (-d / 2)
+
+    rates = ratio ** (np.arange(rungs) - rungs // 2)
+    scale = np.sqrt(A(2 * rates))
+    G = A(rates[:, None] + rates) / np.outer(scale, scale)
+    errors = []
+    for gamma in ratio ** np.linspace(0.0, 1.0, 11):
+        b = A(gamma + rates) / scale
+        fitted = b @ np.linalg.lstsq(G, b, rcond=1e-14)[0] / A(2 * gamma)
+        errors.append(np.sqrt(max(1.0 - fitted, 0.0)))
+    return float(max(errors))
+
+
+def ladder_ratio(quick=False):
+    """The error between two rungs against their ratio, in several dimensions."""
+    ratios = np.geomspace(2.0, 16.0, 5 if quick else 25)
+    figure, (ax,) = style.new_figure()
+    looks = (
+        (1, style.GREEN, "v"),
+        (2, style.BLUE, "o"),
+        (3, style.ORANGE, "s"),
+        (6, style.RED, "^"),
+    )
+    for d, color, marker in looks:
+        errors = [worst_error(q, d) for q in ratios]
+        ax.plot(ratios, errors, color=color, marker=marker, markersize=4, label=f"d = {d}")
+    exact = [ratio_error(q) for q in ratios]
+    ax.plot(ratios, exact, "--", color=style.BLACK, linewidth=1, label="product, d = 2")
+    title = "Error of a ladder of Gaussians\non the worst Gaussian between two rungs"
+    style.finish(ax, x="ratio of neighboring rungs", y="relative L2 error", title=title)
+    return figure

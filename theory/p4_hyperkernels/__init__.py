@@ -42,5 +42,8 @@ FILES = (
     "a_5",
     "ladder_limits",
     "ladder_error",
+    "ladder_ratio",
+    "ladder_ratio:ladder_ratio_columns",
+    "ladder_ratio:ladder_ratio_limit",
     "ladder_dimension",
 )
