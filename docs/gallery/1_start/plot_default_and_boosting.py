@@ -15,20 +15,19 @@ import numpy as np
 from palmerpenguins import load_penguins
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.pipeline import make_pipeline
 
 import alignlearn as al
 
 # %%
 # The sex of penguins, from species, island, year and four measurements. Both models get the data
-# frame: ``TablePreparer`` encodes categories, standardizes numbers and imputes missing values, and
-# boosting reads the column types.
+# frame. ``MKLClassifierCV`` encodes categories, standardizes numbers and imputes missing values on
+# each training set; boosting reads the column types.
 penguins = load_penguins()
 penguins = penguins[penguins["sex"].notna()]
 y = penguins.pop("sex").to_numpy()
 penguins = penguins.astype({"species": "category", "island": "category"})
 models = {
-    "MKLClassifierCV()": make_pipeline(al.TablePreparer(), al.MKLClassifierCV(random_state=0)),
+    "MKLClassifierCV()": al.MKLClassifierCV(random_state=0),
     "HistGradientBoosting": HistGradientBoostingClassifier(
         categorical_features="from_dtype", random_state=0
     ),
