@@ -84,7 +84,7 @@ def test_data_that_cannot_be_had_leave_the_page_whole(bench, page, monkeypatch, 
     numbers.parent.mkdir()
     assert bench.main(["svc", "--quick", "--json", str(numbers)])["rows"] == {"svc": []}
     assert "left out: DatasetError: ijcnn1 could" in capsys.readouterr().out
-    assert "its data were not there" in page.write(tmp_path)
+    assert "the data were not available" in page.write(tmp_path)
 
 
 def test_memory_is_that_of_a_process_of_its_own(bench):
@@ -107,7 +107,7 @@ def test_the_page_is_made_from_the_stored_numbers(page):
     assert found["threads"] == 1
     # Where we are slower stands in the table, in bold, and in the list.
     slow = [r for r in page.main_rows(found) if r[3]["seconds"] < r[2]["seconds"]]
-    glance = text.partition("## At a glance")[2].partition("## Where")[0]
+    glance = text.partition("## Summary")[2].partition("## Where")[0]
     assert glance.count("**0.") + glance.count("**1**") >= len(slow)
     assert sum(line.count(" times; score ") for line in page.slower(found)) == len(slow)
     for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):

@@ -25,8 +25,6 @@ pytestmark = pytest.mark.skipif(not PAGES[0].is_file(), reason="needs the source
 
 NOT_YET = [
     "CHANGELOG.md",
-    "docs/benchmarks.md",
-    "docs/troubleshooting.md",
     "docs/development/adding-a-claim.md",
     "docs/development/adding-a-data-set.md",
     "docs/development/adding-a-kernel.md",

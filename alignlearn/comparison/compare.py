@@ -20,7 +20,7 @@ from alignlearn._text import listed
 from alignlearn.folds import fold_numbers, prequential_blocks
 from alignlearn.kernels import are_per_column, kernel_list, refuse_packed
 from alignlearn.sources import open_source, open_tables
-from alignlearn.statistics.targets import doubt_amounts, reads_as_regression
+from alignlearn.statistics.targets import doubt_real, reads_as_regression
 from alignlearn.validation import (
     aligns_rows,
     check_choice,
@@ -300,7 +300,7 @@ def _check_data(X, y, task):
     check = check_targets if task == "regression" else check_labels
     y = check(y, X.shape[0])
     if read == "auto" and task == "regression":
-        doubt_amounts(y)
+        doubt_real(y)
     if y.ndim != 1:
         raise ValueError(f"y has shape {y.shape}; accepted: one target, shape (m,).")
     values, counts = np.unique(y, return_counts=True)

@@ -165,7 +165,7 @@ def _doubt_classes(labels):
     if single >= max(_SINGLE, len(counts) / 2):
         doubt(
             f"y has {len(counts)} classes, {single} of them of one sample, which no new sample is "
-            "known to be of; if y holds amounts, use a regressor."
+            "known to be of; if y holds real values, use a regressor."
         )
 
 

@@ -14,8 +14,8 @@ from alignlearn.validation import (
     warn,
 )
 
-_MANY = 20  # classes of integers above which they may well be amounts
-_FEW, _REPEATED = 10, 5  # different amounts, each so often, that may well be classes
+_MANY = 20  # classes of integers above which they may be real values
+_FEW, _REPEATED = 10, 5  # different real values, each this often, that may be classes
 _LEAST_NORM = 1e-150  # of targets whose fourth powers keep their digits
 
 
@@ -77,14 +77,14 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     if reads_as_regression(y, task):
         Y = check_targets(y, n_samples, name)[used]
         if task == "auto":
-            doubt_amounts(Y, name)
+            doubt_real(Y, name)
         return Y[:, None] if Y.ndim == 1 else Y
     labels = check_labels(y, n_samples, name)[used]
     codes, n_classes = codes_by_appearance(labels)
     if task == "auto" and n_classes > _MANY and labels.dtype.kind in "iu":
         warn(
             f"{name} holds {n_classes} different integers, which are read as class labels; pass "
-            'task="regression" or floating-point numbers if they are amounts.',
+            'task="regression" or floating-point numbers if they are real values.',
             UserWarning,
         )
     if n_classes <= 2:
@@ -94,8 +94,8 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
     return Y
 
 
-def doubt_amounts(Y, name="y"):
-    """Warn of whole floating-point numbers of few values that ``task="auto"`` reads as amounts."""
+def doubt_real(Y, name="y"):
+    """Warn of whole floating-point numbers of few values that ``task="auto"`` reads as real values."""
     if Y.ndim > 1 or len(Y) < 3 * _REPEATED or np.any(np.floor(Y) != Y):
         return
     n = len(np.unique(Y))
@@ -103,7 +103,7 @@ def doubt_amounts(Y, name="y"):
     if 2 < n <= _FEW and n * _REPEATED <= len(Y):
         doubt(
             f"{name} holds {n} different whole numbers of floating point, which are read as "
-            'amounts; pass task="classification" or integers if they are class labels.'
+            'real values; pass task="classification" or integers if they are class labels.'
         )
 
 

@@ -15,17 +15,25 @@ FIGURES = {
     "q": (("targets",), "growth with the number of targets q"),
 }
 
-# Why a side can be faster than ours, said where it is.
+GROUPS = {
+    "Tables": ("search",),
+    "Support vector machines and ridge regression": ("svc", "linear", "ridge", "penalty"),
+    "Many targets and many kernels": ("targets", "kernels"),
+    "Dependence and representations": ("independence", "canonical", "layers"),
+    "Products with kernel matrices": ("products",),
+}
+
+# Why another tool can be faster, stated where it is.
 WHY = {
     ("search", "RidgeCV, linear"): "A linear model in closed form: only the penalty is chosen.",
-    ("search", "HistGradientBoosting"): "Trees as they come: nothing is searched.",
-    ("search", "GaussianProcess"): "One width, by ascent of the likelihood: there are no folds.",
-    ("svc", "SVC (LIBSVM)"): "Ours takes one pass for the alignment before it trains.",
-    ("penalty", "RidgeCV, linear"): "It decomposes the ten columns of X alone.",
-    ("targets", "RidgeCV(alpha_per_target=True)"): "It decomposes the columns of X alone.",
+    ("search", "HistGradientBoosting"): "Default settings: nothing is searched.",
+    ("search", "GaussianProcess"): "One width, by maximum likelihood: there are no folds.",
+    ("svc", "SVC (LIBSVM)"): "alignlearn computes the alignment in one pass before it trains.",
+    ("penalty", "RidgeCV, linear"): "It decomposes only the ten columns of X.",
+    ("targets", "RidgeCV(alpha_per_target=True)"): "It decomposes only the columns of X.",
     ("kernels", "AverageMKL"): "Its weights are equal: nothing is learned.",
-    ("kernels", "EasyMKL"): "It looks at the kernels one by one, ours at all pairs of them.",
-    ("canonical", "KCCA of cca-zoo"): "Other regularization, and no bound of the error.",
+    ("kernels", "EasyMKL"): "It uses the kernels one by one; alignlearn uses all pairs of kernels.",
+    ("canonical", "KCCA of cca-zoo"): "Other regularization, and no error bound.",
 }
 
 
@@ -100,12 +108,12 @@ def sentences(found, is_ahead, figure):
 
 
 def slower(found):
-    """Where a side of others is ahead in time, at the largest size, and why."""
+    """Where another tool is faster at the largest size, and why."""
 
     def figure(ours, record):
         return (
             f"({ours['seconds'] / record['seconds']:.2g} times; score {score(record['score'])}, "
-            f"ours {score(ours['score'])})"
+            f"alignlearn {score(ours['score'])})"
         )
 
     lines = sentences(found, lambda row, ours, record: record["seconds"] < ours["seconds"], figure)
@@ -115,14 +123,14 @@ def slower(found):
 
 
 def less_accurate(found):
-    """Where the score of others is ahead by .005 or more, in rows that have one."""
+    """Where the score of another tool is higher by 0.005 or more."""
     scores = ("accuracy", "R^2", "accuracy, or R^2", "correlation of new samples")
 
     def is_ahead(row, ours, record):
         return row.score in scores and record["score"] - ours["score"] >= 0.005
 
     def figure(ours, record):
-        return f"({score(record['score'])}, ours {score(ours['score'])})"
+        return f"({score(record['score'])}, alignlearn {score(ours['score'])})"
 
     for (name, side), places in sentences(found, is_ahead, figure).items():
         yield f"- {ROWS[name].title}: {side} at {', '.join(places)}."
@@ -135,8 +143,8 @@ def row_section(name, records):
     if row.note:
         lines += [row.note.replace("R^2", "R²"), ""]
     if not records:
-        return [*lines, "Not measured: its data were not there.", ""]
-    head = ["size", "tool", "seconds", "times ours", "memory, MB", row.score.replace("^2", "²")]
+        return [*lines, "Not measured: the data were not available.", ""]
+    head = ["size", "tool", "time, s", "ratio", "memory, MB", row.score.replace("^2", "²")]
     rows, absent = [], {}
     for size, group in groups(records).items():
         label = size_text(row, size)
@@ -147,7 +155,7 @@ def row_section(name, records):
                 rows.append((*cells, "none", "", "", ""))
             else:
                 ours = None if record["package"] == OURS else reference(group, record)
-                share = ratio(record["seconds"], ours["seconds"]) if ours else "ours"
+                share = ratio(record["seconds"], ours["seconds"]) if ours else "1"
                 figures = megabytes(record.get("memory")), score(record["score"])
                 rows.append((*cells, seconds(record["seconds"]), share, *figures))
             label = ""
@@ -174,7 +182,8 @@ def summary(found):
             )
         )
         before = work
-    return table(["work", "other", "its seconds", "ours", "times ours", "its score", "ours"], rows)
+    head = ["task", "tool", "time, s", "alignlearn, s", "ratio", "score", "alignlearn score"]
+    return table(head, rows)
 
 
 def versions(found):
@@ -183,17 +192,17 @@ def versions(found):
     rows = [(name, value or "not installed") for name, value in known.items()]
     load, again = found["load"], found.get("again")
     titles = "; ".join(ROWS[name].title for name in again or ())
-    later = f" Measured again, in a later run of these rows alone: {titles}." if again else ""
+    later = f" Measured again in a later run: {titles}." if again else ""
     return [
         f"{found['processor']}, Python {found['python']}, one thread, {found['minutes']} minutes "
-        f"for the whole run; load of the machine {load} at its start.{later}",
+        f"for the whole run; load average {load} at its start.{later}",
         "",
         *table(["package", "version"], rows),
     ]
 
 
 def figure_lines(found, docs):
-    """The figures that were drawn, with a text for those who do not see them."""
+    """The figures, with alternative text."""
     lines = []
     for axis, (names, title) in FIGURES.items():
         path = docs / "_static" / f"benchmarks-{axis}.svg"
@@ -203,7 +212,7 @@ def figure_lines(found, docs):
             lines += [
                 f"![{alt}](_static/{path.name})",
                 "",
-                f"*{title[0].upper()}{title[1:]}; full lines are ours.*",
+                f"*{title[0].upper()}{title[1:]}; solid lines are alignlearn.*",
                 "",
             ]
     return lines
@@ -211,50 +220,46 @@ def figure_lines(found, docs):
 
 def page(found, docs):
     """The text of docs/benchmarks.md."""
-    rest = ', but what "Versions" names,' if found.get("again") else ""
+    rest = ', except the rows named under "Versions",' if found.get("again") else ""
     behind, worse = list(slower(found)), list(less_accurate(found))
     lines = [
         "# Benchmarks",
         "",
-        "This page shows how long the library takes, how much memory, and how accurate it is, "
-        "beside the packages you may use instead.",
+        "Time, memory and accuracy beside other packages.",
         "",
-        f"All of it{rest} was measured in one run of `scripts/bench/peers`, which makes an "
-        "environment with these packages and uses one thread. Sides take turns in changing "
-        "order; seconds are those of the processor, the least of the repeats, after a small run "
-        "that compiles. Memory is what the work adds to the largest size of a process of its own. "
-        "None of these packages is needed by the library. LIBSVM and LIBLINEAR are those "
-        "inside scikit-learn.",
+        *figure_lines(found, docs),
+        f"All numbers{rest} were measured in one run of `scripts/bench/peers` on one thread, in an "
+        "environment with these packages. The tools alternate in changing order. Times are CPU "
+        "seconds, the minimum over the repetitions, after a small run that compiles. Memory is the "
+        "increase of the peak memory of a separate process. The library needs none of these "
+        "packages. LIBSVM and LIBLINEAR are those inside scikit-learn.",
         "",
-        "The page is made from [these numbers](_static/benchmarks.json) by "
-        "`scripts/bench/bench_peers.py --page docs`. Your machine will give other seconds; ratios "
-        "change less. Scores of one or three splits differ by chance: do not read differences of "
-        "a percent.",
+        "`scripts/bench/bench_peers.py --page docs` generates this page from [these "
+        "numbers](_static/benchmarks.json). Times differ between machines; ratios differ less. "
+        "Scores of one or three splits vary by chance, so differences of 0.01 are not meaningful.",
         "",
-        "## At a glance",
+        "## Summary",
         "",
-        '"Times ours" is the seconds of the other divided by ours; **bold** where we are slower. '
-        "Rows are at the largest size that was measured.",
+        "Ratios are the time of the tool divided by that of alignlearn; they are **bold** where "
+        "alignlearn is slower. Rows are at the largest measured size.",
         "",
         *summary(found),
-        "## Where others are ahead",
+        "## Where other tools are better",
         "",
-        "In time, at the largest sizes; bold figures below show where at smaller ones.",
+        "In time, at the largest sizes:",
         "",
         *(behind or ["- nowhere."]),
         "",
-        "In score, by half a percent or more:",
+        "In score, by 0.005 or more:",
         "",
         *(worse or ["- nowhere."]),
         "",
-        "## Growth",
-        "",
-        *figure_lines(found, docs),
-        "## All rows",
-        "",
     ]
-    for name, records in found["rows"].items():
-        lines += row_section(name, records)
+    for title, names in GROUPS.items():
+        rows = [name for name in names if name in found["rows"]]
+        lines += [f"## {title}", ""] if rows else []
+        for name in rows:
+            lines += row_section(name, found["rows"][name])
     lines += ["## Versions", "", *versions(found)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -557,12 +557,12 @@ def products(m, n=1000, d=10):
 DATA = ("breast_cancer", "australian", "heart_statlog", "digits", "diabetes", "kin8nm")
 ROWS = {
     "search": Row(
-        "A model for a table, its kernel chosen",
+        "A model for a table with kernel selection",
         search, "data", DATA, "diabetes", "accuracy, or R^2", 1,
-        "At most 400 samples of training, mean score of three splits, seconds of all three. "
-        "Constants of `weighting=\"auto\"` were fixed on half of the data sets that "
-        "`bench_accuracy.py` names (of these digits, diabetes, kin8nm). GaussianProcess takes no "
-        "part in ten classes.",
+        "At most 400 training samples, mean score of three splits, total time of all three. "
+        "The constants of `weighting=\"auto\"` were chosen on half of the data sets of "
+        "`bench_accuracy.py` (of these: digits, diabetes, kin8nm). GaussianProcess is omitted "
+        "for ten classes.",
         {"size": 60, "splits": 1},
     ),
     "svc": Row(
@@ -576,29 +576,28 @@ ROWS = {
     "ridge": Row(
         "Kernel ridge regression, one Gaussian, alpha = 1",
         ridge, "m", (500, 1000, 2000, 4000), 200, "R^2", 3,
-        "Ours has an intercept, the others have none (the target has mean 0).",
+        "alignlearn fits an intercept, the others do not (the target has mean 0).",
     ),
     "penalty": Row(
-        "Ridge regression, one of 13 penalties chosen",
+        "Ridge regression with one of 13 penalties",
         penalty, "m", (500, 1000, 2000), 200, "R^2", 2,
-        "MKLRegressorCV and RidgeCV leave one out, the grid has 5 folds. A linear kernel on ten "
-        "columns is RidgeCV's own ground.",
+        "MKLRegressorCV and RidgeCV use leave-one-out, the grid search 5 folds. RidgeCV is made "
+        "for a linear model on few columns.",
     ),
     "targets": Row(
         "A kernel and a penalty for each of q targets",
         targets, "q", (20, 100, 300), 3, "R^2", 1,
         "Three linear kernels, m = 600 (design `few` of `bench_targets.py`). Matrices of "
-        "MultipleKernelRidgeCV are formed outside of its time.",
+        "MultipleKernelRidgeCV are computed outside the measured time.",
         {"design": "corr"},
     ),
     "kernels": Row(
         "Weights of p Gram matrices, m = 600, and a support vector machine",
         many_kernels, "p", (5, 10, 20, 30), 3, "accuracy", 2,
         "Digits, odd against even, Gaussians of p widths, C = 10. mklaren is written for Python 2: "
-        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy takes "
-        "weights of either sign, as the unconstrained problem gives them; the sum is an "
-        "indefinite kernel here, on which this machine fails (with its default C = 1000 it has an "
-        "accuracy of .86 at p = 5).",
+        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy has weights of "
+        "either sign; the sum is an indefinite kernel here, for which the support vector machine "
+        "fails (with its default C = 1000 it has an accuracy of 0.86 at p = 5).",
         {"m": 60},
     ),
     "independence": Row(
@@ -608,18 +607,18 @@ ROWS = {
     "canonical": Row(
         "Kernel canonical correlation of two views",
         canonical, "m", (250, 500, 1000, 2000), 60, "correlation of new samples", 1,
-        "Regularization as each has it by default: the penalties are not of the same form.",
+        "Default regularization of each tool; the penalties have different forms.",
     ),
     "layers": Row(
         "CKA of all pairs of p layers from mini-batches",
         layers, "p", (5, 10, 20), 3, "mean CKA", 2,
         "Five batches of 200, layers of 256 values; both run the network, in float32. torch_cka "
-        "sums in float32, too: deep layers of this untrained network vary little, so that its sums "
-        "lose their digits.",
+        "sums in float32, too; deep layers of this untrained network vary little, so its sums are "
+        "inaccurate.",
     ),
     "products": Row(
         "A product of an m x 1000 Gaussian matrix and a vector",
         products, "m", (10_000, 40_000, 160_000), 500, "relative error", 3,
-        "PyKeOps compiles its formula before the time is taken.",
+        "PyKeOps compiles its formula before the measurement.",
     ),
 }  # fmt: skip
