@@ -95,7 +95,7 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
 
 
 def doubt_real(Y, name="y"):
-    """Warn of whole floating-point numbers of few values that ``task="auto"`` reads as real values."""
+    """Warn of floating-point integers with few values, which ``task="auto"`` reads as real."""
     if Y.ndim > 1 or len(Y) < 3 * _REPEATED or np.any(np.floor(Y) != Y):
         return
     n = len(np.unique(Y))

@@ -145,7 +145,7 @@ BAD_TESTS = {
     "NaN": ({}, X, _with(np.nan), "X contains NaN"),
     "one dimension": ({}, X, X[0], "Reshape your data"),
     "no rows": ({}, X, X[:0], r"X has shape \(0, 3\)"),
-    "sparse": (DOT, X, sp.csr_array(X), "X is a sparse matrix, which dot does not take"),
+    "sparse": (DOT, X, sp.csr_array(X), "X is a sparse matrix, which dot does not accept"),
     "sparse, fewer columns": ({}, X, sp.csr_array(X[:, :2]), "X has 2 features, but"),
     "sparse NaN": ({}, X, sp.csr_array(_with(np.nan)), "X contains NaN"),
     "sparse, no rows": ({}, X, sp.csr_array((0, 3)), r"X has shape \(0, 3\)"),

@@ -111,7 +111,9 @@ def test_targets_whose_fourth_powers_vanish_are_not_called_constant(model, unit)
 def test_samples_whose_squares_vanish_are_not_called_constant(model, dtype):
     small = 1e-300 if dtype is np.float64 else 1e-30
     y = Y > 0 if isinstance(model, al.MKLClassifierCV) else Y
-    with pytest.raises(ValueError, match=r"gamma='scale' is one over .* does not hold, .* Scale X"):
+    with pytest.raises(
+        ValueError, match=r"gamma='scale' is one over .* cannot represent, .* Scale X"
+    ):
         model.fit((small * X).astype(dtype), y)
 
 
