@@ -15,7 +15,7 @@ _KERNELS = (
 )
 _WHERE = {
     "kernels": _KERNELS,
-    "statistics": "AlignmentStatistics alignment center_kernel cka hsic",
+    "statistics": "AlignmentStatistics alignment alignment_gradient center_kernel cka hsic",
     "dependence": "CKAAccumulator CKARecorder alignment_test cka_matrix dhsic_test hsic_test "
     "kci_test mmd_test",
     "cca": "KernelCCA",

@@ -111,6 +111,7 @@ from alignlearn.sources import Tables as Tables
 from alignlearn.sources import alignment_statistics as alignment_statistics
 from alignlearn.statistics import AlignmentStatistics as AlignmentStatistics
 from alignlearn.statistics import alignment as alignment
+from alignlearn.statistics import alignment_gradient as alignment_gradient
 from alignlearn.statistics import center_kernel as center_kernel
 from alignlearn.statistics import cka as cka
 from alignlearn.statistics import hsic as hsic

@@ -1,5 +1,6 @@
 """Centered alignment: measures on Gram matrices, target columns, and the p-sized statistics."""
 
+from .gradients import alignment_gradient
 from .measures import alignment, center_gram, center_kernel, cka, hsic, refuse_weights
 from .summary import (
     AlignmentStatistics,
@@ -13,6 +14,7 @@ from .targets import centered_columns, target_columns, target_norm
 __all__ = [
     "AlignmentStatistics",
     "alignment",
+    "alignment_gradient",
     "center_gram",
     "center_kernel",
     "centered_columns",

@@ -5,7 +5,7 @@ Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from alignlearn.validation import (
     warn,
 )
 
+from .gradients import differentiable, requires_gradient
 from .summary import unbiased_from_centered
 from .targets import plain_columns, target_columns
 
@@ -71,26 +72,35 @@ def _gram(name, K):
     return check_gram(name, K, dtype=np.float64)
 
 
-def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
+def alignment(K, L, *, kind="centered", unbiased=False, sample_weight=None) -> Any:
     """Alignment of two Gram matrices, or of a Gram matrix with a target.
 
     Parameters
     ----------
-    K : array-like of shape (m, m)
+    K : array-like of shape (m, m), or a list of p such matrices
+        A PyTorch tensor that requires a gradient gives a tensor, see Notes.
     L : array-like of shape (m, m), (m,) or (m, c)
         A second Gram matrix, or a target y: real values, or class labels (two classes count as
         -1 and +1, more as one-hot columns). A matrix is a Gram matrix if it is square.
     kind : {"centered", "uncentered", "unnormalized"}
         ``<Kc, Lc>_F / (|Kc|_F |Lc|_F)``, Definition 4 of the reference; the same without centring,
         of Cristianini et al. (2001); or ``<Kc, Lc>_F / m^2``, Definition 5.
+    unbiased : bool, default False
+        Whether to use U-statistics, which leave out the pairs of a sample with itself, as `cka`
+        does; for "centered", without ``sample_weight``.
     sample_weight : array-like of shape (m,), optional
         Not negative. Weights count repetitions: means and sums are weighted, and m is their sum.
 
     Returns
     -------
-    float
+    float, ndarray of shape (p,) for a list, or tensor
         In [0, 1] for positive semi-definite matrices when normalized. If one of them is constant
         after centring (or zero), the alignment is 0 and a DegenerateKernelWarning says so.
+
+    Notes
+    -----
+    Of tensors that require a gradient it is a tensor, whose ``backward()`` is the closed form of
+    `alignment_gradient`, by blocks of rows: no centered matrix is held.
 
     References
     ----------
@@ -106,12 +116,37 @@ def alignment(K, L, *, kind="centered", sample_weight=None) -> float:
     True
     >>> round(alignment(np.outer(y, y), y), 6)  # the target's own kernel
     1.0
+    >>> alignment([Gaussian(1.0)(X), Linear()(X)], y, unbiased=True).shape  # of several kernels
+    (2,)
     """
+    given = {"kind": kind, "unbiased": unbiased, "sample_weight": sample_weight}
+    if requires_gradient(K, L):
+        return _differentiable(K, L, **given)
+    if _are_several(K):
+        return np.array([alignment(one, L, **given) for one in K])
+    if unbiased:
+        if kind != "centered":
+            raise ValueError(f"unbiased=True is for kind='centered', got kind={kind!r:.40}.")
+        return cka(K, L, unbiased=unbiased, sample_weight=sample_weight)
     check_choice("kind", kind, ("centered", "uncentered", "unnormalized"))
     t = _terms(K, L, sample_weight, center=kind != "uncentered")
     if kind == "unnormalized":
         return t.inner * t.units / t.m**2
     return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "alignment")
+
+
+def _differentiable(K, L, kind="centered", unbiased=False, sample_weight=None):
+    """The alignment of tensors as a tensor."""
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight does not go with tensors that require a gradient; accepted: one of them."
+        )
+    return differentiable(K, L, kind, unbiased)
+
+
+def _are_several(K):
+    """Whether K is a list of matrices, and no matrix."""
+    return isinstance(K, (list, tuple)) and len(K) > 0 and np.ndim(K[0]) == 2
 
 
 class _Matrix:
@@ -281,7 +316,7 @@ def _unbiased(inner, diagonal_product, trace, other_trace, m):
     return unbiased_from_centered(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
-def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
+def cka(K, L, *, unbiased=False, sample_weight=None) -> Any:
     """Centered kernel alignment as a similarity index of representations.
 
     ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is
@@ -295,7 +330,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
 
     Returns
     -------
-    float
+    float, or tensor where K or L is a PyTorch tensor that requires a gradient
         In [0, 1] for kernels if biased, in [-1, 1] if not. 0 with a DegenerateKernelWarning where a
         self term is 0: no variance, or (unbiased) a matrix ``f_i + f_j`` off its diagonal.
 
@@ -313,6 +348,8 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     1.0
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
+    if requires_gradient(K, L):
+        return _differentiable(K, L, unbiased=unbiased, sample_weight=sample_weight)
     t = _terms(K, L, sample_weight)
     if not unbiased:
         return _ratio_or_zero(t.inner, np.sqrt(t.squares[0] * t.squares[1]), "CKA")
