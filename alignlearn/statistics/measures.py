@@ -5,7 +5,7 @@ Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -72,7 +72,18 @@ def _gram(name, K):
     return check_gram(name, K, dtype=np.float64)
 
 
-def alignment(K, L, *, kind="centered", unbiased=False, sample_weight=None) -> Any:
+@overload
+def alignment(
+    K: list[Any] | tuple[Any, ...], L: Any, *, kind: str = ..., unbiased: bool = ...,
+    sample_weight: Any = ...,
+) -> np.ndarray: ...  # fmt: skip
+@overload
+def alignment(
+    K: Any, L: Any, *, kind: str = ..., unbiased: bool = ..., sample_weight: Any = ...
+) -> float: ...
+def alignment(
+    K: Any, L: Any, *, kind: str = "centered", unbiased: bool = False, sample_weight: Any = None
+) -> Any:
     """Alignment of two Gram matrices, or of a Gram matrix with a target.
 
     Parameters
@@ -316,7 +327,7 @@ def _unbiased(inner, diagonal_product, trace, other_trace, m):
     return unbiased_from_centered(inner / m**2, diagonal_product, trace, other_trace, m)
 
 
-def cka(K, L, *, unbiased=False, sample_weight=None) -> Any:
+def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     """Centered kernel alignment as a similarity index of representations.
 
     ``hsic(K, L) / sqrt(hsic(K, K) hsic(L, L))``. With ``unbiased=False`` this is
