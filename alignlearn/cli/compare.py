@@ -25,8 +25,8 @@ targets. ensemble is a reference that learns no kernel: one machine per kernel, 
 combination of their predictions. These four take longer, and memory for one matrix per kernel of
 the training rows (not for rank-one kernels, with which there is no ensemble).
 
-Others bring a kernel or model of their own: auto, the average of the best two of six ways to make a
-kernel, chosen by folds of the training rows; svm-cv, a Gaussian kernel whose width the validation
+Others bring a kernel or model of their own: auto, the average of the best two of nine ways to make
+a kernel, chosen by folds of the training rows; svm-cv, a Gaussian kernel whose width the validation
 fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
 combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
 the space of a hyper-kernel. All but auto and aligned-rf are for classes.

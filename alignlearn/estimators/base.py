@@ -74,9 +74,10 @@ SHARED = {
         """\
 strategy : {"auto", "best", "thorough"}, optional
     What ``weighting="auto"`` tries, see Notes; given, it stands for that weighting. "auto", the
-    default: six ways to make a kernel, the best two after two folds on all of them, and the
-    average of these. "best": all ways on all folds, and the best one.
-    "thorough": seven ways on all folds, and the average of the best three.""",
+    default: nine ways to make a kernel, the best two after two folds on all of them, and the
+    average of these; or, where it is better by more than noise, the best one, one on single
+    columns, or an average with it. "best": all ways on all folds, and the best one.
+    "thorough": ten ways on all folds, and the average of the best three.""",
     ),
     "ensemble": Shared(
         True,

@@ -65,9 +65,9 @@ class Rung(NamedTuple):
     Attributes
     ----------
     folds : sequence of int
-    keep : int or None
-        Number of candidates that go on, by their mean scores on all folds so far, shared equally by
-        the groups; None keeps all.
+    keep : int, dict or None
+        Number of candidates that go on, by their mean scores on all folds so far: shared equally by
+        the groups, or {group: number}, without a limit for groups that it has not; None keeps all.
     values : sequence of int
         Positions of the values that may be tried.
     reach : (int, int) or None
@@ -82,7 +82,7 @@ class Rung(NamedTuple):
     """
 
     folds: Any
-    keep: int | None
+    keep: int | dict | None
     values: Any
     reach: tuple | None = None
     level: int = 0
@@ -100,7 +100,7 @@ def halving(kept, n_folds, n_values, one_by_one):
 
     Parameters
     ----------
-    kept : tuple of int
+    kept : tuple of (int or dict)
         Number of candidates that go on after the first fold, the second, and so on. With as few
         folds as numbers nothing is dropped.
     n_folds, n_values : int
@@ -166,6 +166,8 @@ class SearchResult(NamedTuple):
         Predictions on every fold of the last level for each of ``chosen``, if they were to be kept.
     folds : list of int
         Numbers of these folds.
+    rows : list of int
+        Rows of ``chosen``.
     """
 
     table: dict
@@ -173,12 +175,14 @@ class SearchResult(NamedTuple):
     chosen: list
     kept: list
     folds: list
+    rows: list
 
     def of(self, places):
-        """The same with some of the chosen, by their places."""
+        """The same with some of the chosen, by their places; the first one is the best."""
         some = [k for k in places if k < len(self.chosen)]
         kept = [self.kept[k] for k in some] if self.kept else []
-        return self._replace(chosen=[self.chosen[k] for k in some], kept=kept)
+        rows, chosen = ([known[k] for k in some] for known in (self.rows, self.chosen))
+        return self._replace(best=rows[0], chosen=chosen, kept=kept, rows=rows)
 
     @property
     def params(self):
@@ -262,17 +266,16 @@ def search(
         chosen = [divmod(int(rows[best]), len(values))]
     else:
         chosen = _ranked(trials.scores[:, :, trials.folds(trials.n_levels - 1)])[:members]
-        w, k = chosen[0]
-        of_last = np.flatnonzero(rows == w * len(values) + k)[0]
-        # Of earlier levels all rows come before, of which those that were not tried are left out.
-        tried = [np.flatnonzero(one["n_splits"] > 0) for one in tables]
-        before = sum(map(len, tried[:-1]))
-        best = int(of_last)
+        at = [np.flatnonzero(rows == w * len(values) + k)[0] for w, k in chosen]
         if len(tables) > 1:
-            best = before + int(np.searchsorted(tried[-1], of_last))
+            # Of earlier levels all rows come before, without those that were not tried.
+            tried = [np.flatnonzero(one["n_splits"] > 0) for one in tables]
+            at = sum(map(len, tried[:-1])) + np.searchsorted(tried[-1], at)
+        places = list(map(int, at))
+        best = places[0]
     last = trials.folds(trials.n_levels - 1)
     kept = [[trials.kept[w, k, t] for t in last] for w, k in chosen] if keep else []
-    return SearchResult(table, best, chosen, kept, last)
+    return SearchResult(table, best, chosen, kept, last, [best] if members is None else places)
 
 
 class _Trials:
@@ -328,8 +331,15 @@ class _Trials:
         groups = {}
         for w, k in ranked:
             groups.setdefault(self.candidates[w].group, []).append((w, k))
-        most = max(1, keep // len(groups))
-        return [one for one in ranked if one in groups[self.candidates[one[0]].group][:most]]
+        most = keep
+        if not isinstance(keep, dict):
+            most = dict.fromkeys(groups, max(1, keep // len(groups)))
+        return [one for one in ranked if one in self._first_of(one, groups, most)]
+
+    def _first_of(self, one, groups, most):
+        """The first candidates of the group of one of them, as many as go on."""
+        group = self.candidates[one[0]].group
+        return groups[group][: most.get(group)]
 
     def _first(self):
         """Numbers of the candidates that are tried from the first rung on."""

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = 10  # of the test samples, over which the gain of an average varies
 _NOISE = 0.5  # standard errors that it has to be, at least
+_CLEAR = 2.0  # standard errors by which other members have to be better than the usual average
 SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
@@ -319,8 +320,8 @@ class Tuned(KernelModel):
         rng = check_seed("random_state", self.random_state)
         learned = min(2, len(levels)) - 1  # the level on which what is used further is learned
         given = self.kernels, self._task, rng
-        groups = None if frame is None else X.preparation.groups
-        kernels = _way_kernels(sources[: learned + 1], ys, *given, groups)
+        preparation = None if frame is None else X.preparation
+        kernels = _way_kernels(sources[: learned + 1], ys, *given, preparation)
         plan = kernels[-1].ways(plan, several_levels=len(levels) > 1)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
@@ -351,8 +352,8 @@ class Tuned(KernelModel):
             parameter=problem.parameter,
             names={"method": [way.name for way in plan.ways]},
             others=self._other_scores(),
-            members=plan.averaged if len(levels) == 1 else len(plan.ways),
-            keep=problem.keep or len(levels) > 1,
+            members=len(plan.ways),
+            keep=True,
             sizes=[len(one) for one in ys],
             most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
@@ -361,7 +362,7 @@ class Tuned(KernelModel):
         if len(levels) > 1 and plan.averaged > 1:
             found = self._with_partner(found, problem.score)
         else:
-            found = found.of(range(plan.averaged))
+            found = self._members_of(found, plan, problem.score)
         ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
         kernels.learn(ways)
         machine, blocks = self._parts(candidates, found, values, source.n_samples)
@@ -423,6 +424,33 @@ class Tuned(KernelModel):
             return [1.0] * len(found.chosen)
         return [np.mean([np.abs(f).mean() for f in folds]) or 1.0 for folds in found.kept]
 
+    def _members_of(self, found, plan, score):
+        """The best ways, as many as are averaged, or what is clearly better on the folds.
+
+        Averages have less variance than what the folds choose among, and ways on columns serve few
+        data: other members have to be better by more than noise.
+        """
+        on_columns = [bool(plan.ways[w].columns) for w, _ in found.chosen]
+        whole = [k for k, own in enumerate(on_columns) if not own][: plan.averaged]
+        first = [k for k, own in enumerate(on_columns) if own][:1]
+        options = [whole, whole[:1], first, whole[:1] + first, whole + first]
+        options = [one for one in options if len(one) == 1 or plan.averaged > 1]
+        options = [one for k, one in enumerate(options) if one and one not in options[:k]]
+        units = self._units(found)
+
+        def scores(members):
+            averages = (
+                sum(found.kept[k][t] / units[k] for k in members) / len(members)
+                for t in range(len(found.folds))
+            )
+            return np.array([score(t, one)[0] for t, one in zip(found.folds, averages)])
+
+        usual = scores(options[0])
+        gains = np.array([scores(one) - usual for one in options])
+        error = gains.std(axis=1, ddof=min(1, len(usual) - 1)) / np.sqrt(len(usual))
+        gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
+        return found.of(options[search.first_best(gains)])
+
     def _with_partner(self, found, score):
         """The best candidate, and the one whose average with it is better, by more than noise.
 
@@ -446,7 +474,7 @@ class Tuned(KernelModel):
     def _member(self, way, share, unit, chosen, kernels):
         """The `Member` of a way, with a model that is not fitted."""
         model = self._untuned(way.rule or "uniform").set_params(**chosen)
-        root = kernels.root(way.full) if way.scaled else None
+        root = kernels.root_of_way(way)
         if way.name not in _WEIGHTS_ALONE:
             model.set_params(kernels=kernels.kernels_of(way))
         return Member(way.name, share, unit, root, model)
@@ -466,10 +494,14 @@ class Tuned(KernelModel):
         return "classification" if self._estimator_type == "classifier" else "regression"
 
 
-def _way_kernels(sources, ys, kernels, task, rng, groups):
+def _way_kernels(sources, ys, kernels, task, rng, preparation):
     """The `WayKernels` on the samples of each level on which something is learned."""
-    most = WayKernels(sources[-1], kernels, ys[len(sources) - 1], task, rng, groups=groups)
-    fewer = [WayKernels(s, kernels, y, task, rng, most, groups) for s, y in zip(sources[:-1], ys)]
+    most = WayKernels(
+        sources[-1], kernels, ys[len(sources) - 1], task, rng, preparation=preparation
+    )
+    fewer = [
+        WayKernels(s, kernels, y, task, rng, most, preparation) for s, y in zip(sources[:-1], ys)
+    ]
     return [*fewer, most]
 
 
@@ -501,7 +533,7 @@ def _fold_kernels(frame, kernels, levels, *given):
         sources = FoldSources(some, own.source, given[0], level.folds)
         asked = given[0], own.y, *given[1:], kernels[-1]
         found.append(
-            [WayKernels(s, *asked, sources.preparations[t].groups) for t, s in enumerate(sources)]
+            [WayKernels(s, *asked, sources.preparations[t]) for t, s in enumerate(sources)]
         )
     return found
 
@@ -652,9 +684,11 @@ class MKLClassifierCV(Tuned, KernelClassifier):
     """`MKLClassifier` that chooses ``C`` and how its kernel is made, by cross-validation.
 
     Without ``kernels`` several ways to learn a kernel are tried on the folds and the machines of
-    the best two are averaged. With them it is equal to a grid search over the same folds, with much
-    less work: one pass over the pairs of samples gives the alignment statistics of every training
-    set, each fold forms its Gram matrix once, and machines are solved from the smallest C up, each
+    the best two are averaged. A data frame may then have categories and missing values, see
+    `MKLClassifier`; each training set prepares its columns by itself. With ``kernels`` the search
+    is equal to a grid search over the same folds, with much less work: one pass over the pairs of
+    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
+    once, and machines are solved from the smallest C up, each
     started from the last.
 
     Parameters
@@ -743,7 +777,10 @@ calibration_, n_features_in_, feature_names_in_
     error of ridge regression on 200 samples ("single"; of the default kernels one of seven widths).
     On features with scales learned from the training set (`FeatureScales`) there are
     "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
-    learned matrix, for at most 100 features. Scales need kernels whose gradient is known, and
+    learned matrix, for at most 100 features. With the default kernels and at most 2000 samples
+    "columns" has a Gaussian for each of up to 300 columns, weighted by "alignf", "pairs" one for
+    each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
+    kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and
     "single" kernels of pairs of samples. C is tried without the ends of its grid on the first
     fold, on the others with the neighbours of what is best so far, the ends after two folds.
     ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Averaged

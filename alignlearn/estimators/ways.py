@@ -14,17 +14,18 @@ from __future__ import annotations
 import copy
 import threading
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alignlearn.folds import make_folds
-from alignlearn.kernels import Gaussian, Laplacian
+from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
-from alignlearn.validation import is_sparse
-from alignlearn.weights import stage_one
+from alignlearn.validation import is_sparse, varying
+from alignlearn.weights import Problem, stage_one
 
 from .candidates import fold_weights
 from .feature_scales import (
@@ -54,6 +55,10 @@ _SCALED = 2000  # samples that scales are learned on
 _ITERATED = 1000  # samples from which on scales are iterated until they settle
 _ITERATIONS, _SETTLED = 6, 0.05  # at most, and the change that ends them
 _MOST_FULL = 100  # features of which a matrix is learned
+_MOST_COLUMNS = 300  # columns that have a kernel each
+_HEAVY = 12  # columns that keep a kernel beside pairs
+_PAIRED = 6  # columns that are paired
+_GAMMA = 0.5  # of a column of variance 1
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
 
@@ -76,6 +81,11 @@ class Way(NamedTuple):
         Of gamma, where there is one kernel; in the name behind an asterisk.
     parent : str or None
         The way that it is a narrower form of, with which it enters the last level.
+    columns : str
+        "each": a Gaussian on each column, and the rule weights them; a column is a feature, or the
+        features that come from a column of a data frame. "pairs": on the heaviest columns, and on
+        the pairs of the heaviest of these. "linear": one linear kernel. Columns are divided by
+        their standard deviations. "": kernels are on all features.
     """
 
     name: str
@@ -85,6 +95,7 @@ class Way(NamedTuple):
     rough: bool = False
     multiple: float = 1.0
     parent: str | None = None
+    columns: str = ""
 
     def narrower(self):
         """The same with twice the gamma."""
@@ -101,6 +112,13 @@ WAYS = (
     Way("scaled-uniform", "uniform", True),
     Way("rotated-single", None, True, True),
 )
+# The target may depend on few columns, one by one or in pairs, or on all of them linearly.
+COLUMN_WAYS = (
+    Way("columns", "alignf", False, columns="each"),
+    Way("pairs", "alignf", False, columns="pairs"),
+    Way("linear", "uniform", False, columns="linear"),
+)
+WAYS = (*WAYS, *COLUMN_WAYS)
 MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
 # Functions with kinks or steps, as of trees, take many samples to learn: tried on several levels
 # alone.
@@ -118,10 +136,11 @@ class Plan(NamedTuple):
     Attributes
     ----------
     ways : tuple of Way
-    kept : tuple of int
-        How many go on after the first fold, the second, and so on; where it ends, all that are left
-        go on.
+    kept : tuple of (int or dict)
+        How many go on after the first fold, the second, and so on, see `Rung`; where it ends, all
+        that are left go on.
     averaged : int
+        How many are averaged, beside those on columns.
     """
 
     ways: tuple
@@ -130,7 +149,7 @@ class Plan(NamedTuple):
 
 
 PLANS = {
-    "auto": Plan(WAYS, (len(WAYS), 2), 2),
+    "auto": Plan(WAYS, ({"columns": 1}, {"columns": 1, False: 2}), 2),
     "best": Plan(WAYS, (), 1),
     "thorough": Plan(MORE_WAYS, (), 3),
 }
@@ -150,13 +169,14 @@ class WayKernels:
     rng : numpy.random.Generator
     like : WayKernels, optional
         On more samples, of which the one kernel and its penalty are taken.
-    groups : ndarray of int of shape (d,), optional
-        For each feature the column of a data frame that it comes from; those of one column share
-        a scale.
+    preparation : Preparation, optional
+        Of the data frame that the features come from; those of one column share a scale.
     """
 
-    def __init__(self, source, kernels, y, task, rng, like=None, groups=None):
-        self.groups = groups
+    def __init__(self, source, kernels, y, task, rng, like=None, preparation=None):
+        self.groups = None if preparation is None else preparation.groups
+        self._labels = None if preparation is None else preparation.columns
+        self._heaviest = {}
         self.source, self.y, self.task = source, y, task
         # Rules for gamma are for the features with their scales, too.
         self.kernels = None if kernels is None else source.fitted_kernels
@@ -196,10 +216,68 @@ class WayKernels:
             and (not way.scaled or vectors)
             and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
             and (not way.rough or dense)
+            and (not way.columns or (dense and self._by_columns(several_levels)))
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]
         return plan._replace(ways=tuple(some))
+
+    def _by_columns(self, several_levels):
+        """Whether kernels of columns are tried: on one level, where they are few enough."""
+        if self.kernels is not None or several_levels or self.source.X.ndim != 2:
+            return False
+        return 2 <= len(np.unique(self._of_columns())) <= _MOST_COLUMNS
+
+    def _of_columns(self):
+        """The number of the column of each feature."""
+        return np.arange(self.source.n_features) if self.groups is None else self.groups
+
+    def _unit_root(self, train=None):
+        """What makes the variance of each column 1, on a training set; 0 where it is constant."""
+        rows = self.everything if train is None else train
+        weight = None if self.source.weight is None else self.source.weight[rows]
+        blocks = Blocks.of(self._of_columns(), self.source.X[rows], weight)
+        total = np.bincount(blocks.groups, blocks.variances)
+        vary = varying(self.source.X[rows])
+        root = np.divide(1.0, np.sqrt(total), out=np.zeros_like(total), where=total > 0.0)
+        return np.where(vary, root[blocks.groups], 0.0)
+
+    def _column_kernels(self, which, root, train=None, fold=None):
+        """The kernels of columns with these roots, learned on a training set."""
+        if which == "linear":
+            return [Linear()]
+        of, members = self._of_columns(), {}
+        for feature in np.flatnonzero(root).tolist():
+            members.setdefault(int(of[feature]), []).append(feature)
+        columns = list(members)
+        each = [self._on(members, (c,)) for c in columns]
+        if which == "each":
+            return each
+        weights = self._column_weights(each, root, train, fold)
+        order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
+        heavy = [columns[k] for k in order[:_PAIRED]]
+        pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
+        return [each[k] for k in sorted(order[:_HEAVY])] + pairs
+
+    def _on(self, members, columns):
+        """The Gaussian on all features of some columns."""
+        features = [feature for c in columns for feature in members[c]]
+        name = None
+        if self._labels is not None:
+            name = " and ".join(str(self._labels[c]) for c in columns)
+        return Columns(Gaussian(_GAMMA), features, name)
+
+    def _column_weights(self, kernels, root, train, fold):
+        """Weights of the kernels of single columns."""
+        key = None if train is None else fold
+        with self._lock:
+            if key not in self._heaviest:
+                source = _reopened(self.source, transformed(self.source.X, root), kernels)
+                found = stage_one.learn(
+                    Problem(source, self.y, self.task, rows=train, normalize="trace"), "alignf"
+                )
+                self._heaviest[key] = found.weights
+            return self._heaviest[key]
 
     def _single(self, rng):
         """The kernel and the penalty of the smallest leave-one-out error on some samples."""
@@ -212,13 +290,21 @@ class WayKernels:
         return found.kernel, found.alpha
 
     def kernels_of(self, way):
-        """The kernels of a way; None for the default ladder."""
+        """The kernels of a way, learned on all samples; None for the default ladder."""
+        if way.columns:
+            return self._column_kernels(way.columns, self._unit_root())
         if way.rough:
             return [Laplacian(multiple=way.multiple)]
         if way.rule is not None:
             return self.kernels
         same = way.multiple == 1.0
         return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
+
+    def root_of_way(self, way):
+        """What a way multiplies features by, learned on all samples; None for nothing."""
+        if way.columns:
+            return self._unit_root()
+        return self.root(way.full) if way.scaled else None
 
     def root(self, full=False, train=None, fold=None):
         """Roots of the scales of the features, or of their matrix, learned on a training set.
@@ -286,6 +372,11 @@ class WayKernels:
 
         Default: all samples of this object.
         """
+        if way.columns:
+            root = self._unit_root(train)
+            kernels = self._column_kernels(way.columns, root, train, fold)
+            source = self.source if source is None else source
+            return _reopened(source, transformed(source.X, root), kernels)
         plain = not (way.scaled or way.rough) and way.multiple == 1.0
         if plain and source is None and way.rule is None:
             return self.of_single()
@@ -306,7 +397,7 @@ class WayKernels:
 
 def _reopened(source, X, kernels):
     """Other kernels on the samples of a source, or what they were transformed to."""
-    how = {"engine": source.engine, "progress": source.progress}
+    how = {"engine": source.engine, "progress": source.progress, "pairs": True}
     return open_source(X, kernels, sample_weight=source.weight, **how)
 
 
@@ -500,7 +591,7 @@ class FoldWays:
                 partial(self.make, way),
                 job=0 if way.scaled else 1 + number,
                 turn=0 if way.full else 1,
-                group=way.rough,
+                group="columns" if way.columns else way.rough,
                 parent=way.parent,
             )
             for number, way in enumerate(ways)

@@ -159,6 +159,10 @@ def evaluate(kind, train, y, test, y_test, classes):
         model = _default(classes).fit(train, y)
     else:
         train, test = _categories(train, levels), _categories(test, levels)
+        if kind == "hist":  # which takes at most 255 categories
+            many = [n for n, known in levels.items() if n in train and len(known) > 255]
+            for name in (n for n in many if hasattr(train[n].dtype, "categories")):
+                train[name], test[name] = train[name].cat.codes, test[name].cat.codes
         model = _boosted(kind, classes, y).fit(train, y)
     seconds = time.process_time() - start
     auc = np.nan

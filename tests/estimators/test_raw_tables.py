@@ -245,5 +245,52 @@ def test_a_category_has_the_scale_of_a_number_with_the_same_effect():
 def _opened(frame, y):
     prepared = al.TablePreparer().fit(frame)
     source = open_source(prepared.transform(frame), None)
-    groups = prepared.preparation_.groups
-    return source, None, y, "regression", np.random.default_rng(0), None, groups
+    given = source, None, y, "regression", np.random.default_rng(0), None
+    return *given, prepared.preparation_
+
+
+def _friedman(m, d):
+    rng = np.random.default_rng(0)
+    X = rng.random((m, d))
+    y = 10.0 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20.0 * (X[:, 2] - 0.5) ** 2
+    return X, y + 10.0 * X[:, 3] + 5.0 * X[:, 4] + rng.normal(size=m)
+
+
+@pytest.mark.parametrize("framed", [True, False])
+def test_columns_of_noise_cost_little(framed):
+    X, y = _friedman(700, 50)
+    X = pd.DataFrame(X).add_prefix("x") if framed else X
+    model = al.MKLRegressorCV().fit(X[:300], y[:300])
+    assert model.members_[0].name == "pairs"
+    assert model.score(X[300:], y[300:]) > 0.93
+    names = model.members_[0].model.statistics_.names
+    assert any("x0 and x1" in name or "[0, 1]" in name or "0:2" in name for name in names)
+    file = io.BytesIO()
+    al.save(model, file)
+    assert np.array_equal(al.load(file).predict(X[300:]), model.predict(X[300:]))
+
+
+def test_kernels_of_columns_by_hand():
+    """The score of "columns" on a fold is that of a fit with a Gaussian on each column."""
+    model = al.MKLRegressorCV(strategy="best", alphas=[0.1], cv=FOLDS).fit(FRAME, REAL)
+    table, (train, test) = model.cv_results_, FOLDS[0]
+    preparer = al.TablePreparer().fit(FRAME.iloc[train])
+    Z = preparer.transform(FRAME)
+    groups = [index for index in preparer.groups_.values() if index.size]
+    for index in groups:
+        Z[:, index] /= np.sqrt(Z[train][:, index].var(axis=0).sum())
+    kernels = [al.Columns(al.Gaussian(0.5), index.tolist()) for index in groups]
+    alone = al.MKLRegressor(kernels, alpha=0.1).fit(Z[train], REAL[train])
+    row = table["param_method"].tolist().index("columns")
+    error = np.sqrt(np.mean((alone.predict(Z[test]) - REAL[test]) ** 2))
+    assert table["split0_test_score"][row] == pytest.approx(-error, rel=1e-6)
+
+
+def test_a_linear_target_is_found_by_the_linear_kernel():
+    X = np.random.default_rng(0).normal(size=(150, 8))
+    y = X @ np.arange(8.0) + np.random.default_rng(1).normal(size=150)
+    model = al.MKLRegressorCV().fit(X, y)
+    table = model.cv_results_
+    full = table["n_splits"] == 5
+    best = table["mean_test_score"][full].argmax()
+    assert table["param_method"][full][best] == "linear"
