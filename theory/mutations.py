@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from .claim import Case, Claim, check
 from .draws import RandomDraw
 from .search import adversary
-from .verify import known_cases, select
+from .verification import known_cases, select
 
 LEVELS = (0.01, 0.05, 0.2, 0.5)
 SHARP_LEVEL = 0.05

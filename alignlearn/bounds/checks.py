@@ -84,6 +84,30 @@ def _array(name, values):
     return array[()]
 
 
+def over_sizes(bound):
+    """The bound for each number of samples, where ``m`` is an array; itself if it has no ``m``.
+
+    Results are stacked along the axes of ``m``: numbers to an array, named tuples to one of arrays.
+    """
+    parameters = signature(bound)
+    if "m" not in parameters.parameters:
+        return bound
+
+    @wraps(bound)
+    def at_sizes(*args, **kwargs):
+        given = parameters.bind(*args, **kwargs).arguments
+        sizes = np.asarray(given["m"])
+        if sizes.ndim == 0:
+            return bound(*args, **kwargs)
+        values = [bound(**{**given, "m": m}) for m in sizes.ravel().tolist()]
+        if values and hasattr(values[0], "_fields"):
+            columns = [np.array(c).reshape(sizes.shape) for c in zip(*values)]
+            return type(values[0])(*columns)
+        return np.array(values).reshape(*sizes.shape, *np.shape(values[0] if values else 0.0))
+
+    return at_sizes
+
+
 def check_delta(delta) -> float:
     """Return delta if 0 < delta < 1, else raise."""
     return check_number("delta", delta, low=0.0, high=1.0, strict=True)

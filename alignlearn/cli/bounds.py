@@ -6,7 +6,15 @@ import argparse
 import math
 import re
 
-from .compare import add_data_options, add_figure_options, add_kernel_options, index_or_name
+from .compare import (
+    add_data_options,
+    add_figure_options,
+    add_kernel_options,
+    choose_kernels,
+    index_or_name,
+    read_data,
+    subset,
+)
 from .output import Output, add_output_options, add_parser, figure_path
 from .statement import run_on_data
 
@@ -33,6 +41,7 @@ examples:
   alignlearn bounds table.csv --target price --label-range 0:1000 --delta .01 --out price.svg
   alignlearn bounds visits.csv --target outcome --groups patient
   alignlearn bounds table.csv --kernels rbf --gammas -3:-3 --scale minmax
+  alignlearn bounds --data table.csv --target y --curve p1-theorem-12
   alignlearn bounds
   alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
   alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
@@ -74,6 +83,13 @@ def add_command(commands):
         "patient; the halves do not part them, and one row of each counts. Default: equal rows, "
         "unless all columns have at most 10 values; none of them: --groups none",
     )
+    add(
+        "--curve",
+        metavar="NAME",
+        help="with DATA: only draw this bound, such as p1-theorem-12, with the numbers of the "
+        "data, beside what resamples of them show",
+    )
+    add("--data", dest="data_file", metavar="DATA", help="the same as DATA")
     add("--claim", metavar="NAME", help="such as p1-theorem-12; without it the names are listed")
     add(
         "--m",
@@ -132,7 +148,12 @@ def _assignment(text):
 
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
+    if args.data_file is not None and args.data is not None:
+        raise ValueError("DATA is given twice, also by --data.")
+    args.data = args.data if args.data_file is None else args.data_file
     _check_mode(args)
+    if args.curve is not None:
+        return _curve_of_data(args)
     if args.data is not None:
         return run_on_data(args)
     from alignlearn.theory.figures.curves import find_curve
@@ -158,11 +179,52 @@ def run_bounds(args) -> int:
     return 0
 
 
+def _curve_of_data(args):
+    """Draw a bound with the numbers of the data, beside what resamples of them show."""
+    from alignlearn.comparison.trial import scale_columns
+    from alignlearn.sources import open_source
+    from alignlearn.theory import curve_for, find_curve
+    from alignlearn.theory.figures.observed import combined, resampled, setting_of
+    from alignlearn.theory.figures.style import save
+
+    output = Output(args)
+    data = read_data(args)
+    X, y, notes = subset(data, args.max_samples, args.random_state)
+    X, kernels, more = choose_kernels(X, args.kernels, args.gammas)
+    if not isinstance(kernels, list):
+        raise ValueError("--curve needs kernels that are matrices, such as --kernels rbf.")
+    (X,) = scale_columns((X,), args.scale)
+    source = open_source(X, kernels)
+    grams = [source.single(k).gram(exact=True) for k in range(len(source.kernels))]
+    for note in (*data.notes, *notes, *more):
+        output.note(note)
+    stem = f"bounds-{data.name.partition('.')[0] or 'data'}-{args.curve}"
+    figure = None if args.no_figure else figure_path(args.out, stem)
+    drawn = curve_for(grams, y, args.curve, args.delta, args.random_state)
+    curve = find_curve(args.curve)
+    K, T = combined(grams, y)
+    setting = setting_of(curve, K, T)
+    sizes, seen = resampled(K, T, curve.claim, args.delta, args.random_state)
+    bounds = curve.values(sizes.tolist(), args.delta, setting)
+    output.print(f"{curve.claim} with the numbers of {data.name}, {len(y)} samples:")
+    output.print(", ".join(f"{k} = {v:.4g}" for k, v in curve.numbers(setting).items()) + "\n")
+    output.print(f"{'m':>8}  {'observed':>10}  " + "  ".join(f"{n:>12}" for n in bounds))
+    for i, m in enumerate(sizes):
+        cells = "  ".join(f"{b[i]:12.4g}" for b in bounds.values())
+        output.print(f"{m:>8}  {seen[i]:10.4g}  {cells}")
+    if figure is not None:
+        save(drawn, figure)
+        output.print(f"\nfigure: {figure}")
+    found = {"claim": curve.claim, "setting": curve.numbers(setting), "m": sizes.tolist()}
+    output.json({**found, "observed": seen.tolist(), "bounds": bounds, "figure": figure})
+    return 0
+
+
 def _check_mode(args):
     """DATA and --claim are two commands; options of one are no options of the other."""
     claim = {"--claim": args.claim, "--m": args.m, "--set": args.set}
     data = {"--target": args.target, "--task": args.task, "--missing": args.missing}
-    data |= {"--drop": args.drop, "--groups": args.groups}
+    data |= {"--drop": args.drop, "--groups": args.groups, "--curve": args.curve}
     data |= {"--kernels": args.kernels, "--gammas": args.gammas}
     data |= {"--label-range": args.label_range, "--radius2": args.radius2}
     wrong, place = (data, "needs DATA") if args.data is None else (claim, "does not go with DATA")

@@ -62,9 +62,9 @@ def add_command(commands):
 
 def run_verify(args) -> int:
     """``alignlearn verify``: print the table; return the exit code."""
-    from alignlearn.theory import mutations, verify
+    from alignlearn.theory import mutations, verification
 
-    judge, examples, describe = verify.verify, 100, _finding
+    judge, examples, describe = verification.verify, 100, _finding
     if args.mutations:
         judge, examples, describe = mutations.report, mutations.EXAMPLES, _sensitivity
     examples = examples if args.examples is None else args.examples

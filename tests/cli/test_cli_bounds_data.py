@@ -331,3 +331,23 @@ def test_halves_are_of_whole_groups_and_nearly_equal():
     assert abs(len(first) - 100) <= np.bincount(groups).max()
     one = one_of_each(second, groups)
     assert sorted(groups[one]) == sorted(set(groups[second]))
+
+
+def test_a_curve_with_the_numbers_of_the_data(folder, capsys):
+    words = ("bounds", "--data", "table.csv", "--target", "sold", "--curve", "p1-theorem-12")
+    code, out, err = run(capsys, *words, "--kernels", "rbf", "--json", "out.json")
+    assert (code, err) == (0, "")
+    found = json.loads((folder / "out.json").read_text())
+    assert found["m"] == [15, 30, 60, 120, 240]
+    assert all(o <= b for o, b in zip(found["observed"], found["bounds"]["form (iii)"]))
+    assert "p1-theorem-12 with the numbers of table.csv, 240 samples" in out
+    assert (folder / "alignlearn-bounds-table-p1-theorem-12.png").stat().st_size > 5000
+    for more, message in (
+        (("table.csv",), "DATA is given twice"),
+        (("--kernels", "rank-one"), "needs kernels that are matrices"),
+        (("--claim", "p1-interval"), "--claim does not go with DATA"),
+    ):
+        code, _, err = run(capsys, *words, *more)
+        assert (code, message in " ".join(err.split())) == (2, True)
+    code, _, err = run(capsys, "bounds", "--curve", "p1-theorem-12")
+    assert (code, "--curve needs DATA" in err) == (2, True)

@@ -7,7 +7,7 @@ import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.reference import circle, hyper
 from alignlearn.theory.search import adversary
-from alignlearn.theory.verify import select
+from alignlearn.theory.verification import select
 
 CORRECTED = {claim.name: claim for claim in select() if claim.name.startswith("p4")}
 

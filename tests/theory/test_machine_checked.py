@@ -14,7 +14,7 @@ import pytest
 from alignlearn.theory import CLAIMS, HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.registry import proof_file
-from alignlearn.theory.verify import verify
+from alignlearn.theory.verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"

@@ -12,7 +12,7 @@ from alignlearn.theory.mutations import Sensitivity, report, sensitivity
 from alignlearn.theory.p1_alignment import intercept_stability as intercept
 from alignlearn.theory.p1_alignment import theorem_12_rate, theorem_16, theorem_17
 from alignlearn.theory.p2_l2 import prop_3, theorem_3
-from alignlearn.theory.verify import examine, select, verify
+from alignlearn.theory.verification import examine, select, verify
 
 from alignlearn.bounds import generalization, stability
 from alignlearn.bounds.fitted import intercept_residual_bound
@@ -252,7 +252,7 @@ def test_only_vacuous_or_inconclusive_outcomes_are_nothing_said(monkeypatch, bou
     finding = examine(silent, 5)
     assert finding.found == "nothing said"
     assert not finding.as_recorded
-    monkeypatch.setattr("alignlearn.theory.verify.select", lambda names=None: [silent])
+    monkeypatch.setattr("alignlearn.theory.verification.select", lambda names=None: [silent])
     stream = io.StringIO()
     assert verify(examples=5, stream=stream) == 1
     assert "of 1 nothing was said" in stream.getvalue()

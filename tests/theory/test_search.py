@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.search import VectorDraw, adversary
-from alignlearn.theory.verify import select
+from alignlearn.theory.verification import select
 
 CORRECTED = {claim.name: claim for claim in select()}
 

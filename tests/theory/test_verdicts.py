@@ -16,7 +16,7 @@ from alignlearn.theory.figures.table import counts, counts_table
 from alignlearn.theory.reference import kcca
 from alignlearn.theory.reference.matrices import alignf_terms
 from alignlearn.theory.reference.problems import FiniteDistribution
-from alignlearn.theory.verify import examine
+from alignlearn.theory.verification import examine
 
 from alignlearn.bounds.class_intervals import class_interval_from, class_statistics
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from alignlearn.theory import CLAIMS, NegativeControl
-from alignlearn.theory.verify import examine, select, verify
+from alignlearn.theory.verification import examine, select, verify
 
 
 def test_table_and_exit_code():
@@ -25,7 +25,7 @@ def test_a_wrong_record_is_noticed(monkeypatch):
     finding = examine(broken, 5)
     assert not finding.as_recorded
     assert "recorded 'true'" in " ".join(finding.problems)
-    monkeypatch.setattr("alignlearn.theory.verify.select", lambda names=None: [broken])
+    monkeypatch.setattr("alignlearn.theory.verification.select", lambda names=None: [broken])
     assert verify(examples=5, stream=io.StringIO()) == 1
 
 
@@ -46,7 +46,7 @@ def test_a_control_that_passes_is_noticed():
 
 
 def test_without_hypothesis_numpy_draws_take_over(monkeypatch):
-    monkeypatch.setattr("alignlearn.theory.verify.find_spec", lambda name: None)
+    monkeypatch.setattr("alignlearn.theory.verification.find_spec", lambda name: None)
     stream = io.StringIO()
     assert verify(["p1-lemma-3"], examples=5, stream=stream) == 0
     assert "NumPy" in stream.getvalue()

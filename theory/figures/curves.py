@@ -17,6 +17,7 @@ from alignlearn.bounds import concentration, generalization, intervals, stabilit
 from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
 from .drawing import Curve
+from .more_curves import more
 
 # -- forms -----------------------------------------------------------------------------
 
@@ -404,7 +405,8 @@ _LIST = (
         1,
     ),
 )
-CURVES = {curve.claim: curve for curve in _LIST}
+_LIST = (*_LIST, *more(_mixture_setting, _MIXTURE))
+CURVES = {name: curve for name in CLAIMS for curve in _LIST if curve.claim == name}
 
 
 def find_curve(name: str) -> Curve:

@@ -153,6 +153,13 @@ def verify(
         If `examples` is less than 1.
     KeyError
         For a name that is not a claim.
+
+    Examples
+    --------
+    >>> import io
+    >>> from alignlearn import theory
+    >>> theory.verify(["p1-lemma-1"], examples=5, stream=io.StringIO())
+    0
     """
     if not examples >= 1:
         raise ValueError(f"examples={examples!r} is out of range; accepted: examples >= 1.")

@@ -1,0 +1,114 @@
+"""Further curves: intervals for two classes and targets, by betting, own samples, hyper-kernels.
+
+What has no formula in m is simulated on a named distribution: the mean over samples at some m, with
+straight lines between their logarithms, and beyond the last one a fall as m^(-1/2), or none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn.bounds import class_intervals
+
+from ..bounds import hyper_rates
+from .drawing import Curve
+
+FEATURES = class_intervals.FeatureRange(1.0, non_negative=True)
+# Mean length of an interval, or mean bound, over 4 to 60 samples of the mixture at delta = 0.05.
+SIZES = (25, 50, 100, 200, 400, 800, 1600)
+BETTING = (1.0, 0.996, 0.903, 0.545, 0.346, 0.233, 0.152)
+RATIO = (1.0, 1.0, 0.935, 0.638, 0.343, 0.222)
+OWN_SAMPLE = (0.924, 0.746, 0.610, 0.478, 0.385, 0.356, 0.309)
+_SIMULATED = (
+    "simulated at delta = 0.05 for the Gaussian kernel of bandwidth 1 and two normal laws in the "
+    "plane at distance 2, whatever delta is given"
+)
+
+
+def simulated(values, fall=0.5):
+    """A form that runs through the means at `SIZES`, and beyond the last falls as m^-fall."""
+    at = np.log(SIZES[: len(values)])
+    logs = np.log(values)
+
+    def form(m, delta, **_):
+        x = np.log(m)
+        return float(np.exp(np.interp(x, at, logs) - fall * max(x - at[-1], 0.0)))
+
+    return form
+
+
+def class_length(m, delta, a, a_prime, rho):
+    """Of the interval in closed form for two equal classes, where the sample is the population."""
+    half, distance = m // 2, 2.0 * (rho * np.sqrt(a * a_prime)) ** 0.5
+    found = class_intervals.class_interval_from(
+        half, m - half, delta, distance, np.sqrt(a), FEATURES
+    )
+    return found.high - found.low
+
+
+def learned_length(m, delta, a, a_prime, rho, p):
+    """The same for weights learned on the sample, one of p kernels being in use."""
+    half, distance = m // 2, 2.0 * (rho * np.sqrt(a * a_prime)) ** 0.5
+    found = class_intervals.learned_class_interval(
+        half, m - half, delta, [distance], [np.sqrt(a)], [1.0], [FEATURES], int(p)
+    )
+    return found.high - found.low
+
+
+def target_length(m, delta, a, a_prime, rho):
+    """Of the interval for a real target in [-1, 1], where the sample is the population."""
+    covariance = (rho * np.sqrt(a * a_prime)) ** 0.5
+    found = class_intervals.target_interval_from(
+        m, delta, covariance, np.sqrt(a), np.sqrt(a_prime), FEATURES, 4.0
+    )
+    return found.high - found.low
+
+
+def _ridge_printed(m, delta, r, s):
+    return float(m) ** -hyper_rates.ridge_optimum_printed(r, s).exponent
+
+
+def _ridge(m, delta, r, s):
+    """What is proved is for the square of the error."""
+    return float(m) ** (-hyper_rates.ridge_optimum(r, s).exponent / 2)
+
+
+def more(setting, meaning):
+    """The curves; ``setting`` gives a, a_prime and rho, which ``meaning`` explains."""
+    length = r"length of the confidence interval for $\rho$"
+    words = "an alignment lies in [0, 1]"
+    how = {"informative": 0.5}
+    rate = r"error in $L_2$, units of its constant"
+
+    def with_kernels():
+        return setting() | {"p": 10}
+
+    return (
+        Curve("p1-class-interval", length, {"closed form": class_length}, _one, words, setting,
+              meaning, **how),
+        Curve("p1-class-betting", length, {"betting": simulated(BETTING)}, _one, words,
+              meaning=_SIMULATED, **how),
+        Curve("p1-class-learned", length, {"closed form": learned_length}, _one, words,
+              with_kernels, meaning + "; one of p kernels is in use", **how),
+        Curve("p1-target-interval", length, {"closed form": target_length}, _one, words, setting,
+              meaning, **how),
+        Curve("p1-ratio-interval", length, {"betting on the ratio": simulated(RATIO)}, _one, words,
+              meaning=_SIMULATED, **how),
+        Curve("p1-own-sample", "bound of the probability of error",
+              {"own sample": simulated(OWN_SAMPLE, 0.0)}, lambda: 0.5,
+              "guessing the class errs with probability 1/2", meaning=_SIMULATED),
+        Curve("p4-lemma-4-3", r"$\Pr[U - \mathrm{E}\xi \geq ..]$", {"printed": _tail}, _one,
+              "it is a probability", {"epsilon": 0.1, "c1": 1.0, "spread": 1.0, "theta": 1.0},
+              "E xi^2 <= c1 (E xi)^theta, |xi - E xi| <= spread"),
+        Curve("p4-theorem-2", rate, {"printed": _ridge_printed, "corrected": _ridge},
+              lambda r, s: 1.0, "the constant is taken as 1, and so is the error of k = 0",
+              {"r": 1.0, "s": 0.5}, "r of the source condition, s of the covering numbers"),
+    )  # fmt: skip
+
+
+def _one(**_):
+    return 1.0
+
+
+def _tail(m, delta, epsilon, c1, spread, theta):
+    return hyper_rates.pair_mean_tail(m, epsilon, c1, spread, theta)
