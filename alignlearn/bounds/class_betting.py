@@ -215,7 +215,7 @@ def neighbour_products(K, order, coefficients, size):
 def norm2_interval(K, blocks, length, lower, upper):
     """(low, high) for |E d|^2, the blocks of equal law given the past, |d| <= length.
 
-    Below by betting on the projections, above on products of neighbours.
+    Below by betting on the projections, above on products of neighbors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Bounds of the distance between the centred alignment of a sample and of the distribution.
+"""Bounds of the distance between the centered alignment of a sample and of the distribution.
 
 Throughout, K and K' are positive definite symmetric with K(x, x) <= R^2 and K'(x, x) <= R'^2, the
 m points are independent, f = <K_c, K'_c>_F / m^2, and population quantities are a = E[K_c^2], a'

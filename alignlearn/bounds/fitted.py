@@ -11,7 +11,7 @@ tau R_mu R' with the target. There are N = p + p(p+1)/2 + 1 operators (kernel wi
 with kernel, target), each within tau at delta/N, and the interval of one kernel at that tau holds
 for all mu.
 
-Stability with intercept. h = g + b minimises lam0 ||g||^2 + (1/m) sum_i (h(x_i) - y_i)^2, labels
+Stability with intercept. h = g + b minimizes lam0 ||g||^2 + (1/m) sum_i (h(x_i) - y_i)^2, labels
 in an interval of half-width Y, ||Phi(x) - Phi(x')|| <= D. (i) h does not change relative to y
 when all labels are shifted, so |y| <= Y. From g = Phi_c'(K_c + lam0 m)^-1 y_c, ||g|| <= Y/(2
 lam0^(1/2)). (ii) b is the mean of y - g, so |h(x) - y| <= 2 Y + D ||g|| <= M := Y (2 + D/(2

@@ -139,7 +139,7 @@ def alignment_interval_by_numerator(
 
 
 def center(K):
-    """K less the means of its rows and columns, plus that of all: the centred Gram matrix."""
+    """K less the means of its rows and columns, plus that of all: the centered Gram matrix."""
     m = len(K)
     return K - K.sum(0)[None, :] / m - K.sum(1)[:, None] / m + K.sum() / m**2
 

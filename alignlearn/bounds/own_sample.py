@@ -183,7 +183,7 @@ def prior_bound(cosines, agreement, delta) -> LearnedBound:
 def _components(K):
     """What makes features of a row k of K: (k - means) @ directions, and the constant one.
 
-    Centred components of K, whitened in part, of mean squared length 1 with the constant.
+    Centered components of K, whitened in part, of mean squared length 1 with the constant.
     """
     means = K.mean(axis=1)
     centered = K - means - means[:, None] + means.mean()

@@ -1,6 +1,6 @@
 """Bounds of the change of the learned function when one of m training points is exchanged.
 
-Kernel ridge regression minimises lam0 ||h||^2 + (1/m) sum_i (h(x_i) - y_i)^2; lam0 has the units
+Kernel ridge regression minimizes lam0 ||h||^2 + (1/m) sum_i (h(x_i) - y_i)^2; lam0 has the units
 of the kernel. Bounds are on |h'(x) - h(x)| at every x, in the units of y. ``radius2`` is R^2 >=
 K_k(x, x) for every base kernel, ``l1`` an upper bound of ||mu||_1 for both samples,
 ``label_bound`` M >= |y|. P1 is Cortes, Mohri and Rostamizadeh (2012), P2 the same authors (2009);
@@ -191,7 +191,7 @@ def alignf_change(a, M, a_new, M_new, v, v_new) -> WeightChange:
     return WeightChange(change, float(min(2.0, 2 * change / sizes)))
 
 
-# -- one stage: L2-regularised learning of the kernel ----------------------------------
+# -- one stage: L2-regularized learning of the kernel ----------------------------------
 
 
 class Capacity(NamedTuple):
@@ -228,7 +228,7 @@ def lkrr_capacity(diagonals, mu0, radius) -> Capacity:
 
 @of_numbers()
 def lkrr_stability(m, lam0, residual, kappa_d) -> float:
-    """|h'(x) - h(x)| <= 2 M kappa_d / (lam0 m) for L2-regularised kernel learning; sharp.
+    """|h'(x) - h(x)| <= 2 M kappa_d / (lam0 m) for L2-regularized kernel learning; sharp.
 
     Parameters
     ----------

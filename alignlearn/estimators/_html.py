@@ -1,6 +1,6 @@
 """What notebooks show of an estimator: its parameters, and the weights of its kernels as bars.
 
-One piece of HTML without scripts, links and images. Colours are those of the page around it, or lie
+One piece of HTML without scripts, links and images. Colors are those of the page around it, or lie
 between its light and its dark ones. A parameter may be anything, and the estimator half set: what
 cannot be shown is said to be so, and every text is cut.
 """

@@ -50,7 +50,7 @@ def machine_note(chosen, n_support, n_samples):
 
 
 def _features(estimator, combination, rng):
-    """Nystrom features at centres drawn alike."""
+    """Nystrom features at centers drawn alike."""
     n = centers_count(estimator.n_centers, combination.n_samples)
     return NystromFeatures(combination, choose_centers(combination, n, "uniform", 1.0, rng))
 

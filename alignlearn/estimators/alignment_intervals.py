@@ -38,7 +38,7 @@ _UNBIASED = "statistics of all pairs of samples; the fit has unbiased=True"
 def alignment_interval(
     X, y, kernel, delta=0.05, *, radius2=None, label_range=None, method="betting", random_state=0
 ):
-    """Confidence interval for the population's centred alignment of one kernel with the labels.
+    """Confidence interval for the population's centered alignment of one kernel with the labels.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def alignment_interval(
         The interval fails with probability at most ``delta``.
     radius2 : float, optional
         R^2 >= K(x, x) over the whole distribution, in units of the kernel. Needed unless it is
-        known, as for kernels of distances, normalised kernels, and sums and multiples of them.
+        known, as for kernels of distances, normalized kernels, and sums and multiples of them.
     label_range : (low, high), optional
         Holds all targets of the distribution, in units of y; makes y a real target.
     method : {"betting", "ratio", "closed", "asymptotic"}, default "betting"
@@ -231,7 +231,7 @@ def learned_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
     radius2 : float, optional
         Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest that
         the kernel has anywhere, where that is known (1 for the Gaussian and other kernels of
-        distances, Hamming and normalised kernels). Where it is not, the interval is [0, 1] and says
+        distances, Hamming and normalized kernels). Where it is not, the interval is [0, 1] and says
         so: the largest value on a sample bounds nothing.
 
     Raises
@@ -358,7 +358,7 @@ def _check_same(estimator, source, sign, used):
 
 
 def _prepared(estimator, delta, radius2, from_fit=True):
-    """An interval that says nothing, and the `FeatureRange` of each normalised kernel or None."""
+    """An interval that says nothing, and the `FeatureRange` of each normalized kernel or None."""
     kernels = guarantees._kernels(estimator)
     _, hypotheses, not_met, essential = guarantees.common(estimator, radius2)
     result = _says_nothing(delta, hypotheses, not_met)

@@ -1,8 +1,8 @@
-"""The face of every estimator of the library: what its users and scikit-learn see of it.
+"""Base classes of all estimators: the interface for users and for scikit-learn.
 
 Parameters, the mark of a fit, columns and their names, scores, tags and metadata routing, without
 importing scikit-learn; its classes are used where a program has loaded it already: then its own
-tools recognise them.
+tools recognize them.
 """
 
 from __future__ import annotations
@@ -73,35 +73,36 @@ SHARED = {
         None,
         """\
 strategy : {"auto", "best", "thorough"}, optional
-    What ``weighting="auto"`` tries, see Notes; given, it stands for that weighting. "auto", the
-    default: nine ways to make a kernel, the best two after two folds on all of them, and the
-    average of these; or, where it is better by more than noise, the best one, one on single
-    columns, or an average with it. "best": all ways on all folds, and the best one.
-    "thorough": ten ways on all folds, and the average of the best three.""",
+    Candidates of ``weighting="auto"``, see Notes. Setting it implies ``weighting="auto"``.
+    "auto", the default: nine candidate kernels on two folds, and the best two on all folds. The
+    result is the average of these two or, if it is better by more than noise, the best one, one
+    on single columns, or an average with it. "best": all candidates on all folds, and the best
+    one. "thorough": ten candidates on all folds, and the average of the best three.""",
     ),
     "ensemble": Shared(
         True,
         """\
 ensemble : bool, default True
-    Whether a strategy may average machines; False takes the best one.""",
+    Whether a strategy may average models; False uses the best one.""",
     ),
     "unbiased": Shared(
         False,
         """\
 unbiased : bool, default False
-    Learn the weights from pairs of different samples alone: U-statistics in place of products of
-    whole matrices, in which narrow kernels gain by the pairs of a sample with itself. Alignments
-    are then estimates without bias. A narrow kernel, of which little is left without the diagonal,
-    may get a large weight, and its diagonal then acts as a ridge. Takes no ``sample_weight``.""",
+    Learn the weights from U-statistics, which omit the diagonal of the kernels. The diagonal
+    inflates the alignment of narrow kernels. Alignments are then unbiased estimates. A narrow
+    kernel, whose off-diagonal values are small, may get a large weight, and its diagonal then
+    acts as a ridge penalty. Not available with ``sample_weight``.""",
     ),
     "missing": Shared(
         None,
         """\
 missing : {"tables"} or None, default None
-    "tables": samples of several tables may lack some, a row of NaN in each, in ``fit`` and later.
-    Stage 1 sums over the pairs of samples that have a kernel's table; for the machine a table is
-    completed by ridge regression on those that the sample has, `docs/guide/missing-tables.md`.
-    ``completion_`` and ``summary()`` say how well. None: such samples are refused.""",
+    "tables": samples may have missing tables, marked by a row of NaN, in ``fit`` and for new
+    samples. Stage 1 sums over the pairs of samples that have a kernel's table. For stage 2, a
+    missing table is imputed by ridge regression on the sample's other tables
+    (`docs/guide/missing-tables.md`). ``completion_`` and ``summary()`` report the quality.
+    None: missing tables raise an error.""",
     ),
     "verbose": Shared(
         None,
@@ -117,20 +118,20 @@ verbose : bool or callable, default None
         "auto",
         """\
 device : {"auto", "cpu", "cuda"}, default "auto"
-    What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to pay,
-    where there is one.""",
+    Device that evaluates pairs of samples. "auto" uses a CUDA device, if there is one, for work
+    that is large enough to benefit.""",
     ),
     "client": Shared(
         None,
         """\
 client : dask.distributed.Client, optional
-    Its workers evaluate the pairs. Copies share it; pickles are without.""",
+    The client's workers evaluate the pairs. Clones share the client; pickles omit it.""",
     ),
     "random_state": Shared(
         None,
         """\
 random_state : int or numpy.random.Generator, optional
-    None is the seed 0, so results repeat.""",
+    None means the seed 0, so results are reproducible.""",
     ),
 }
 LAST = ("verbose", "device", "client", "random_state")
@@ -153,13 +154,13 @@ def _request_setter(method):
         return self
 
     set_request.__name__ = f"set_{method}_request"
-    set_request.__doc__ = f"""Say which arguments of ``{method}`` meta-estimators are to pass on.
+    set_request.__doc__ = f"""Set which arguments of ``{method}`` meta-estimators pass on.
 
         Parameters
         ----------
         **requests : True, False, None or str
-            For arguments beside X and y: pass it, do not, raise an error where it is given (the
-            default), or pass what is given under this other name.
+            For arguments other than X and y: pass it, do not pass it, raise an error if it is given
+            (the default), or pass the argument of this other name.
 
         Returns
         -------
@@ -265,7 +266,7 @@ class Estimator(ParamsMixin):
         wrap_methods(cls)
 
     def get_metadata_routing(self):
-        """What scikit-learn's meta-estimators may pass to each method, a ``MetadataRequest``."""
+        """Return the ``MetadataRequest`` for the arguments of each method."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         asked = getattr(self, "_requests", None)
@@ -302,7 +303,7 @@ class Estimator(ParamsMixin):
             raise not_fitted(self)
 
     def _repr_html_(self):
-        """What a notebook shows: the parameters and, after ``fit``, the weights of the kernels."""
+        """HTML for notebooks: the parameters and, after ``fit``, the weights of the kernels."""
         return estimator_html(self)
 
     def _kernel_weights(self):
@@ -449,19 +450,19 @@ class Estimator(ParamsMixin):
 
 
 class Classifier(LabelScore):
-    """Mixin: what scikit-learn knows of a classifier."""
+    """Mixin: scikit-learn's interface of a classifier."""
 
     _estimator_type = "classifier"
 
 
 class Regressor(TargetScore):
-    """Mixin: what scikit-learn knows of a regressor."""
+    """Mixin: scikit-learn's interface of a regressor."""
 
     _estimator_type = "regressor"
 
 
 class OutlierDetector(Estimator):
-    """What scikit-learn knows of an outlier detector; its ``predict`` gives 1 and -1."""
+    """Mixin: scikit-learn's interface of an outlier detector."""
 
     _estimator_type = "outlier_detector"
 
@@ -473,7 +474,7 @@ class OutlierDetector(Estimator):
         raise NotImplementedError
 
     def fit_predict(self, X, y=None, **params) -> np.ndarray:
-        """Fit to X and say of each of its samples whether it is inside (1) or outside (-1).
+        """Fit to X and return for each sample whether it is inside (1) or outside (-1).
 
         Parameters
         ----------

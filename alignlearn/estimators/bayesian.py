@@ -39,7 +39,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
     kernels : sequence of Kernel and str, dict, or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
         Gram matrices (m, m) in ``fit`` and (n, m) later. A dict, and several tables as X, as in
-        `MKLClassifier`. All are centred and scaled to trace m.
+        `MKLClassifier`. All are centered and scaled to trace m.
     alpha_lambda, beta_lambda : float, default 1.0
         Shape and scale of the gamma prior on the precisions of the sample coefficients a.
     alpha_gamma, beta_gamma : float, default 1.0
@@ -62,10 +62,10 @@ class BayesianMKLClassifier(Classifier, Estimator):
     ----------
     classes_ : ndarray of shape (c,)
     weights_, weights_std_ : ndarray of shape (p,), or (p, c) for c > 2 classes
-        Posterior mean and standard deviation of e, of the kernels centred and scaled. May be
+        Posterior mean and standard deviation of e, of the kernels centered and scaled. May be
         negative.
     scale_ : ndarray of shape (p,)
-        Factors that bring the centred kernels to trace m; 0 for a constant one, left out.
+        Factors that bring the centered kernels to trace m; 0 for a constant one, left out.
     intercept_ : ndarray of shape (n_problems,)
         Posterior mean of b.
     dual_coef_ : ndarray of shape (m, n_problems)
@@ -78,7 +78,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
     kernel_ : Kernel
         ``sum_k weights_k scale_k K_k``, for two classes. Indefinite where a weight is negative.
     alignment_, uniform_alignment_ : float
-        Centred alignment with the labels, of ``kernel_`` and of equal weights, for two classes.
+        Centered alignment with the labels, of ``kernel_`` and of equal weights, for two classes.
     n_features_in_, feature_names_in_
 
     Notes
@@ -211,7 +211,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         }
 
     def _open(self, source):
-        """Gram matrices (p, m, m), centred and of trace m, and the means they were centred with."""
+        """Gram matrices (p, m, m), centered and scaled to trace m, and their means."""
         p, m = len(source.names), source.n_samples
         grams, means, self.scale_ = np.empty((p, m, m)), np.empty((p, m)), np.zeros(p)
         for k in range(p):
@@ -246,7 +246,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         self.lower_bounds_ = [posterior.lower_bounds for posterior in found]
         self.n_iter_ = np.array([len(bounds) for bounds in self.lower_bounds_])
         self._posteriors = found
-        # A centred row times a is the row as it is times a less its mean, and a constant.
+        # A centered row times a is the row as it is times a less its mean, and a constant.
         coef = self.dual_coef_ - self.dual_coef_.mean(axis=0)
         kept = source.kept()
         self._predictors = [
@@ -260,7 +260,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         return np.abs(self.weights_).mean(axis=1), f", mean sizes over {len(self.classes_)} classes"
 
     def _alignments(self, grams, sign):
-        """Centred alignments of the learned and of the uniform combination."""
+        """Centered alignments of the learned and of the uniform combination."""
         return tuple(
             alignment(np.tensordot(w, grams, 1), sign) if w.any() else 0.0
             for w in (self.weights_, np.ones(len(grams)))
@@ -282,12 +282,12 @@ class BayesianMKLClassifier(Classifier, Estimator):
 
     @property
     def alignment_(self):
-        """Centred alignment of ``kernel_`` with the labels, for two classes."""
+        """Centered alignment of ``kernel_`` with the labels, for two classes."""
         return self._of_two_classes(1, "alignment_")
 
     @property
     def uniform_alignment_(self):
-        """Centred alignment of equal weights with the labels, for two classes."""
+        """Centered alignment of equal weights with the labels, for two classes."""
         return self._of_two_classes(2, "uniform_alignment_")
 
     def decision_function(self, X) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Classification with a learned kernel: centred alignment, then a support vector machine."""
+"""Classification with a kernel learned by centered alignment and a support vector machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class KernelClassifier(LabelScore, KernelModel):
-    """Base of `MKLClassifier` and of its search: shared parameters, predictions and guarantees."""
+    """Base class of `MKLClassifier` and its search: parameters, predictions and guarantees."""
 
     _estimator_type = "classifier"
 
@@ -59,11 +59,11 @@ class KernelClassifier(LabelScore, KernelModel):
     def alignment_interval_(self):
         """95 % confidence interval for the population alignment of the learned kernel.
 
-        It allows for weights learned on the same samples by a union over the kernels, in closed
-        form from what the fit keeps. An `AlignmentInterval` with ``low``, ``high``, ``vacuous``,
-        ``method``, what it rests on (``hypotheses``) and which of that is known to be ``not_met``.
-        Other levels: `alignlearn.estimators.alignment_intervals.learned_interval`; a shorter
-        interval: ``alignment_interval``, which takes samples.
+        It accounts for weights learned on the same samples by a union bound over the kernels, in
+        closed form from the fitted attributes. An `AlignmentInterval` with ``low``, ``high``,
+        ``vacuous``, ``method``, its assumptions (``hypotheses``), and the assumptions known to be
+        ``not_met``. Other levels: `alignlearn.estimators.alignment_intervals.learned_interval`; a
+        shorter interval: ``alignment_interval``, which takes samples.
         """
         from .alignment_intervals import learned_interval
 
@@ -77,17 +77,17 @@ class KernelClassifier(LabelScore, KernelModel):
         Parameters
         ----------
         X, y
-            The training samples, as in ``fit``; or, with ``held_out``, samples that played no part
-            in it.
+            The training samples, as in ``fit``; or, with ``held_out``, samples not used in ``fit``.
         delta : float in (0, 1), default 0.05
         held_out : bool, default False
-            False: it allows for weights learned on these samples, by a union over the kernels and
-            their pairs. True: none is needed, and the interval is shorter for equally many samples.
+            False: a union bound over the kernels and their pairs accounts for weights learned on
+            these samples. True: no union bound is needed, and the interval is shorter for the same
+            number of samples.
         radius2 : float, optional
-            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
-            whose largest value is not known, as it is for a Gaussian.
+            Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Required for
+            kernels without a known maximum. (That of a Gaussian is known.)
         random_state : int, Generator or None, default 0
-            Of the random orders; to be chosen without looking at the result.
+            Seed of the random orders, to be chosen without looking at the result.
 
         Returns
         -------
@@ -113,18 +113,17 @@ class KernelClassifier(LabelScore, KernelModel):
     def bound(
         self, X, y, delta=0.05, *, held_out=False, radius2=None, draws=2000, random_state=None
     ):
-        """Upper bound of the probability of error, from training or from held-out samples.
+        """Upper bound of the error probability, from training or from held-out samples.
 
-        From training samples it holds although the weights were learned on them: the smaller of a
-        margin bound by Rademacher complexity and a PAC-Bayes bound, each for all non-negative
-        weights of the kernels, all C and all norms at once, for two classes. From held-out samples
-        it is the exact binomial bound, which is much smaller.
+        From training samples it holds although the weights were learned on them, for two classes:
+        it is the smaller of a margin bound by Rademacher complexity and a PAC-Bayes bound, each
+        simultaneously for all nonnegative kernel weights, all C and all norms. From held-out
+        samples it is the exact binomial bound, which is much smaller.
 
         Parameters
         ----------
         X, y
-            The training samples, as in ``fit``; or, with ``held_out``, samples that played no part
-            in it.
+            The training samples, as in ``fit``; or, with ``held_out``, samples not used in ``fit``.
         delta : float in (0, 1), default 0.05
             The bound fails with probability at most ``delta``.
         held_out : bool, default False
@@ -132,7 +131,7 @@ class KernelClassifier(LabelScore, KernelModel):
             Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
             whose largest value is not known, as it is for a Gaussian; not for held-out samples.
         draws : int, default 2000
-            Random vectors of signs by which the complexity is found.
+            Number of random sign vectors that estimate the complexity.
         random_state : int, Generator or None
             Of these signs.
 
@@ -212,18 +211,18 @@ class KernelClassifier(LabelScore, KernelModel):
     _predict_proba.__name__ = "predict_proba"  # scikit-learn's stacking reads it
 
     def predict_set(self, X, coverage=0.9, *, per_class=False, fit=None, refit=None):
-        """Sets of classes that hold those of n new samples, by conformal prediction.
+        """Prediction sets of classes for n new samples, by conformal prediction.
 
-        For fits with ``probability``, whose calibrated probabilities of samples outside a training
-        set say how small that of the true class may be.
+        For fits with ``probability``. The calibrated probabilities of the true class on held-out
+        folds determine the sets.
 
         Parameters
         ----------
         X : as in ``fit``, n samples
         coverage : float in (0, 1), default 0.9
-            Share of the samples whose class is to lie in their set.
+            Nominal share of samples whose class is in its set.
         per_class : bool, default False
-            Whether that is to hold among the samples of every class, also of a rare one.
+            Whether the coverage should hold within every class, also a rare one.
         fit : tuple (X, y), optional
             The training samples, for refits. Needed once: the refits are kept, but for copies and
             pickles.
@@ -267,7 +266,8 @@ class KernelClassifier(LabelScore, KernelModel):
         three distributions and 4 to 25 columns): after a strategy with "isotonic" 0.79, 0.84, 0.88
         and 0.87 for m = 60, 120, 250 and 500, with "sigmoid" 0.84, 0.87, 0.88 and 0.89; without a
         strategy with "isotonic" 0.83, 0.88 and 0.88 for m = 60, 120 and 400, with "sigmoid" and for
-        two classes 0.88 or more for m >= 60. See docs/guide/error-bars.md for coverage on ten laws.
+        two classes 0.88 or more for m >= 60. See docs/guide/error-bars.md for coverage on ten
+        distributions.
 
         References
         ----------
@@ -283,31 +283,29 @@ class KernelClassifier(LabelScore, KernelModel):
 
 @parameters
 class MKLClassifier(KernelClassifier):
-    """Support vector classifier whose kernel is learned by centred alignment.
+    """Support vector classifier with a kernel learned by centered alignment.
 
-    Stage 1 finds weights of the kernels from their alignment with the labels, in one pass over
-    pairs of samples that holds no Gram matrix. Stage 2 trains a C-SVC on the weighted sum.
+    Stage 1 learns the weights of the kernels from their alignment with the labels, in one pass over
+    pairs of samples without storing Gram matrices. Stage 2 trains a C-SVC on the weighted sum.
 
     Parameters
     ----------
     kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
         Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
-        In ``fit`` an indefinite one is given as ``Precomputed(K, fix="clip")``, which transforms it
-        and later the rows of new samples alike, or as ``Precomputed(K, is_psd=False)``; of complex
-        Hermitian ones the real part is taken.
-        All kernels but functions and given matrices also take SciPy sparse X, which stays sparse.
-        A dict has a kernel, a sequence of them or columns for each name; columns (an integer, a
-        slice, a sequence of integers or of column names) stand for a linear kernel on them. See
-        the notes on several tables.
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes on several tables.
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
-        "align-lq", or an object with a method ``solve(statistics)``. Without a look at y:
-        "consensus", "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`.
-        One-stage, holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's
-        own C (or alpha, epsilon, multiclass), or an object such as `LKRR` with a method
-        ``solve_grams``. The machine is then trained on the kernel they give, whose weights keep the
-        scale of their problem.
+        "align-lq", or an object with a method ``solve(statistics)``. Unsupervised: "consensus",
+        "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`. One-stage,
+        holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's C (or alpha,
+        epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The SVM is
+        then trained on the resulting kernel, whose weights keep the scale of their problem.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
@@ -330,33 +328,35 @@ class MKLClassifier(KernelClassifier):
     probability : {"sigmoid", "isotonic", "temperature"} or None, default None
         How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     normalize : {"trace"} or None, default "trace"
-        Scale every centred kernel to trace m before stage 1.
+        Scale every centered kernel to trace m before stage 1.
     tol : float, default 1e-3
-        Largest KKT violation of "svm" and "dual-cd"; "nystrom" does not use it.
+        Maximum KKT violation of "svm" and "dual-cd"; not used by "nystrom".
     max_iter : int, optional
-        Most steps of "svm" for each pair of classes, or passes of "dual-cd" and "nystrom".
+        Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
+        "nystrom".
     random_state : int, numpy.random.Generator or None
-        Of the samples that "nystrom" draws; None is the seed 0, so that results repeat.
+        Seed of the samples that "nystrom" draws. None means the seed 0, so results are
+        reproducible.
 
     Attributes
     ----------
     weights_ : ndarray of shape (p,)
-        Of the normalised kernels.
+        For the normalized kernels.
     scale_ : ndarray of shape (p,)
-        Factors of the normalisation; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
         The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
         FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
         "precomputed".
     alignment_, uniform_alignment_ : float
-        Centred alignment of the learned and of the uniform combination with the labels.
+        Centered alignment of the learned and of the uniform combination with the labels.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
         With numbers for ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        Of the normalised kernels.
+        For the normalized kernels.
     result_ : WeightResult
-        With the optimisation's certificate and diagnostics.
+        Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
     support_ : ndarray of shape (n_support,)
     dual_coef_ : ndarray of shape (n_support, n_problems)
@@ -367,16 +367,16 @@ class MKLClassifier(KernelClassifier):
     machine_ : SupportVectorClassifier, LinearSVM or NystromHinge of `alignlearn.machines`
     chosen_machine_ : {"svm", "dual-cd", "nystrom"}
     calibration_ : Calibration or None
-        What ``predict_proba`` applies to the decisions.
+        The calibration of the decisions in ``predict_proba``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X was a data frame with string column names, or several tables: "table__column".
     table_names_in_ : tuple of str
-        If X was several tables, or given matrices with names.
+        If X was several tables, or precomputed matrices with names.
     sample_numbers_in_, n_stacked_in_ : ndarray of shape (m,), int
-        If X was given matrices with names: which of the samples of the stack, and how many it has.
+        If X was precomputed matrices with names: sample numbers in the stack, and its size.
     sample_labels_in_ : ndarray
-        If X was given matrices with row labels: those of the samples of the stack.
+        If X was precomputed matrices with row labels: the labels of the samples of the stack.
 
     Notes
     -----
@@ -390,7 +390,7 @@ class MKLClassifier(KernelClassifier):
     "precomputed", a dict of matrices, or a `GramStack` that can be indexed, has names in the same
     way. `summary` has sums for each name, `kernel_table` and `contributions` with
     ``groups="columns"``. `TableTransformer` in a pipeline scales or reduces every table by itself.
-    ``missing`` says that samples may lack tables.
+    ``missing`` allows missing tables.
 
     Data frames. With the default kernels a frame of pandas, polars or Arrow is prepared as by
     `TablePreparer`, on the training samples: numbers, categories, strings, booleans, dates and
@@ -399,40 +399,39 @@ class MKLClassifier(KernelClassifier):
     ``kernels_`` are on these features. A frame of finite numbers whose columns have numbers for
     names is a matrix. With ``kernels`` of your own, a frame must hold what these accept.
 
-    Centring. The machine is trained on the Gram matrix as it is: dual coefficients sum to 0, so
-    the same decisions follow as from the Gram matrix centred at the training means, with the
-    intercept changed. For the same reason constants are dropped from kernels near 1.
+    Centering. The SVM is trained on the uncentered Gram matrix. Since its dual coefficients sum to
+    0, the decisions are those of the centered Gram matrix with another intercept. For the same
+    reason constants are dropped from kernels near 1.
 
     Indefinite kernels (TL1, Log, Sigmoid, matrices marked ``is_psd=False``) are accepted without a
-    warning: the machine then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
-    ``summary()`` say so. Given matrices without a mark or a ``fix`` (see `Precomputed`) must be
-    positive semi-definite: ``K + t I`` must have a Cholesky factor for t = 1e-8 times the mean
-    diagonal (1e-4 for float32).
+    warning. The SVM then stops at a stationary point, as LIBSVM does; ``kernel_.is_psd`` and
+    ``summary()`` report it. Precomputed matrices without ``is_psd=False`` or ``fix`` (see
+    `Precomputed`) must be positive semidefinite: ``K + t I`` must have a Cholesky factor for t =
+    1e-8 times the mean diagonal (1e-4 for float32).
 
-    Sample weights are repetitions: an integer weight gives the statistics, the kernel and the
-    machine of so many copies of the sample, and 0 those without it. One-stage rules take them too,
-    but for objects that do not say how (attribute ``sample_weights``).
+    Sample weights are repetitions: an integer weight is equivalent to that many copies of the
+    sample, and 0 to omitting it. One-stage rules support them, except for objects without the
+    attribute ``sample_weights``.
 
     Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
-    with Platt's targets or a non-decreasing function for each class, or with
-    "temperature" one slope for all classes, fitted to decisions on five
-    folds (fewer where a class has fewer samples) of machines trained on the others. Weights of the
-    kernels are learned on each training set alone, all of them from one more pass over the pairs.
-    ``predict`` stays the machine's decision, so that ``class_weight`` keeps its meaning; it may
-    differ from the class of the largest probability. "isotonic" wants a thousand samples or more.
-    The machines of the folds are kept for ``predict_set``, so that a pickle has four to five times
-    the size.
+    with Platt's targets or a non-decreasing function for each class, or with "temperature" one
+    slope for all classes, fitted to decisions on five folds (fewer where a class has fewer samples)
+    of models trained on the others. Kernel weights are learned on each training set, all of them
+    from one more pass over the pairs. ``predict`` still uses the decisions of the SVM, so that
+    ``class_weight`` keeps its meaning; it may differ from the most probable class. "isotonic" needs
+    a thousand samples or more. The models of the folds are kept for ``predict_set``, so a pickle is
+    four to five times as large.
 
-    Memory at ``fit``: up to 3000 samples, and where a pilot says that half of them or more become
-    support vectors, one (m, m) matrix, if that fits ``memory``. Otherwise rows are computed in
-    blocks and those in use kept, to the same ``tol``; only a hard margin and one-stage rules need
-    the matrix. Kernels that are linear in the features need none where few features are in use (at
-    most m / 25, m >= 2000): an interior point method then solves the same problem, to the same
-    ``tol``. A fitted estimator holds support samples and coefficients.
+    Memory in ``fit``: one (m, m) matrix, if it fits ``memory``, for up to 3000 samples or if a
+    pilot fit predicts that at least half of the samples become support vectors. Otherwise rows are
+    computed in blocks and active ones kept, with the same ``tol``; only a hard margin and one-stage
+    rules need the matrix. Kernels that are linear in the features need no matrix if few features
+    are in use (at most m / 25, m >= 2000): an interior point method then solves the same problem
+    with the same ``tol``. A fitted estimator holds support samples and coefficients.
 
-    With weighting="uniform", normalize=None and 1000 samples or more nothing depends on the
-    alignment: it is found when ``alignment_``, ``statistics_`` or the like is first read, or the
-    estimator is pickled, from a copy of the samples that is held until then.
+    With weighting="uniform", normalize=None and at least 1000 samples, nothing depends on the
+    alignment. It is computed when ``alignment_``, ``statistics_`` or a similar attribute is first
+    read, or the estimator is pickled, from a copy of the samples that is held until then.
 
     References
     ----------
@@ -481,7 +480,7 @@ class MKLClassifier(KernelClassifier):
 
     @one_convergence_warning
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn the kernel and train the machine.
+        """Learn the kernel and train the classifier.
 
         Parameters
         ----------
@@ -489,9 +488,9 @@ class MKLClassifier(KernelClassifier):
             Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
             allows.
         y : array-like of shape (m,)
-            Labels of one type, at least two different ones.
+            Labels of one type, with at least two classes.
         sample_weight : array-like of shape (m,), optional
-            Not negative, positive for some sample of every class. Both stages take it; see Notes.
+            Nonnegative, positive for some sample of every class. Both stages use it; see Notes.
 
         Returns
         -------
@@ -507,7 +506,7 @@ class MKLClassifier(KernelClassifier):
         DegenerateKernelWarning
             No kernel is positively aligned with the labels: equal weights are used.
         ConvergenceWarning
-            The machine stopped above ``tol``.
+            The SVM stopped above ``tol``.
         """
         probability = check_probability(self.probability)
         check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))

@@ -33,7 +33,7 @@ class KernelCombiner(FrameOutput, KernelLearner):
     kernels, weighting, normalize
         As in `MKLClassifier`.
     center : bool, default True
-        Centre the Gram matrices at the means of the training samples.
+        Center the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
 
@@ -60,7 +60,7 @@ statistics_, result_, n_features_in_, feature_names_in_
     >>> combiner = KernelCombiner([Gaussian(0.5), Linear()]).fit(X, X[:, 0])
     >>> combiner.transform(X[:5]).shape  # of new samples against those of the fit
     (5, 40)
-    >>> bool(np.allclose(combiner.transform(X).sum(axis=0), 0))  # centred
+    >>> bool(np.allclose(combiner.transform(X).sum(axis=0), 0))  # centered
     True
     """
 
@@ -98,7 +98,7 @@ statistics_, result_, n_features_in_, feature_names_in_
         Returns
         -------
         ndarray of shape (n, m), or a data frame
-            Centred with the training means if ``center``.
+            Centered with the training means if ``center``.
         """
         samples = self._check_test(X)
         K = self._centered(self._predictor.cross_gram(samples, not self.center, self._engine()))

@@ -52,7 +52,7 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
     Parameters
     ----------
     kernels : sequence of Kernel and str, RankOneKernels, "precomputed" or AlignmentStatistics
-        As the estimators take them; positive semi-definite. Statistics are of centred kernels, and
+        As the estimators take them; positive semi-definite. Statistics are of centered kernels, and
         give the bounds only.
     X : array-like of shape (m, d), list of objects, or p Gram matrices
         The samples; None for statistics.
@@ -110,7 +110,7 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
 
 
 def _of_statistics(statistics, X, radius, q):
-    """The bounds for centred kernels of which the statistics are known."""
+    """The bounds for centered kernels of which the statistics are known."""
     if X is not None:
         raise ValueError("X must be None where kernels are statistics.")
     traces, squares = statistics.trace, np.diag(statistics.M).copy()

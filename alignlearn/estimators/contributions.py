@@ -202,7 +202,7 @@ class _PermutedFeatures:
 
 
 def _measure(method, sample, score, repeats):
-    """``of_term(T) -> (value, spread)`` of a centred term (n, q), and the offset.
+    """``of_term(T) -> (value, spread)`` of a centered term (n, q), and the offset.
 
     ``sample`` are decisions, targets and weights that sum to 1.
     """
@@ -291,7 +291,7 @@ def _owners(groups, n_features):
 
 
 class _Product:
-    """The product measure of centred terms, and what is lost as means differ."""
+    """The product measure of centered terms, and what is lost as means differ."""
 
     def __init__(self, Y, F, weight):
         self.unit = np.maximum(np.abs(Y).max(axis=0), np.abs(F).max(axis=0))

@@ -132,7 +132,7 @@ def learned_scales(
     ----------
     X : ndarray or SparseRows of shape (m, d)
     Y : ndarray of shape (m, c)
-        Centred target columns, or others: an intercept is fitted.
+        Centered target columns, or others: an intercept is fitted.
     kernel : Kernel
         Resolved, with a gradient.
     alpha : float > 0

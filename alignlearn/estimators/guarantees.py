@@ -119,7 +119,7 @@ def doubt_own_repeats(estimator):
 
 
 def _factors(estimator):
-    """Weights of the kernels as they are given, before any normalisation."""
+    """Weights of the kernels as they are given, before any normalization."""
     return estimator.weights_ * estimator.scale_
 
 

@@ -61,7 +61,7 @@ def feature_names(X):
 
 
 def check_sample_count(n_samples):
-    """At least two samples: one has no centred kernel."""
+    """At least two samples: one has no centered kernel."""
     if n_samples < 2:
         raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
 

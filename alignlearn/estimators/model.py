@@ -77,7 +77,7 @@ class KernelModel(KernelLearner):
 
         Notes
         -----
-        With y and f centred on the samples, and d the difference of their means::
+        With y and f centered on the samples, and d the difference of their means::
 
             R^2 = 1 - (|y - f|^2 + n d^2) / |y|^2 = sum_k (2 y'f_k - f_k'f) / |y|^2 - n d^2 / |y|^2
 

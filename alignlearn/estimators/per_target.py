@@ -1,7 +1,7 @@
 """Weights and a penalty for every target: `MKLRegressorCV` with ``per_target=True``.
 
 Candidates are few weight vectors that all targets share: equal weights, every kernel alone, the
-centres of clusters of each target's own weights, which alignment finds without the bias of noise,
+centers of clusters of each target's own weights, which alignment finds without the bias of noise,
 and some drawn at random. Each target is tried on the drawn ones, on equal weights and on those of
 the others that are nearest to its own, with every penalty, by errors of cross-validation in closed
 form (`TargetRidge`); the best are taken. Of many samples some are searched first: a drawn candidate
@@ -45,7 +45,7 @@ _FEW, _SCREENED = 1000, 1500
 # Share by which squares may be larger before penalties that are so many places away are tried: of
 # folds, and of leave-one-out, which begins close to its best penalty.
 _PROMISING, _PROMISING_NEAR = {4: 0.3, 2: 0.05, 1: 0.01}, {2: 0.01, 1: 0.005}
-_LIKELY = 0.02  # the same of generalised cross-validation, before a candidate is tried at all
+_LIKELY = 0.02  # the same of generalized cross-validation, before a candidate is tried at all
 _CLUSTERED = 20_000  # targets that the clusters are found from
 _ROWS = 2**14  # targets whose distances are held at once
 _LEAST_VALUES = 3  # of a target that others are missing of
@@ -94,7 +94,7 @@ class Targets:
     Parameters
     ----------
     family : GramFamily or FeatureFamily
-        Centred and rooted kernels as they are.
+        Centered and rooted kernels as they are.
     scale : ndarray of shape (p,)
         Their factors; 0 leaves a kernel out.
     Y : ndarray of shape (m, q)
@@ -115,7 +115,7 @@ class Targets:
         self.exponent = unit_exponents(Y)
 
     def block(self, columns):
-        """Some targets, centred, in units near 1, times the roots of the weights, (m, c)."""
+        """Some targets, centered, in units near 1, times the roots of the weights, (m, c)."""
         centered = self.Y[:, columns] - self.means[columns]
         return self.root[:, None] * np.ldexp(centered, -self.exponent[columns])
 
@@ -127,7 +127,7 @@ class Targets:
         """Weights of every target by alignment without the bias of noise, (q, p), of sum 1.
 
         ``y'K y`` holds, of noise of variance s^2 in y, s^2 times the trace of K on average: this
-        is taken off as if all of y were noise, which favours kernels of flat spectrum less.
+        is taken off as if all of y were noise, which favors kernels of flat spectrum less.
         """
         q, p, w = self.Y.shape[1], len(self.scale), np.square(self.root)
         inner, size = np.empty((q, p)), np.empty(q)
@@ -259,7 +259,7 @@ def _candidates(targets, equal, rng):
 def _best_alpha(targets, ridge, Y, projected, alphas, best):
     """Least losses of a candidate, and their penalties, of some targets.
 
-    Generalised cross-validation, which costs next to nothing, says which targets leave-one-out is
+    Generalized cross-validation, which costs next to nothing, says which targets leave-one-out is
     worth its time for, and where to begin; for folds every fourth penalty is tried. Where the
     candidate may then be better, penalties around the best follow, nearer and nearer.
     """

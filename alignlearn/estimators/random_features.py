@@ -37,7 +37,7 @@ from .base import Classifier, Estimator, FrameOutput, parameters, shared, svm_op
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_CONSTANT = 1e-12  # of |K|_F = m: a centred kernel below this is rounding
+_CONSTANT = 1e-12  # of |K|_F = m: a centered kernel below this is rounding
 
 
 class _FeatureLearner(Estimator):
@@ -117,7 +117,7 @@ def _scores(X, Y, frequencies, offsets):
 
 
 def _alignment(kernel, X, Y):
-    """Centred alignment of a kernel of features with YY', Y centred; ValueError if constant."""
+    """Centered alignment of a kernel of features with YY', Y centered; ValueError if constant."""
     m, q = X.shape[0], kernel.n_features
     if m <= q:
         Z = kernel.features(X)
@@ -146,7 +146,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     """Transformer to random Fourier features whose weights align their kernel with the target.
 
     Frequencies are drawn from the spectral density of a base kernel; distribution q of weights over
-    them maximises ``sum_k q_k <K_k, T>`` (K_k of one frequency, T the target's kernel) within a
+    them maximizes ``sum_k q_k <K_k, T>`` (K_k of one frequency, T the target's kernel) within a
     chi-square ball about equal weights. Frequencies of weight 0 are dropped. Inner products of the
     columns are the values of the learned kernel, so any linear machine can follow.
 
@@ -162,8 +162,8 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     n_components : int, optional
         Draw this many frequencies from q, with replacement, in place of q itself.
     center : bool, default True
-        Align with the centred target, which is to align centred kernels; False for the target as it
-        is, -1 and +1 for two classes, as the paper has it.
+        Align with the centered target, which is to align centered kernels; False for the uncentered
+        target, -1 and +1 for two classes, as the paper has it.
     offsets : bool, default False
         Features ``sqrt(2) cos(omega'x + b)`` with random b, as the paper has them. By default each
         frequency has a cosine and a sine: the learned kernel is then a function of x - x'.
@@ -182,7 +182,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     result_ : ChiSquareBall
         q with its certificate.
     alignment_, uniform_alignment_ : float
-        Centred alignment with the target, of the learned kernel and of equal weights.
+        Centered alignment with the target, of the learned kernel and of equal weights.
     base_kernel_ : Kernel
         With a number for ``gamma="scale"``.
     n_features_in_, feature_names_in_
@@ -260,7 +260,7 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     kernel, n_features, rho, n_components, center, offsets
         As in `AlignedRandomFeatures`.
     C, multiclass, class_weight, tol, max_iter
-        As in `MKLClassifier`. The kernel is not normalised: its diagonal is 1.
+        As in `MKLClassifier`. The kernel is not normalized: its diagonal is 1.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Regression with a learned kernel: centred alignment, then kernel ridge or epsilon-SVR."""
+"""Regression with a kernel learned by centered alignment: kernel ridge or epsilon-SVR."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class KernelRegressor(TargetScore, KernelModel):
-    """Base of `MKLRegressor` and of its search: shared parameters, predictions and guarantees."""
+    """Base class of `MKLRegressor` and its search: parameters, predictions and guarantees."""
 
     _estimator_type = "regressor"
 
@@ -78,7 +78,8 @@ class KernelRegressor(TargetScore, KernelModel):
             The bound fails with probability at most ``delta``.
         held_out : bool, default False
         label_range : (low, high)
-            Interval that holds all labels of the distribution; needed, for a sample does not tell.
+            Interval that contains all labels of the distribution; required, because a sample does
+            not determine it.
         radius2 : float, optional
             Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
             whose largest value is not known, as it is for a Gaussian; not for held-out samples.
@@ -175,7 +176,7 @@ class KernelRegressor(TargetScore, KernelModel):
         deviations with noise cover 0.73 where the aim is 0.9 (60 fits). An average of machines
         is taken as the mixture of their posteriors in equal parts: its variance is the mean of
         theirs and the variance between their predictions. "nystrom": with the exact prior variance
-        of a new sample, of which the centres only explain a part.
+        of a new sample, of which the centers only explain a part.
 
         The first call costs a factorisation, O(m^3), each sample O(m^2).
         """
@@ -197,7 +198,7 @@ class KernelRegressor(TargetScore, KernelModel):
         ----------
         X : as in ``fit``, n samples
         coverage : float in (0, 1), default 0.9
-            Share of the targets that is to lie in their intervals, for each column of y by itself.
+            Nominal share of targets in their intervals, for each column of y separately.
         folds : int, optional
             Leave out one of so many random folds of ``m // folds`` samples at a time (CV+) rather
             than one sample (jackknife+). The ``m % folds`` samples that remain belong to every
@@ -272,14 +273,14 @@ class KernelRegressor(TargetScore, KernelModel):
 
 @parameters
 class MKLRegressor(KernelRegressor):
-    """Kernel ridge or support vector regression whose kernel is learned by centred alignment.
+    """Kernel ridge or support vector regression whose kernel is learned by centered alignment.
 
     Parameters
     ----------
     kernels, weighting, normalize
         As in `MKLClassifier`.
     alpha : float, default 1.0
-        "krr": regularisation added to the diagonal, >= 0, in units of the kernel (with
+        "krr": regularization added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
     C : float, default 1.0
         "svr": cost of errors, > 0.
