@@ -49,7 +49,7 @@ from numba.extending import intrinsic
 
 # Numba promises nothing of what follows: setup.cfg bounds its version by those that were tried.
 _ADVICE = (
-    f"numba {numba.__version__} lacks a private name that alignlearn's compiled code needs: {{}}. "
+    f"numba {numba.__version__} has no private name that alignlearn's compiled code needs: {{}}. "
     "Versions that have it: pip install 'numba>=0.59,<0.69'."
 )
 try:
