@@ -78,7 +78,7 @@ def part_1():
 1. The default search instead of a grid search
 
 Nine widths of a Gaussian kernel, five values of C, the same five folds, {os.cpu_count()} cores for
-each side: GridSearchCV(SVC(), n_jobs=-1) tries the 45 pairs; MKLClassifierCV tries six candidate
+each side: GridSearchCV(SVC(), n_jobs=-1) tries the 45 pairs; MKLClassifierCV tries nine candidate
 kernels, each with the values of C, and averages the best two models. Accuracy is measured on half
 of the samples, which neither side uses.
 """)
