@@ -94,7 +94,11 @@ class _Checked:
     """Compiled code with a checksum: damaged machine code would end the process."""
 
     def reduce(self, compiled):
-        code = dumps(super().reduce(compiled))
+        try:
+            code = dumps(super().reduce(compiled))
+        except RuntimeError as error:
+            # LLVM hands the code over in a callback, which drops the exception of a Ctrl-C.
+            raise KeyboardInterrupt from error
         return zlib.crc32(code), code
 
     def rebuild(self, target_context, payload):

@@ -218,3 +218,21 @@ def test_a_terminal_is_told_once_that_compilations_last_long_together():
 
 def test_a_terminal_is_not_told_of_what_is_cached(filled):
     assert on_terminal(CHECK, NUMBA_CACHE_DIR=str(filled)) == ""
+
+
+INTERRUPTED = """
+import numpy as np
+from llvmlite.binding import executionengine
+# No code is handed over, as when Ctrl-C comes in the callback, whose exception LLVM ignores.
+executionengine.ExecutionEngine.set_object_cache = lambda self, *callbacks: None
+from alignlearn.validation import check_gram
+try:
+    check_gram("K", np.eye(5), 5)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_that_llvm_drops_is_raised_again(tmp_path):
+    done = run(INTERRUPTED, tmp_path)
+    assert done.stdout == "interrupted\n", done.stderr
