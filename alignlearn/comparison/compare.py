@@ -31,12 +31,13 @@ from alignlearn.validation import (
     check_targets,
     is_sparse,
 )
+from alignlearn.validation.frames import FrameColumns
 
 from .columns import COLUMNS
 from .memory import check_comparison
 from .methods import DEFAULT_METHODS, METHODS
 from .result import TESTS, Comparison, Protocol
-from .trial import Trial
+from .trial import Trial, frame_columns
 
 SCALES = ("standard", "minmax", "none")
 _CAP = 3.0  # squared errors are truncated at the square of this multiple of the pilot's RMSE
@@ -58,7 +59,9 @@ def compare(
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a SciPy sparse matrix, whose columns are scaled but not shifted.
+        Or a SciPy sparse matrix, whose columns are scaled but not shifted. With the default kernels
+        also a data frame with categories and missing values, which is prepared as by
+        `TablePreparer` on the training folds, whatever ``protocol.scale`` is.
     y : array-like of shape (m,)
         Real targets or class labels.
     kernels : sequence of Kernel and str, dict, or RankOneKernels, optional
@@ -112,7 +115,9 @@ def compare(
     """
     protocol = _check_protocol(Protocol() if protocol is None else protocol)
     verbose = check_progress("verbose", verbose)
-    X, kernels = open_tables(X, kernels)
+    X = frame_columns(X, kernels)
+    if not isinstance(X, FrameColumns):
+        X, kernels = open_tables(X, kernels)
     kernels = kernels if are_per_column(kernels) else kernel_list(kernels)
     if not are_per_column(kernels):
         refuse_packed("X", X, kernels)
@@ -294,8 +299,9 @@ def _check_method(name, kernels, task):
 
 def _check_data(X, y, task):
     check_choice("task", task, ("auto", "classification", "regression"))
-    X = check_features(X.tocsr() if is_sparse(X) else X)
-    X = X.astype(np.float64) if X.dtype != np.float64 else X
+    if not isinstance(X, FrameColumns):
+        X = check_features(X.tocsr() if is_sparse(X) else X)
+        X = X.astype(np.float64) if X.dtype != np.float64 else X
     read, task = task, "regression" if reads_as_regression(y, task) else "classification"
     check = check_targets if task == "regression" else check_labels
     y = check(y, X.shape[0])

@@ -9,11 +9,12 @@ from alignlearn.estimators.kernel_groups import sums_line
 from alignlearn.estimators.kernel_table import jackknife_spread, table_text
 from alignlearn.kernels import are_per_column, group_name, kernel_list
 from alignlearn.sources import open_tables
+from alignlearn.validation.frames import FrameColumns
 
 from .compare import split
 from .methods import METHODS
 from .result import wrapped
-from .trial import scale_columns
+from .trial import frame_columns, scale_columns
 
 _OF_FITS = (
     "alignment: of the kernel alone with the target. share: of the combination's inner product "
@@ -54,7 +55,9 @@ def explain(comparison, X, y, kernels):
     >>> method, table["kernel"].tolist(), table["weight"].round(1).tolist()
     ('alignf', ['gaussian(gamma=0.5)', 'linear'], [1.0, 0.0])
     """
-    X, kernels = open_tables(X, kernels)
+    X = frame_columns(X, kernels)
+    if not isinstance(X, FrameColumns):
+        X, kernels = open_tables(X, kernels)
     i = int(np.argmin(comparison.error.mean(axis=1)))
     method, W = comparison.methods[i], comparison.weights[i]
     head = f"lowest mean error: {method}"

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn.estimators.prepared_columns import check_varies, prepare
 from alignlearn.kernels import are_per_column
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import center_gram
 from alignlearn.validation import is_sparse
+from alignlearn.validation.frames import FrameColumns, is_frame, read_frame
 from alignlearn.weights import Problem
 
 from .candidates import Candidate, centered_alignment
@@ -140,8 +142,20 @@ def grid(protocol, task):
     return tuple(ordered)
 
 
+def frame_columns(X, kernels):
+    """`FrameColumns` of a data frame that is to be prepared for the default kernels; else X."""
+    if kernels is not None or not is_frame(X):
+        return X
+    frame = read_frame("X", X)
+    return X if frame.is_matrix else frame
+
+
 def scale_columns(parts, scale):
-    """Scale the columns of several parts by the first part, as in `Protocol`."""
+    """Scale the columns of several parts by the first part, as in `Protocol`; prepare a frame."""
+    if isinstance(parts[0], FrameColumns):
+        preparation = prepare(parts[0])
+        check_varies(preparation)
+        return tuple(preparation.apply(part) for part in parts)
     shift, divisor = _column_scale(parts[0], scale)
     return tuple(_scaled(A, shift, divisor) for A in parts)
 

@@ -10,6 +10,7 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import alignlearn as al
+from alignlearn.comparison import explain
 from alignlearn.estimators.ways import WayKernels
 from alignlearn.kernels import kernel_list
 from alignlearn.sources import open_source
@@ -294,3 +295,21 @@ def test_a_linear_target_is_found_by_the_linear_kernel():
     full = table["n_splits"] == 5
     best = table["mean_test_score"][full].argmax()
     assert table["param_method"][full][best] == "linear"
+
+
+def test_comparisons_prepare_the_training_folds():
+    """Columns of numbers near normal are standardized, as those of a matrix are."""
+    rng = np.random.default_rng(3)
+    X = np.clip(rng.normal(size=(60, 3)), -2.0, 2.0)
+    y = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=60)
+    methods = ["uniform", "alignf"]
+    of_array = al.compare(X, y, methods=methods)
+    of_frame = al.compare(pd.DataFrame(X).add_prefix("x"), y, methods=methods)
+    np.testing.assert_allclose(of_frame.error, of_array.error, rtol=1e-6)
+    found = al.compare(FRAME, LABELS, methods=["uniform", "alignf", "auto"])
+    assert found.error.mean(axis=1).max() < 0.3
+    method, table, _ = explain(found, FRAME, LABELS, None)
+    assert method in found.methods
+    assert table is None or len(table["weight"]) == len(found.kernel_names)
+    with pytest.raises(ValueError, match="real numbers"):
+        al.compare(FRAME, LABELS, ["rbf"])
