@@ -20,7 +20,7 @@ _WHERE = {
     "kci_test mmd_test",
     "cca": "KernelCCA",
     "sources": "AlignmentAccumulator GramStack Tables alignment_statistics",
-    "weights": "Align AlignF AlignLinear AlignLq Consensus MaxEntropy Structure Uniform",
+    "weights": "Align AlignF AlignLinear AlignLq Consensus EasyMKL MaxEntropy Structure Uniform",
     "weights.one_stage": "AlignedKRR L1SVM LKRR",
     "estimators": "AlignedRandomFeatures AlignedRandomFeaturesClassifier BayesianMKLClassifier "
     "DataConversionWarning FeatureScales KernelCombiner MKLClassifier MKLClassifierCV "

@@ -124,6 +124,7 @@ from alignlearn.weights import AlignF as AlignF
 from alignlearn.weights import AlignLinear as AlignLinear
 from alignlearn.weights import AlignLq as AlignLq
 from alignlearn.weights import Consensus as Consensus
+from alignlearn.weights import EasyMKL as EasyMKL
 from alignlearn.weights import MaxEntropy as MaxEntropy
 from alignlearn.weights import Structure as Structure
 from alignlearn.weights import Uniform as Uniform

@@ -85,6 +85,7 @@ _CLASSES = {
     "weights.one_stage.lkrr": "LKRR",
     "weights.path": "SparsePath",
     "weights.two_stage": "Align AlignF AlignLinear AlignLq Uniform",
+    "weights.easymkl": "EasyMKL",
     "weights.unsupervised": "Consensus MaxEntropy Structure",
 }
 RENAMED: dict[str, str] = {}

@@ -4,6 +4,7 @@ from importlib import import_module
 
 from .adapters import as_rule
 from .base import Rule, Weighting, WeightResult
+from .easymkl import EasyMKL
 from .path import SparsePath, sparse_path
 from .problem import Problem
 from .two_stage import Align, AlignF, AlignLinear, AlignLq, Uniform
@@ -15,6 +16,7 @@ __all__ = [
     "AlignLinear",
     "AlignLq",
     "Consensus",
+    "EasyMKL",
     "MaxEntropy",
     "Problem",
     "Rule",
@@ -38,6 +40,7 @@ _BY_NAME = {
     "consensus": Consensus,
     "max-entropy": MaxEntropy,
     "structure": Structure,
+    "easymkl": EasyMKL,
 }
 # Loaded on first use: they need the solvers of complete models.
 _ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}

@@ -120,14 +120,16 @@ def test_paths_in_features_equal_those_on_the_gram(form, columns):
     X, y = counts(70, 12, columns=columns)
     alphas = [1e-3, 1.0, 1e3]
     cv = list(KFold(3).split(X))
-    tuned = al.MKLRegressorCV(al.RankOneKernels(), alphas=alphas, cv=cv).fit(form(X), y)
+    tuned = al.MKLRegressorCV(al.RankOneKernels(), weighting="alignf", alphas=alphas, cv=cv).fit(
+        form(X), y
+    )
     loo = al.MKLRegressorCV(al.RankOneKernels(), alphas=alphas).fit(form(X), y)
     base = al.MKLRegressor(al.RankOneKernels())
     grid = GridSearchCV(base, {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error")
     grid.fit(X, y)
     for model in (tuned, loo):
         here = model.cv_results_["mean_test_score"]
-        of_grams = type(model)("precomputed", alphas=alphas, cv=model.cv)
+        of_grams = type(model)("precomputed", weighting="alignf", alphas=alphas, cv=model.cv)
         model = of_grams.fit(as_given(X), y)
         np.testing.assert_allclose(here, model.cv_results_["mean_test_score"], rtol=1e-9)
     np.testing.assert_allclose(here, _loo_scores(loo, X, y, alphas), rtol=1e-9)

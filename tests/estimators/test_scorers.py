@@ -93,7 +93,7 @@ REGRESSION = [
 @pytest.mark.parametrize("cv", ["folds", "loo"])
 def test_every_scorer_of_targets_by_name(name, cv):
     folds = make_folds(3, POSITIVE, False)
-    how = {"alphas": ALPHAS, "scoring": name}
+    how = {"alphas": ALPHAS, "scoring": name, "weighting": "alignf"}
     model = al.MKLRegressorCV(KERNELS, cv=folds if cv == "folds" else "loo", **how)
     model.fit(REAL, POSITIVE)
     assert np.isfinite(model.best_score_)
@@ -126,6 +126,7 @@ def test_scorers_functions_and_several_by_name(strategy):
     X, y = TWO
     folds = make_folds(3, y, True)
     model = al.MKLClassifierCV(KERNELS, strategy=strategy, Cs=CS, cv=folds, tol=1e-9)
+    model.set_params(weighting=None if strategy else "alignf")
     scorers = {"f2": make_scorer(fbeta_score, beta=2), "auc": "roc_auc", "both": _of_model}
     several = clone(model).set_params(scoring=scorers, refit="both").fit(X, y)
     for name, scorer in (scorers | {"f2": _f2}).items():

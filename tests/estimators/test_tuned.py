@@ -109,7 +109,7 @@ def test_support_vector_regression_equals_grid_search(columns):
     X, y = smooth(columns=columns)
     cv = list(KFold(3).split(X))
     options = {"machine": "svr", "epsilon": 0.05, "tol": 1e-9}
-    tuned = al.MKLRegressorCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
+    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", Cs=CS, cv=cv, **options).fit(X, y)
     grid = GridSearchCV(
         al.MKLRegressor(KERNELS, **options),
         {"C": CS},
@@ -480,3 +480,28 @@ def test_statistics_of_one_training_set_are_held_at_a_time():
     al.MKLClassifierCV(al.RankOneKernels(), Cs=[1.0], **options).fit(X, y)
     assert len(rule.alive) == 7
     assert max(rule.alive) <= thread_count()  # one for each thread
+
+
+def test_learned_weights_beside_equal_ones_by_default():
+    """Both rules are in the table, on the folds of each alone; the better one is fitted."""
+    X, y = two_classes(80)
+    folds = list(KFold(4).split(X))
+    given = al.MKLClassifierCV(KERNELS, Cs=CS, cv=folds, tol=1e-8)
+    model = clone(given).fit(X, y)
+    assert set(model.cv_results_["param_weighting"]) == {"alignf", "uniform"}
+    scores = {}
+    for rule in ("alignf", "uniform"):
+        one = clone(given).set_params(weighting=rule).fit(X, y)
+        mine = model.cv_results_["param_weighting"] == rule
+        found = model.cv_results_["mean_test_score"][mine]
+        np.testing.assert_allclose(found, one.cv_results_["mean_test_score"], atol=1e-12)
+        scores[rule] = one.best_score_
+        assert f"{one.best_score_:.4f}" in model.summary().split("\n\n")[0]
+    assert model.best_score_ == pytest.approx(max(scores.values()))
+    assert scores[model.weighting_] == pytest.approx(model.best_score_)
+    # One kernel has one weight; leave-one-out and targets with own weights compare no rules.
+    assert "param_weighting" not in al.MKLClassifierCV(KERNELS[:1], Cs=CS).fit(X, y).cv_results_
+    alone = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0])
+    assert "param_weighting" not in alone.fit(X, X[:, 0]).cv_results_
+    assert "param_weighting" in clone(alone).set_params(cv=3).fit(X, X[:, 0]).cv_results_
+    assert not hasattr(clone(alone).set_params(per_target=True).fit(X, X[:, :2]), "cv_results_")

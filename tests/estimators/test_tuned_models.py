@@ -110,7 +110,9 @@ def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
 def test_nystrom_on_the_folds_is_a_grid_search(options):
     cv = np.arange(80) % 4
     options = {"machine": "nystrom", **options}
-    tuned = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=cv, **options).fit(X, LABELS)
+    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.1, 1.0], cv=cv, **options).fit(
+        X, LABELS
+    )
     assert tuned.chosen_machine_ == "nystrom"
     if "n_centers" in options:
         assert len(tuned.support_) <= 30
@@ -119,7 +121,9 @@ def test_nystrom_on_the_folds_is_a_grid_search(options):
     grid.fit(X, LABELS)
     found, expected = tuned.cv_results_, grid.cv_results_
     np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_score"], atol=0.03)
-    ridge = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], **options).fit(X, TARGETS)
+    ridge = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 1.0], **options).fit(
+        X, TARGETS
+    )
     assert ridge.n_splits_ == 5
     assert ridge.chosen_machine_ == "nystrom"
     assert ridge.score(X, TARGETS) > 0.5
