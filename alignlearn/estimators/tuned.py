@@ -82,6 +82,7 @@ _CLEAR = 2.0  # standard errors by which other members have to be better than th
 SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
+_EACH = ("alignf", "uniform")  # rules that a search of several given kernels tries by default
 _WEIGHTS_ALONE = ("uniform", "alignf")  # methods that only learn weights of the given kernels
 _OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # of ``model_``, beside its attributes
 
@@ -129,7 +130,7 @@ class Tuned(KernelModel):
     def _forget_fit(self):
         """Drop what earlier fits left, so that one that fails leaves none that is fitted."""
         # scikit-learn's tools set others
-        private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated"}
+        private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated", "_n_kernels"}
         for name in list(vars(self)):
             if name in private or (name.endswith("_") and not name.startswith("_")):
                 del self.__dict__[name]
@@ -174,10 +175,12 @@ class Tuned(KernelModel):
             As of `MKLClassifier.summary`. After a strategy first a line for each method: its best
             value, score and standard error of this over folds, for classes also the accuracy, on
             how many folds it was tried, and whether it is used; for an average the combination of
-            each of its models.
+            each of its models. Where several weightings were tried a line for each.
         """
         self._check_is_fitted()
         parts = [_method_table(self)] if self._members else []
+        if "param_weighting" in vars(self).get("cv_results_", ()):
+            parts = [_weighting_table(self)]
         if len(self._members) < 2:
             return "\n\n".join([*parts, super().summary(max_rows)])
         for m in self._members:
@@ -194,14 +197,22 @@ class Tuned(KernelModel):
         return search.request_groups(super().get_metadata_routing(), self.cv)
 
     def _rule(self):
-        """``weighting``, or what stands for None."""
+        """``weighting``, or what stands for None: a strategy, or `_EACH` of several kernels."""
         if self.weighting is not None:
             return self.weighting
         loo = isinstance(self.cv, str) and self.cv == "loo"
         # Its methods look at features, which samples may lack then.
         gaps = self.missing == "tables"
         asked = self.strategy is not None or (self.kernels is None and not loo and not gaps)
-        return "auto" if asked else "alignf"
+        if asked:
+            return "auto"
+        # One kernel has one weight, and leave-one-out leaves no sample out of the weights.
+        alone = vars(self).get("_n_kernels") == 1 or loo or self._leaves_one_out_by_default()
+        return "alignf" if alone else list(_EACH)
+
+    def _leaves_one_out_by_default(self):
+        """Whether a search of one weighting leaves one sample out, or targets have own weights."""
+        return False
 
     def _by_strategy(self):
         found = isinstance(self._rule(), str) and self._rule() == "auto"
@@ -254,7 +265,9 @@ class Tuned(KernelModel):
     def _open(self, X, sample_weight):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        return super()._open(X, sample_weight)
+        source = super()._open(X, sample_weight)
+        self._n_kernels = len(source.names)
+        return source
 
     # The search
 
@@ -615,6 +628,22 @@ class _Shaped(NamedTuple):
         return raw[:, 0] if self.one else raw
 
 
+def _weighting_table(estimator):
+    """The table of the weightings: the best value of each, its score, and whether it is used."""
+    results = estimator.cv_results_
+    rules, score = results["param_weighting"], results["mean_test_score"]
+    parameter = next(n[6:] for n in results if n.startswith("param_") and n != "param_weighting")
+    rows, numbers = [], range(len(rules))
+    for rule in {id(rule): rule for rule in rules}.values():
+        index = np.array([k for k in numbers if rules[k] is rule])
+        used = estimator.best_index_ in index
+        best = estimator.best_index_ if used else index[search.first_best(score[index])]
+        error = results["std_test_score"][best] / np.sqrt(max(results["n_splits"][best] - 1, 1))
+        value = f"{results[f'param_{parameter}'][best]:.3g}"
+        rows.append((str(rule), value, f"{score[best]:.4f}", f"{error:.4f}", "yes" if used else ""))
+    return table(rows, ("weighting", parameter, "score", "s.e.", "used"))
+
+
 def _method_table(estimator):
     """The table of the methods: the best candidate of each, its score, and whether it is used."""
     results = estimator.cv_results_
@@ -698,7 +727,8 @@ class MKLClassifierCV(Tuned, KernelClassifier):
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
-        where ``kernels`` is None or a ``strategy`` is given, else "alignf".
+        where ``kernels`` is None or a ``strategy`` is given, else ``["alignf", "uniform"]``,
+        learned weights beside equal ones, and "alignf" for one kernel.
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
     machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
@@ -822,7 +852,9 @@ calibration_, n_features_in_, feature_names_in_
     >>> y = np.linalg.norm(X, axis=1) < 1.1
     >>> model = MKLClassifierCV([Gaussian(0.1), Gaussian(1.0)], Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
     >>> model.C_ in (0.1, 1.0, 10.0), model.cv_results_["mean_test_score"].shape
-    (True, (3,))
+    (True, (6,))
+    >>> print(model.summary().splitlines()[0].split())  # learned weights beside equal ones
+    ['weighting', 'C', 'score', 's.e.', 'used']
     >>> model.best_score_ > 0.8
     True
     """
@@ -993,7 +1025,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     kernels, epsilon, n_centers, memory, normalize, tol, max_iter
         As in `MKLRegressor`. Leave-one-out needs the Gram matrix.
     weighting : str, object, or list of them, optional
-        As in `MKLClassifierCV`; with ``cv="loo"`` the default is "alignf".
+        As in `MKLClassifierCV`; but "alignf" with ``per_target`` and for leave-one-out, which does
+        not compare weightings, as the default ``cv`` of "krr" and ``cv="loo"``.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
@@ -1122,6 +1155,9 @@ feature_names_in_
 
     def _check_missing(self):
         return self.missing  # by `per_target.check_missing`
+
+    def _leaves_one_out_by_default(self):
+        return self.per_target or (self.cv is None and self.machine in ("auto", "krr"))
 
     def _leave_one_out(self, n_samples):
         few = self.machine == "auto" and n_samples <= MOST_PAIRED

@@ -55,7 +55,7 @@ def test_a_table_gives_what_the_library_gives(folder, capsys):
     Z = (X - X[first].mean(0)) / X[first].std(0)
     gammas = [0.25, 0.5, 1.0]
     kernels = [*map(al.Gaussian, gammas), *map(al.Laplacian, gammas)]
-    clf = al.MKLClassifierCV(kernels, random_state=0).fit(Z[first], y[first])
+    clf = al.MKLClassifierCV(kernels, weighting="alignf", random_state=0).fit(Z[first], y[first])
     np.testing.assert_allclose(list(found["weights"].values()), clf.weights_, atol=1e-9)
     interval = al.alignment_interval(Z[second], y[second], clf.kernel_, 0.1)
     said = found["alignment"]

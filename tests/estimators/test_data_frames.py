@@ -82,7 +82,7 @@ def _statistics(form):
 
 
 def _tuned(form):
-    model = al.MKLRegressorCV("precomputed", alphas=[0.1, 1.0], cv=3)
+    model = al.MKLRegressorCV("precomputed", weighting="alignf", alphas=[0.1, 1.0], cv=3)
     model.fit([form(K) for K in TRAIN], REAL)
     return model.cv_results_["mean_test_score"], model.predict([form(K) for K in TEST])
 
@@ -103,7 +103,9 @@ GRAMS = {
         k(np.arange(30)[:, None]) for k in precomputed_kernels([form(K) for K in TRAIN])[1]
     ],
     "MKLClassifier": _given(al.MKLClassifier, LABELS),
-    "MKLClassifierCV": _given(lambda kernels: al.MKLClassifierCV(kernels, Cs=[1.0]), LABELS),
+    "MKLClassifierCV": _given(
+        lambda kernels: al.MKLClassifierCV(kernels, weighting="alignf", Cs=[1.0]), LABELS
+    ),
     "MKLRegressor": _given(al.MKLRegressor, REAL),
     "MKLRegressor, svr": _given(lambda kernels: al.MKLRegressor(kernels, machine="svr"), REAL),
     "MKLRegressor, lkrr": _given(lambda kernels: al.MKLRegressor(kernels, weighting="lkrr"), REAL),
@@ -144,7 +146,7 @@ SAMPLES = {
     "alignment_statistics": lambda X, y: al.alignment_statistics(X, y, KERNELS).M,
     "AlignmentAccumulator": lambda X, y: al.AlignmentAccumulator().update(X, y).statistics().M,
     "MKLClassifierCV": lambda X, y: (
-        al.MKLClassifierCV(KERNELS, cv=3).fit(X, y).decision_function(X)
+        al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3).fit(X, y).decision_function(X)
     ),
     "MKLRegressor": lambda X, y: al.MKLRegressor(KERNELS).fit(X, X @ [1.0, 2.0, 0.0]).predict(X),
     "KernelCombiner": lambda X, y: al.KernelCombiner(KERNELS).fit(X, y).transform(X[:4]),

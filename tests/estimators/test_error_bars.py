@@ -158,7 +158,7 @@ def left_out(folds):
 @pytest.mark.parametrize("tuned", [False, True])
 def test_intervals_are_those_of_refits_with_the_learned_kernel(folds, coverage, tuned):
     model = al.MKLRegressor(KERNELS, alpha=ALPHA)
-    model = al.MKLRegressorCV(KERNELS, alphas=[ALPHA], cv=3) if tuned else model
+    model = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[ALPHA], cv=3) if tuned else model
     model.fit(X, Y)
     found = closed_form(model, NEW, coverage, folds=folds)
     given = [(1.0, model.kernel_(X), model.kernel_(NEW, X), ALPHA)]

@@ -178,7 +178,7 @@ def test_what_the_error_of_an_indefinite_matrix_advises_works():
     [
         al.MKLClassifier("precomputed", probability="sigmoid"),
         al.MKLClassifier("precomputed", weighting="lkrr"),
-        al.MKLClassifierCV("precomputed", Cs=[1.0, 10.0], cv=2),
+        al.MKLClassifierCV("precomputed", weighting="alignf", Cs=[1.0, 10.0], cv=2),
         al.MKLRegressor("precomputed"),
         al.MKLRegressorCV("precomputed", alphas=[0.1, 1.0]),
         al.KernelCombiner("precomputed"),

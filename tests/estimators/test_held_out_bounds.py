@@ -88,7 +88,7 @@ def test_any_classifier(form):
     clf = {
         "linear": al.MKLClassifier(["linear"]),
         "rank one": al.MKLClassifier(al.RankOneKernels()),
-        "cv": al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3),
+        "cv": al.MKLClassifierCV(LADDER, weighting="alignf", Cs=[0.1, 1.0], cv=3),
         "precomputed": al.MKLClassifier("precomputed"),
     }.get(form, al.MKLClassifier(LADDER))
     if form == "precomputed":

@@ -130,7 +130,7 @@ def test_every_kind_of_kernels(form):
         "linear": lambda: al.MKLClassifier(["linear", al.Columns(al.Linear(), [0])]),
         "rank one": lambda: al.MKLClassifier(al.RankOneKernels()),
         "precomputed": lambda: al.MKLClassifier("precomputed"),
-        "cv": lambda: al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3),
+        "cv": lambda: al.MKLClassifierCV(LADDER, weighting="alignf", Cs=[0.1, 1.0], cv=3),
         "one-stage": lambda: al.MKLClassifier(LADDER, weighting="l1-svm"),
     }[form]().fit(X, y)
     radius2 = None

@@ -146,7 +146,9 @@ def _loo_scores(model, X, y, alphas):
 def test_one_feature_alone():
     X, y = counts(20, 1)
     for cv in (None, 4):
-        model = al.MKLRegressorCV(al.RankOneKernels(), alphas=[0.1, 1.0], cv=cv).fit(X, y)
+        model = al.MKLRegressorCV(
+            al.RankOneKernels(), weighting="alignf", alphas=[0.1, 1.0], cv=cv
+        ).fit(X, y)
         machine = KernelRidge(model.alpha_).fit(model.kernel_(X), y)
         np.testing.assert_allclose(model.predict(X), machine.predict(model.kernel_(X)), rtol=1e-10)
 

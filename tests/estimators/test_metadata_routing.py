@@ -18,9 +18,9 @@ import alignlearn as al
 KERNELS = [al.Gaussian(0.1), al.Linear()]
 CS = [0.1, 10.0]
 TUNED = [
-    al.MKLClassifierCV(KERNELS, Cs=CS, cv=GroupKFold(3)),
-    al.MKLRegressorCV(KERNELS, alphas=[0.1, 10.0], cv=GroupKFold(3)),
-    al.MKLRegressorCV(KERNELS, machine="svr", Cs=CS, cv=GroupKFold(3)),
+    al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=GroupKFold(3)),
+    al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 10.0], cv=GroupKFold(3)),
+    al.MKLRegressorCV(KERNELS, weighting="alignf", machine="svr", Cs=CS, cv=GroupKFold(3)),
 ]
 
 
@@ -56,7 +56,7 @@ def _requests(estimator):
 
 
 def test_requests_are_those_of_a_scikit_learn_estimator_of_this_signature():
-    ours, theirs = al.MKLClassifierCV(KERNELS), Reference()
+    ours, theirs = al.MKLClassifierCV(KERNELS, weighting="alignf"), Reference()
     assert _requests(ours) == _requests(theirs)
     for request in (True, False, None, "subject"):
         assert ours.set_fit_request(groups=request) is ours
@@ -137,7 +137,9 @@ def test_other_names_and_explicit_requests():
     with pytest.raises(TypeError, match="unexpected argument"):
         never.fit(X, y, groups=groups)
     # What the splitter asks for counts from when it is there, also after another request.
-    late = al.MKLClassifierCV(KERNELS, Cs=CS).set_score_request(sample_weight=True)
+    late = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS).set_score_request(
+        sample_weight=True
+    )
     assert _requests(late)["fit"]["groups"] is None
     assert _requests(late.set_params(cv=GroupKFold(3)))["fit"]["groups"] is True
 
@@ -145,7 +147,9 @@ def test_other_names_and_explicit_requests():
 def test_groups_that_no_one_asked_for_are_an_error():
     X, y, groups = _data(TUNED[0])
     with pytest.raises(ValueError, match=r"groups[\s\S]*MKLClassifierCV.fit"):
-        make_pipeline(al.MKLClassifierCV(KERNELS, Cs=CS)).fit(X, y, groups=groups)
+        make_pipeline(al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS)).fit(
+            X, y, groups=groups
+        )
 
 
 @pytest.mark.parametrize(

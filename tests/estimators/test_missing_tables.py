@@ -293,11 +293,13 @@ def test_searches_are_grid_searches(name):
     fixed = {**KERNELS, "a": [al.Gaussian(0.3), "linear"]}
     if name == "ridge":
         model, y, grid = al.MKLRegressor(fixed, missing="tables"), TARGET, [0.01, 1.0]
-        found = al.MKLRegressorCV(fixed, missing="tables", alphas=grid, cv=FOLDS, scoring="r2")
+        found = al.MKLRegressorCV(
+            fixed, weighting="alignf", missing="tables", alphas=grid, cv=FOLDS, scoring="r2"
+        )
         grid = {"alpha": grid}
     else:
         model, y, grid = al.MKLClassifier(fixed, missing="tables"), THREE, [0.1, 10.0]
-        found = al.MKLClassifierCV(fixed, missing="tables", Cs=grid, cv=FOLDS)
+        found = al.MKLClassifierCV(fixed, weighting="alignf", missing="tables", Cs=grid, cv=FOLDS)
         grid = {"C": grid}
     tables = al.Tables(X)
     expected = GridSearchCV(model, grid, cv=FOLDS).fit(tables, y)
@@ -320,7 +322,9 @@ def test_leave_one_out_and_probabilities():
         S -= np.outer(S.sum(1), S.sum(0)) / S.sum()
         errors.append(-np.sqrt(np.mean(np.square((S @ TARGET) / S.diagonal()))))
     np.testing.assert_allclose(found.cv_results_["mean_test_score"], errors, rtol=1e-8)
-    sure = al.MKLClassifierCV(KERNELS, missing="tables", Cs=[1.0], cv=2, probability="sigmoid")
+    sure = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", missing="tables", Cs=[1.0], cv=2, probability="sigmoid"
+    )
     P = sure.fit(X, THREE).predict_proba(NEW)
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
 
@@ -452,7 +456,9 @@ def test_what_else_is_refused(model):
         al.MKLClassifierCV(KERNELS, missing="tables", strategy="best").fit(X, LABELS)
     only = [np.arange(0, M, 2), np.arange(1, M, 2)]
     b = {**X, "b": np.where(np.isin(np.arange(M), only[0])[:, None], B[:M], np.nan)}
-    search = al.MKLRegressorCV(KERNELS, missing="tables", cv=[(only[1], only[0])])
+    search = al.MKLRegressorCV(
+        KERNELS, weighting="alignf", missing="tables", cv=[(only[1], only[0])]
+    )
     with pytest.raises(ValueError, match="no pair of training samples has the table 'b'"):
         search.fit(b, TARGET)
 

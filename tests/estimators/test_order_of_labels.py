@@ -107,7 +107,9 @@ def test_statistics():
 def test_ties_up_to_rounding_go_to_the_first_value():
     X, y = noisy()
     sums = iter([0.3, 0.1 + 0.2, 0.3] * 2)  # the second is larger by rounding alone
-    model = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0, 10.0], cv=2, scoring=lambda *_: next(sums))
+    model = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=[0.1, 1.0, 10.0], cv=2, scoring=lambda *_: next(sums)
+    )
     model.fit(X, y)
     assert model.C_ == 0.1
     assert model.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
@@ -118,6 +120,6 @@ def test_folds_of_missing_labels_are_refused(missing):
     X, y = noisy(m=40)
     for labels in ([missing] * 20 + [1.0] * 20, np.r_[np.full(20, missing), np.ones(20)]):
         with pytest.raises(ValueError, match="cv holds NaN"):
-            al.MKLClassifierCV(KERNELS, cv=labels).fit(X, y)
+            al.MKLClassifierCV(KERNELS, weighting="alignf", cv=labels).fit(X, y)
         with pytest.raises(ValueError, match="cv holds NaN"):
             make_folds(labels, X[:, 0], False)

@@ -46,7 +46,9 @@ def test_equal_to_scikit_learn_on_the_same_folds(method, load, weighted):
     np.testing.assert_allclose(p, oracle.predict_proba(new), atol=1e-6)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
     # The tuned estimator calibrates on its own folds, with what the search has learned.
-    tuned = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, tol=1e-9, probability=method)
+    tuned = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=[1.0], cv=folds, tol=1e-9, probability=method
+    )
     tuned.fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(tuned.predict_proba(new), p, atol=1e-8)
     # Decisions and labels are those of the estimator without probabilities.
@@ -62,7 +64,9 @@ def test_probabilities_say_more_than_the_shares_of_the_classes(load):
     constant = np.tile(shares, (len(new), 1))
     wide = y_new[:, None] == np.unique(y)
     for method, factor in (("sigmoid", 0.3), ("isotonic", 0.5)):
-        model = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0, 10.0], probability=method).fit(X, y)
+        model = al.MKLClassifierCV(
+            KERNELS, weighting="alignf", Cs=[0.1, 1.0, 10.0], probability=method
+        ).fit(X, y)
         p = model.predict_proba(new)
         brier, of_constant = np.square(p - wide).sum(), np.square(constant - wide).sum()
         assert brier < factor * of_constant
@@ -80,10 +84,10 @@ def test_statistics_of_all_folds_come_from_one_pass(monkeypatch):
     al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, y)
     assert passes.count("pair_sums") == 2
     passes.clear()
-    al.MKLClassifierCV(KERNELS, probability="sigmoid").fit(X, y)
+    al.MKLClassifierCV(KERNELS, weighting="alignf", probability="sigmoid").fit(X, y)
     assert passes.count("pair_sums") == 3  # the search, the folds of sets of classes, the last fit
     passes.clear()
-    al.MKLClassifierCV(KERNELS).fit(X, y)
+    al.MKLClassifierCV(KERNELS, weighting="alignf").fit(X, y)
     assert passes.count("pair_sums") == 2  # what "auto" calibrates on the search has found
 
 
@@ -128,7 +132,7 @@ def test_weights_of_zero_leave_samples_out():
     weight = np.arange(len(y)) % 4 > 0
     for model in (
         al.MKLClassifier(KERNELS, probability="sigmoid", tol=1e-9),
-        al.MKLClassifierCV(KERNELS, probability="sigmoid", tol=1e-9, Cs=[1.0]),
+        al.MKLClassifierCV(KERNELS, weighting="alignf", probability="sigmoid", tol=1e-9, Cs=[1.0]),
     ):
         folds = np.arange(len(y)) % 3
         if hasattr(model, "cv"):
@@ -179,7 +183,9 @@ def test_folds_without_a_class_are_named():
         al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, rare)
     folds = np.arange(len(y)) % 3
     with pytest.raises(ValueError, match="class 'alone' is missing in that of fold 1"):
-        al.MKLClassifierCV(KERNELS, probability="sigmoid", cv=folds).fit(X, rare)
+        al.MKLClassifierCV(KERNELS, weighting="alignf", probability="sigmoid", cv=folds).fit(
+            X, rare
+        )
     rare[9] = "alone"
     model = al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, rare)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
@@ -190,7 +196,9 @@ def test_folds_that_are_no_partition():
     """Test sets that overlap count a sample in each; every decision is on a sample not seen."""
     X, y, new, _ = halves(load_breast_cancer)
     cv = ShuffleSplit(4, test_size=0.4, random_state=0)
-    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=cv, probability="sigmoid").fit(X, y)
+    model = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=[1.0], cv=cv, probability="sigmoid"
+    ).fit(X, y)
     assert np.all((model.predict_proba(new) > 0) & (model.predict_proba(new) < 1))
     groups = np.arange(len(y)) // 10
     model.set_params(cv=GroupKFold(3)).fit(X, y, groups=groups)
@@ -215,7 +223,9 @@ def test_temperature_is_the_slope_of_largest_smoothed_likelihood(load, weighted)
     X, y, new, _ = halves(load)
     weight = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
     folds = make_folds(4, y, True)
-    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, tol=1e-9).fit(X, y, weight)
+    model = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[1.0], cv=folds, tol=1e-9).fit(
+        X, y, weight
+    )
     slope = model.calibration_.calibrators[0].slope
     classes, codes = np.unique(y, return_inverse=True)
     plain = al.MKLClassifier(KERNELS, multiclass="ovo", tol=1e-9)
@@ -247,9 +257,13 @@ def test_probabilities_by_default_of_a_strategy_and_their_tools():
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(new))
     assert model.calibration_.scores == ()  # a pickle holds nothing for every sample
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(new), P)
-    stack = StackingClassifier([("mkl", al.MKLClassifierCV(KERNELS, cv=3))], cv=3)
+    stack = StackingClassifier(
+        [("mkl", al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3))], cv=3
+    )
     assert stack.fit(X, y).score(new, y_new) > 0.9
-    weighted = al.MKLClassifierCV(KERNELS, cv=3, class_weight="balanced").fit(X, y)
+    weighted = al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3, class_weight="balanced").fit(
+        X, y
+    )
     assert type(weighted.calibration_.calibrators[0]).__name__ == "Sigmoid"
     with pytest.raises(ValueError, match="fit"):
         model.predict_set(new)
@@ -260,7 +274,7 @@ def test_no_probabilities_where_a_training_set_lacks_a_class(kernels):
     X, y, _, _ = halves(load_iris)
     rare = y.astype("U20")
     rare[7] = "alone"
-    model = al.MKLClassifierCV(kernels, cv=3)
+    model = al.MKLClassifierCV(kernels, weighting="alignf", cv=3)
     assert hasattr(model, "predict_proba")
     model.fit(X, rare)
     assert not hasattr(model, "predict_proba")

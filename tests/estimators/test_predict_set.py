@@ -85,7 +85,10 @@ def test_sets_that_may_cover_too_little_are_doubted():
     for model, reason in (
         (of_strategy.set_params(probability="isotonic"), "a strategy chose the models"),
         (isotonic, "the isotonic probabilities of 3 classes were calibrated on 90 samples"),
-        (al.MKLClassifierCV(KERNELS, Cs=[1.0], probability="isotonic"), "the isotonic"),
+        (
+            al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[1.0], probability="isotonic"),
+            "the isotonic",
+        ),
     ):
         model.fit(X, y)
         for per_class in (False, True):

@@ -73,7 +73,9 @@ def test_every_scorer_of_classes_by_name(name, n_classes):
         pytest.skip("it is not for these labels")
     if not np.isfinite(expected).all():
         pytest.skip("it is not defined for these predictions")
-    model = al.MKLClassifierCV(KERNELS, Cs=CS, cv=folds, scoring=name, tol=1e-9).fit(X, y)
+    model = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=CS, cv=folds, scoring=name, tol=1e-9
+    ).fit(X, y)
     found = model.cv_results_["mean_test_score"]
     if name in PROBABILITIES:
         assert np.isfinite(found).all()
@@ -160,7 +162,9 @@ def test_scorers_see_the_samples_of_the_fold_only():
         return accuracy_score(y, estimator.predict(X))
 
     folds = make_folds(3, y, True)
-    al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, scoring=of_samples).fit(X, y)
+    al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[1.0], cv=folds, scoring=of_samples).fit(
+        X, y
+    )
     for found, (_, test) in zip(seen, folds):
         np.testing.assert_array_equal(found, X[test])
 
@@ -168,20 +172,22 @@ def test_scorers_see_the_samples_of_the_fold_only():
         return accuracy_score(y[:3], estimator.predict(X[:3]))
 
     with pytest.raises(ValueError, match="known for the samples of the fold only"):
-        al.MKLClassifierCV(KERNELS, Cs=[1.0], scoring=of_others).fit(X, y)
+        al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[1.0], scoring=of_others).fit(X, y)
 
 
 def test_weights_go_to_scorers_that_take_them():
     X, y = TWO
     weight = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
     folds = make_folds(3, y, True)
-    model = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=folds, scoring="roc_auc", tol=1e-9)
+    model = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=[1.0], cv=folds, scoring="roc_auc", tol=1e-9
+    )
     found = model.fit(X, y, sample_weight=weight).cv_results_["split0_test_score"]
     train, test = folds[0]
     plain = al.MKLClassifier(KERNELS, C=1.0, tol=1e-9).fit(X[train], y[train], weight[train])
     want = roc_auc_score(y[test], plain.decision_function(X[test]), sample_weight=weight[test])
     np.testing.assert_allclose(found, want, atol=1e-9)
-    regressor = al.MKLRegressorCV(KERNELS, cv=3, scoring="max_error")
+    regressor = al.MKLRegressorCV(KERNELS, weighting="alignf", cv=3, scoring="max_error")
     with pytest.raises(ValueError, match="max_error' takes no sample_weight"):
         regressor.fit(REAL, POSITIVE, sample_weight=np.arange(1.0, 81.0))
 

@@ -379,7 +379,7 @@ def test_kernels_of_ones_own():
     assert given.predict([K[:7] for K in grams]).shape == (7,)
     one = al.MKLClassifierCV([al.Gaussian()], weighting="auto").fit(X, y)
     assert set(one.cv_results_["param_method"]) == {"uniform", "scaled-uniform"}
-    assert al.MKLClassifierCV(kernels).fit(X, y).weights_.size == 3
+    assert al.MKLClassifierCV(kernels, weighting="alignf").fit(X, y).weights_.size == 3
     asked = al.MKLClassifierCV(kernels, strategy="best").fit(X, y)
     assert "single" in asked.cv_results_["param_method"]
 

@@ -383,7 +383,7 @@ def test_searches_on_given_matrices(tmp_path):
     al.save(model, tmp_path / "model")
     loaded = al.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict(stack[:9]), model.predict(stack[:9]))
-    tuned = al.MKLRegressorCV("precomputed", cv=3).fit(stack[:30], TARGET[:30])
+    tuned = al.MKLRegressorCV("precomputed", weighting="alignf", cv=3).fit(stack[:30], TARGET[:30])
     assert tuned.table_names_in_ == ("genes", "lipids")
     assert tuned.predict(stack[30:]).shape == (10,)
     assert tuned.kernel_table(stack[:30], TARGET[:30], folds=3)["spread"].shape == (2,)

@@ -94,7 +94,7 @@ def test_more_classes_with_class_weights_and_overlapping_test_sets(multiclass):
 def test_ridge_equals_grid_search(columns):
     X, y = smooth(columns=columns)
     cv = list(KFold(5, shuffle=True, random_state=0).split(X))
-    tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS, cv=cv).fit(X, y)
+    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=ALPHAS, cv=cv).fit(X, y)
     grid = GridSearchCV(
         al.MKLRegressor(KERNELS), {"alpha": ALPHAS}, cv=cv, scoring="neg_root_mean_squared_error"
     ).fit(X, y)
@@ -177,7 +177,10 @@ def test_default_is_leave_one_out_for_one_weighting_only():
     assert one.n_splits_ == 90
     several = al.MKLRegressorCV(KERNELS, alphas=alphas, weighting=["align", "alignf"]).fit(X, y)
     assert several.n_splits_ == 5
-    assert al.MKLRegressorCV(KERNELS, machine="svr", Cs=[1.0]).fit(X, y).n_splits_ == 5
+    assert (
+        al.MKLRegressorCV(KERNELS, weighting="alignf", machine="svr", Cs=[1.0]).fit(X, y).n_splits_
+        == 5
+    )
 
 
 def test_given_grams_equal_kernels():
@@ -205,7 +208,9 @@ def test_rank_one_kernels_equal_grid_search(form):
     cv = list(StratifiedKFold(3).split(X, y))
     base = al.MKLClassifier(al.RankOneKernels(), tol=1e-8)
     grid = GridSearchCV(base, {"C": CS}, cv=cv).fit(X, y)
-    tuned = al.MKLClassifierCV(al.RankOneKernels(), Cs=CS, cv=cv, tol=1e-8).fit(form(X), y)
+    tuned = al.MKLClassifierCV(al.RankOneKernels(), weighting="alignf", Cs=CS, cv=cv, tol=1e-8).fit(
+        form(X), y
+    )
     assert_same_search(tuned, grid)
     np.testing.assert_allclose(tuned.coef_, grid.best_estimator_.coef_, rtol=1e-6, atol=1e-9)
 
@@ -226,7 +231,9 @@ def test_scoring_of_classifiers():
         al.MKLClassifier(KERNELS, tol=1e-8), {"C": CS}, cv=cv, scoring="balanced_accuracy"
     ).fit(X, y)
     for scoring in ("balanced_accuracy", balanced_accuracy_score):
-        tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, scoring=scoring, tol=1e-8).fit(X, y)
+        tuned = al.MKLClassifierCV(
+            KERNELS, weighting="alignf", Cs=CS, cv=cv, scoring=scoring, tol=1e-8
+        ).fit(X, y)
         assert_same_search(tuned, grid)
 
 
@@ -235,7 +242,7 @@ def test_scoring_of_regressors(scoring):
     X, y = smooth()
     cv = list(KFold(3).split(X))
     grid = GridSearchCV(al.MKLRegressor(KERNELS), {"alpha": ALPHAS}, cv=cv, scoring=scoring)
-    tuned = al.MKLRegressorCV(KERNELS, alphas=ALPHAS, cv=cv, scoring=scoring)
+    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=ALPHAS, cv=cv, scoring=scoring)
     assert_same_search(tuned.fit(X, y), grid.fit(X, y))
 
 
@@ -265,13 +272,17 @@ def test_labels_and_shuffles_repeat():
     groups = [int(i % 3) for i in range(70)]
     pairs = [(np.flatnonzero(np.arange(70) % 3 != f), np.arange(f, 70, 3)) for f in range(3)]
     found = [
-        al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y).cv_results_["mean_test_score"]
+        al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=cv)
+        .fit(X, y)
+        .cv_results_["mean_test_score"]
         for cv in (labels, groups, pairs, iter(pairs))
     ]
     for scores in found[1:]:
         np.testing.assert_array_equal(scores, found[0])
     seeds = [
-        al.MKLClassifierCV(KERNELS, Cs=[0.5], random_state=s).fit(X, y).best_score_
+        al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.5], random_state=s)
+        .fit(X, y)
+        .best_score_
         for s in (None, None, 0, 1, 2, 3)
     ]
     assert seeds[0] == seeds[1]
@@ -288,11 +299,13 @@ def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
     # The last pass is that of the fit on everything.
     assert passes.count("pair_sums") == 2
     passes.clear()
-    al.MKLClassifierCV(KERNELS, Cs=CS, cv=list(ShuffleSplit(3, random_state=0).split(X))).fit(X, y)
+    al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=CS, cv=list(ShuffleSplit(3, random_state=0).split(X))
+    ).fit(X, y)
     assert passes.count("pair_sums") == 2
     passes.clear()
     halves = [(np.arange(30), np.arange(30, 60)), (np.arange(30, 60), np.arange(30))]
-    al.MKLClassifierCV(KERNELS, Cs=CS, cv=halves).fit(X, y)
+    al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=halves).fit(X, y)
     assert passes.count("pair_sums") == 3
 
 
@@ -352,7 +365,7 @@ def test_less_time_than_a_grid_search():
     ours, theirs = [], []
     for _ in range(3):
         start = time.process_time()  # which other work on the machine does not change much
-        al.MKLClassifierCV(KERNELS, Cs=Cs, cv=cv).fit(X, y)
+        al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=Cs, cv=cv).fit(X, y)
         ours.append(time.process_time() - start)
         start = time.process_time()
         GridSearchCV(al.MKLClassifier(KERNELS), {"C": Cs}, cv=cv).fit(X, y)
@@ -407,7 +420,7 @@ def _checks(estimators):
 @_checks(
     [
         al.MKLClassifierCV(Cs=[0.1, 1.0]),
-        al.MKLClassifierCV(kernels=al.RankOneKernels(), Cs=[1.0], cv=2),
+        al.MKLClassifierCV(kernels=al.RankOneKernels(), weighting="alignf", Cs=[1.0], cv=2),
         al.MKLRegressorCV(),
         al.MKLRegressorCV(weighting=["align", "alignf"], alphas=[0.1, 1.0], cv=3),
         al.MKLRegressorCV(machine="svr", Cs=[1.0, 10.0]),
@@ -426,14 +439,16 @@ def test_scikit_learn_check(estimator, check):
 def test_groups_are_handed_to_the_splitter():
     X, y = two_classes(60)
     groups = np.arange(60) // 6
-    found = al.MKLClassifierCV(KERNELS, Cs=CS, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    found = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=GroupKFold(3)).fit(
+        X, y, groups=groups
+    )
     cv = list(GroupKFold(3).split(X, y, groups))
-    expected = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv).fit(X, y)
+    expected = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=cv).fit(X, y)
     np.testing.assert_array_equal(
         found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"]
     )
     targets = X[:, 0] + y
-    ridge = al.MKLRegressorCV(KERNELS, alphas=[1.0], cv=GroupKFold(3))
+    ridge = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[1.0], cv=GroupKFold(3))
     ridge.fit(X, targets, groups=groups)
     assert ridge.n_splits_ == 3
 

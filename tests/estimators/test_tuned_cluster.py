@@ -25,10 +25,16 @@ LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])
 CASES = {
     "classes": (al.MKLClassifierCV(LADDER, weighting=["alignf", "uniform"], cv=3), LABELS),
     "one-stage": (al.MKLClassifierCV(LADDER, weighting="l1-svm", Cs=[0.1, 1.0], cv=2), LABELS),
-    "probability": (al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=3, probability="sigmoid"), LABELS),
-    "ridge": (al.MKLRegressorCV(LADDER, cv=4), TARGETS),
+    "probability": (
+        al.MKLClassifierCV(LADDER, weighting="alignf", Cs=[0.1, 1.0], cv=3, probability="sigmoid"),
+        LABELS,
+    ),
+    "ridge": (al.MKLRegressorCV(LADDER, weighting="alignf", cv=4), TARGETS),
     "leave-one-out": (al.MKLRegressorCV(LADDER), TARGETS),
-    "svr": (al.MKLRegressorCV(LADDER, machine="svr", Cs=[0.1, 1.0], cv=3), TARGETS),
+    "svr": (
+        al.MKLRegressorCV(LADDER, weighting="alignf", machine="svr", Cs=[0.1, 1.0], cv=3),
+        TARGETS,
+    ),
 }
 
 
@@ -113,7 +119,9 @@ def test_folds_are_fitted_by_workers(dask_client):
     with pytest.raises(AssertionError):
         al.MKLClassifierCV(LADDER, cv=folds, **options).fit(X, LABELS)
     model = al.MKLClassifierCV(LADDER, cv=(fold for fold in folds), client=dask_client, **options)
-    expected = al.MKLClassifierCV(LADDER, Cs=[0.1, 1.0], cv=folds).fit(X, LABELS)
+    expected = al.MKLClassifierCV(LADDER, weighting="alignf", Cs=[0.1, 1.0], cv=folds).fit(
+        X, LABELS
+    )
     np.testing.assert_allclose(
         model.fit(X, LABELS).cv_results_["mean_test_score"],
         expected.cv_results_["mean_test_score"],
@@ -121,7 +129,9 @@ def test_folds_are_fitted_by_workers(dask_client):
 
 
 def test_warnings_of_workers_are_given_here(dask_client):
-    model = al.MKLClassifierCV(LADDER, Cs=[1e3], cv=2, max_iter=1, client=dask_client)
+    model = al.MKLClassifierCV(
+        LADDER, weighting="alignf", Cs=[1e3], cv=2, max_iter=1, client=dask_client
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, LABELS)
@@ -136,7 +146,9 @@ def test_errors_of_folds_are_those_of_one_process(dask_client):
     groups = np.repeat([0, 1], [30, 60])
     for client in (None, dask_client):
         with pytest.raises(ValueError, match="every kernel is constant on a training set"):
-            al.MKLClassifierCV(LADDER, cv=groups, client=client).fit(flat, LABELS)
+            al.MKLClassifierCV(LADDER, weighting="alignf", cv=groups, client=client).fit(
+                flat, LABELS
+            )
 
 
 def test_given_matrices_with_a_client(dask_client):

@@ -26,7 +26,9 @@ def average():
 
 
 def test_a_grid_ends_with_a_plain_model():
-    tuned = al.MKLClassifierCV(KERNELS, cv=3, probability="sigmoid").fit(X, LABELS)
+    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3, probability="sigmoid").fit(
+        X, LABELS
+    )
     plain = tuned.model_
     assert type(plain) is al.MKLClassifier
     assert plain.C == tuned.C_
@@ -131,7 +133,12 @@ def test_nystrom_on_the_folds_is_a_grid_search(options):
 
 def test_the_machine_in_the_features():
     tuned = al.MKLClassifierCV(
-        al.RankOneKernels(), machine="dual-cd", Cs=[0.1, 1.0], cv=3, probability="sigmoid"
+        al.RankOneKernels(),
+        weighting="alignf",
+        machine="dual-cd",
+        Cs=[0.1, 1.0],
+        cv=3,
+        probability="sigmoid",
     ).fit(X, X[:, 0] > 0.0)
     assert tuned.chosen_machine_ == "dual-cd"
     assert tuned.score(X, X[:, 0] > 0.0) > 0.9

@@ -57,7 +57,9 @@ def test_every_learner_has_it(make):
 
 
 def test_folds_learn_without_the_diagonal_too():
-    search = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=SPLITS, unbiased=True).fit(X, LABELS)
+    search = al.MKLClassifierCV(
+        KERNELS, weighting="alignf", Cs=[1.0], cv=SPLITS, unbiased=True
+    ).fit(X, LABELS)
     scores = [
         al.MKLClassifier(search.kernels_, unbiased=True).fit(X[a], LABELS[a]).score(X[b], LABELS[b])
         for a, b in SPLITS

@@ -133,7 +133,9 @@ def test_scores_by_a_function_get_the_weights():
             by_call.fit(X, y, sample_weight=weight).cv_results_["mean_test_score"],
         )
     with pytest.raises(TypeError, match="sample_weight"):
-        al.MKLClassifierCV(KERNELS, scoring=lambda a, b: 0.0).fit(X, y, sample_weight=weight)
+        al.MKLClassifierCV(KERNELS, weighting="alignf", scoring=lambda a, b: 0.0).fit(
+            X, y, sample_weight=weight
+        )
 
 
 @given(generators(), st.booleans())
@@ -253,7 +255,7 @@ def test_bad_weights_are_named(cls, weight, message):
 def test_folds_without_weight_are_named():
     X, y, weight, _ = data("real")
     folds = np.arange(M) % 4
-    model = al.MKLRegressorCV(KERNELS, cv=folds)
+    model = al.MKLRegressorCV(KERNELS, weighting="alignf", cv=folds)
     with pytest.raises(ValueError, match="sample_weight is zero in all of the test set of fold 1"):
         model.fit(X, y, sample_weight=np.where(folds == 1, 0, weight))
     with pytest.raises(ValueError, match="zero in all of the training set of fold 0"):

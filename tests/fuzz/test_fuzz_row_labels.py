@@ -44,7 +44,9 @@ _MODELS = {
     "regressor": lambda: al.MKLRegressor(_KERNELS),
     "classifier": lambda: al.MKLClassifier(_KERNELS),
     "combiner": lambda: al.KernelCombiner(_KERNELS),
-    "search": lambda: al.MKLRegressorCV(_KERNELS, alphas=[0.1, 1.0, 10.0], cv=2),
+    "search": lambda: al.MKLRegressorCV(
+        _KERNELS, weighting="alignf", alphas=[0.1, 1.0, 10.0], cv=2
+    ),
     "one class": lambda: al.OneClassMKL(_KERNELS),
     "transformer": lambda: al.TableTransformer(),
     "one table": lambda: al.MKLRegressor(["rbf", "linear"]),

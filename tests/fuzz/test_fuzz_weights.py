@@ -136,7 +136,7 @@ def test_searches(draws):
     for factor in (1.0, c):
         if kind == "svc":
             grid = np.array([0.1, 1.0]) / factor
-            model = al.MKLClassifierCV(kernels, Cs=np.sort(grid), cv=3, tol=TOL)
+            model = al.MKLClassifierCV(kernels, weighting="alignf", Cs=np.sort(grid), cv=3, tol=TOL)
         else:
             how = {"per_target": True} if kind == "per-target" else {}
             alphas = factor * np.geomspace(1e-2, 10.0, 5)

@@ -143,7 +143,7 @@ def test_scores_of_a_search_against_its_parameter(tmp_path):
     assert f"alpha = {search.alpha_:.3g}" in chosen.get_label()
     display.figure_.savefig(tmp_path / "scores.png")
     labels = y > 0.0
-    hard = al.MKLClassifierCV(KERNELS, Cs=[np.inf, 1.0, 1.0], cv=3)
+    hard = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[np.inf, 1.0, 1.0], cv=3)
     hard.fit(X + 10.0 * np.where(labels, 1.0, -1.0)[:, None], labels)
     display = al.CVScoreDisplay.from_estimator(hard)
     assert display.ax_.get_ylabel() == "accuracy"

@@ -113,13 +113,13 @@ def two_stage():
     gaps = np.column_stack([SIGNAL, np.where(X[:, 0] > 1.0, np.nan, X[:, 2])])
     some = al.MKLRegressorCV(KERNELS, per_target=True, missing="drop-per-target")
     yield "MKLRegressorCV gaps", some.fit(X, gaps), NEW_DATA
-    found = al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=2).fit(X, LABELS)
+    found = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.1, 1.0], cv=2).fit(X, LABELS)
     yield "MKLClassifierCV", found, NEW_DATA
     average = al.MKLClassifierCV(Cs=[1.0, 10.0, 100.0], cv=2).fit(X, LABELS)
     yield "MKLClassifierCV average", average, NEW_DATA
     one = al.MKLRegressorCV(cv=2, ensemble=False).fit(X, SIGNAL)
     yield "MKLRegressorCV strategy", one, NEW_DATA
-    found = al.MKLRegressorCV(KERNELS, alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
+    found = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)
     yield "MKLRegressorCV", found, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, np.column_stack([SIGNAL, X[:, 2]]))
     yield "MKLRegressorCV per target", found, NEW_DATA

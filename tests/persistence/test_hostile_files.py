@@ -36,7 +36,9 @@ def fitted():
         al.KernelSGDClassifier().fit(models.X, models.LABELS),
         ridge.fit(np.repeat(models.X, 4, axis=1), models.SIGNAL),
         al.HyperKRR().fit(models.X[:, :2], models.LABELS),
-        al.MKLClassifierCV(models.KERNELS, Cs=[1.0], cv=2).fit(models.X, models.LABELS),
+        al.MKLClassifierCV(models.KERNELS, weighting="alignf", Cs=[1.0], cv=2).fit(
+            models.X, models.LABELS
+        ),
     ]
     return [written(model) for model in chosen]
 

@@ -79,7 +79,7 @@ def test_training_sets_beside_an_outlier_keep_their_digits():
         np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
         np.testing.assert_allclose(s.M, expected.M, rtol=1e-9)
     alphas = [1e-3, 1.0]
-    tuned = al.MKLRegressorCV(kernels, alphas=alphas, cv=cv).fit(Z, y)
+    tuned = al.MKLRegressorCV(kernels, weighting="alignf", alphas=alphas, cv=cv).fit(Z, y)
     grid = GridSearchCV(
         al.MKLRegressor(kernels), {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error"
     ).fit(Z, y)

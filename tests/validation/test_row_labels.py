@@ -45,7 +45,9 @@ CALLS = {
     "weights": lambda p: predicted(TWO, Y, p(W)),
     "targets": lambda p: predicted(TWO, p(pd.DataFrame({"s": Y, "t": W}))),
     "a search": lambda p: (
-        al.MKLRegressorCV(KERNELS, cv=2).fit({"a": A, "b": p(B)}, p(Y)).predict(TWO)
+        al.MKLRegressorCV(KERNELS, weighting="alignf", cv=2)
+        .fit({"a": A, "b": p(B)}, p(Y))
+        .predict(TWO)
     ),
     "predict": lambda p: fitted().predict({"a": A, "b": p(B)}),
     "predict in the order of fit": lambda p: fitted().predict({"b": B, "a": p(A)}),

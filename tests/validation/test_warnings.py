@@ -37,7 +37,7 @@ def few_steps_of_the_machine():
 
 
 def few_steps_of_a_fold():
-    al.MKLClassifierCV(GAUSSIANS, Cs=[100.0], cv=2, max_iter=1).fit(X, LABELS)
+    al.MKLClassifierCV(GAUSSIANS, weighting="alignf", Cs=[100.0], cv=2, max_iter=1).fit(X, LABELS)
 
 
 def few_steps_of_ridge():
