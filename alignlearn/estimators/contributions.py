@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +85,24 @@ class Contributions(Versioned):
     method: str
     scoring: str
     n_samples: int
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row for each group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by ``names``; the columns "value" and "spread", or "target 0", "target 1", ...
+            for several targets.
+        """
+        from pandas import DataFrame
+
+        q = self.values.shape[1]
+        if q > 1:
+            columns = {f"target {j}": self.values[:, j] for j in range(q)}
+        else:
+            columns = {"value": self.values[:, 0], "spread": self.spread[:, 0]}
+        return DataFrame(columns, index=list(self.names))
 
     def table(self, max_rows=30) -> str:
         """The groups as a text table; of more than ``max_rows`` those of the largest values."""
@@ -239,13 +258,44 @@ def _check_method(method, regression, fit):
         raise TypeError("fit must be a tuple (X, y) or (X, y, sample_weight) of training samples.")
 
 
+def split_decisions(model, X):
+    """Return the parts of the decisions (n, q) of each group of kernels, and their intercept.
+
+    Parameters
+    ----------
+    model : MKLRegressor or MKLRegressorCV
+        Fitted, with one model.
+    X : as in ``fit``, n samples
+
+    Returns
+    -------
+    dict {name: ndarray of shape (n, q)}
+        Of each kernel, or of the kernels of each table or name; last "intercept", which is equal
+        for all samples. Their sum are the decisions.
+    """
+    X = model._check_test(X)
+    refuse_several(model, "predict(split=True)")
+    names, members = kernel_groups(model, "columns")
+    if len(names) == 1:
+        names, members = kernel_groups(model, None)
+    terms = _Terms(model, X, centered=False)
+    found = {name: terms(index) for name, index in zip(names, members)}
+    whole = model._predictor.decisions(X, model._engine())
+    rest = whole - sum(found.values())
+    return {**found, "intercept": np.broadcast_to(rest.mean(axis=0), whole.shape)}
+
+
 # Terms and scores
 
 
 class _Terms:
-    """Parts of the decisions on checked samples that some kernels make, up to a constant."""
+    """Parts of the decisions on checked samples that some kernels make, up to a constant.
 
-    def __init__(self, model, X):
+    Dense samples of linear kernels are ``centered`` at their mean.
+    """
+
+    def __init__(self, model, X, centered=True):
+        self.centered = centered
         self.weights, self.predictor = model._term_weights(), model._predictor
         self.X, self.engine = X, model._engine()
         if self.predictor.is_linear:
@@ -275,7 +325,7 @@ class _Terms:
         own, whole = own[some], self.whole[some]
         share = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0.0)
         Z, coef = self.X[:, some], share * self.predictor.coef[some]
-        if is_sparse(Z):
+        if is_sparse(Z) or not self.centered:
             return np.asarray(Z @ coef)
         return (Z - Z.mean(axis=0, dtype=np.float64)) @ coef
 

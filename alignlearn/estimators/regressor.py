@@ -127,15 +127,26 @@ class KernelRegressor(TargetScore, KernelModel):
 
         @overload
         def predict(
-            self, X, return_std: Literal[False] = ..., *, noise: bool = ..., fit: Any = ...
+            self,
+            X,
+            return_std: Literal[False] = ...,
+            *,
+            noise: bool = ...,
+            fit: Any = ...,
+            split: Literal[False] = ...,
         ) -> np.ndarray: ...
+
+        @overload
+        def predict(
+            self, X, return_std: Literal[False] = ..., *, split: Literal[True]
+        ) -> dict[str, np.ndarray]: ...
 
         @overload
         def predict(
             self, X, return_std: Literal[True], *, noise: bool = ..., fit: Any = ...
         ) -> tuple[np.ndarray, np.ndarray]: ...
 
-    def predict(self, X, return_std=False, *, noise=False, fit=None):
+    def predict(self, X, return_std=False, *, noise=False, fit=None, split=False):
         """Predictions for n samples, and their standard deviation as a Gaussian process.
 
         Parameters
@@ -151,10 +162,14 @@ class KernelRegressor(TargetScore, KernelModel):
             features, "nystrom" and fits with sample weights. Needed once: what is made of them is
             kept, but for copies and pickles.
 
+        split : bool, default False
+            Return the part of each table, or of each kernel where there are no tables or names.
+
         Returns
         -------
         ndarray of shape (n,), or (n, c) if y had columns
-            With ``return_std`` a pair of such arrays.
+            With ``return_std`` a pair of such arrays, with ``split`` a dict of them by name, whose
+            sum is the prediction; its last entry is "intercept".
 
         Raises
         ------
@@ -180,6 +195,12 @@ class KernelRegressor(TargetScore, KernelModel):
 
         The first call costs a factorisation, O(m^3), each sample O(m^2).
         """
+        if check_flag("split", split):
+            if return_std or noise or fit is not None:
+                raise ValueError("split=True goes with no other option of predict.")
+            from .contributions import split_decisions
+
+            return {name: self._shaped(part) for name, part in split_decisions(self, X).items()}
         if not check_flag("return_std", return_std):
             if check_flag("noise", noise) or fit is not None:
                 raise ValueError("noise and fit go with return_std=True.")

@@ -44,7 +44,7 @@ class CVScoreDisplay:
     >>> model = MKLClassifierCV([Gaussian(0.1), Gaussian(1.0)], Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
     >>> display = CVScoreDisplay.from_estimator(model)
     >>> display.values.tolist(), len(display.lines_)
-    ([0.1, 1.0, 10.0], 1)
+    ([0.1, 1.0, 10.0], 2)
     """
 
     def __init__(self, parameter, values, scores, best, score_name="score"):

@@ -16,6 +16,10 @@ from .samples import as_array, check_finite, is_sparse, plain
 # bound how negative an eigenvalue of a positive semi-definite matrix may be.
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 _BLOCK = 256
+_COMPLEX = (
+    " Accepted of a Hermitian matrix: its real part, alignlearn.dependence.real_gram(K), or with "
+    "test=True of rows of new samples."
+)
 
 
 def tolerance(dtype) -> float:
@@ -60,7 +64,8 @@ def gram_like(name, K, what="a matrix"):
         with contextlib.suppress(TypeError, ValueError):
             K = np.asarray(K).astype(np.float64)
     if np.dtype(K.dtype).kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.")
+        remedy = _COMPLEX if np.dtype(K.dtype).kind == "c" else ""
+        raise ValueError(f"{name} must hold real numbers, got dtype {K.dtype}.{remedy}")
     return K
 
 

@@ -43,7 +43,8 @@ _BY_NAME = {
     "easymkl": EasyMKL,
 }
 # Loaded on first use: they need the solvers of complete models.
-_ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "aligned-krr": "AlignedKRR"}
+# SimpleMKL (Rakotomamonjy, Bach, Canu and Grandvalet 2008) is a solver of the problem of "l1-svm".
+_ONE_STAGE = {"lkrr": "LKRR", "l1-svm": "L1SVM", "simplemkl": "L1SVM", "aligned-krr": "AlignedKRR"}
 
 
 def without_target(rule):

@@ -398,3 +398,49 @@ def test_data_frames_and_names_of_columns():
     assert model.kernel_table(frame, y)["spread"].all()
     with pytest.raises(ValueError, match="feature names should match"):
         model.kernel_table(frame[names[::-1]], y)
+
+
+SPLIT = {
+    "given kernels": lambda: al.MKLRegressor([al.Gaussian(0.2), al.Linear()]),
+    "linear": lambda: al.MKLRegressor([al.Columns("linear", [0]), al.Columns("linear", [1, 2])]),
+    "own weights": lambda: al.MKLRegressorCV([al.Gaussian(0.2), al.Gaussian(2.0)], per_target=True),
+    "own linear weights": lambda: al.MKLRegressorCV({"a": [0], "b": [1, 2]}, per_target=True),
+    "support vectors": lambda: al.MKLRegressor([al.Gaussian(0.2), al.Linear()], machine="svr"),
+}
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_split_predictions_add_up_and_do_not_depend_on_the_batch(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    y = np.column_stack([np.sin(X[:, 0]), X[:, 1]]) + 5.0
+    y = y[:, 0] if name == "support vectors" else y
+    model = SPLIT[name]().fit(X[:40], y[:40])
+    whole, parts = model.predict(X[40:]), model.predict(X[40:], split=True)
+    assert len(parts) == 3
+    assert list(parts)[-1] == "intercept"
+    np.testing.assert_allclose(sum(parts.values()), whole, atol=1e-9)
+    assert all(part.shape == whole.shape for part in parts.values())
+    few = model.predict(X[40:43], split=True)
+    for part, values in few.items():
+        np.testing.assert_allclose(values, parts[part][:3], atol=1e-9)
+    with pytest.raises(ValueError, match="split=True goes with no other option"):
+        model.predict(X, True, split=True)
+    with pytest.raises(TypeError, match="split"):
+        model.predict(X, split="yes")
+
+
+def test_split_predictions_of_tables_and_frames_of_contributions():
+    rng = np.random.default_rng(1)
+    X = {"genes": rng.normal(size=(40, 3)), "lipids": rng.normal(size=(40, 2))}
+    y = X["genes"][:, 0] + X["lipids"][:, 0]
+    model = al.MKLRegressor({"genes": ["rbf", "linear"], "lipids": "rbf"}).fit(X, y)
+    assert list(model.predict(X, split=True)) == ["genes", "lipids", "intercept"]
+    parts = model.contributions(X, y, groups="columns")
+    frame = parts.to_frame()
+    assert frame.index.tolist() == ["genes", "lipids"]
+    np.testing.assert_array_equal(frame["value"], parts.values[:, 0])
+    with pytest.raises(ValueError, match="real_gram"):
+        al.alignment(al.Linear()(X["genes"]) * (1 + 1j), y)
+    named = al.weights.get_weighting("simplemkl")
+    assert type(named) is al.L1SVM
