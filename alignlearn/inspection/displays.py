@@ -11,7 +11,7 @@ from alignlearn._text import largest
 from alignlearn.dependence import cka_matrix, plot_cka
 from alignlearn.validation import check_choice, check_count
 
-from .labels import COLOURS, new_axes, tick_labels, tidy
+from .labels import COLOURS, new_axes, new_panels, tick_labels, tidy
 from .models import fitted_part
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _FEW_TARGETS = 6  # bars up to here, an image beyond
 _EACH = 0.34  # inches of a row
+_LEAST_VIOLIN, _BINS = 15, 25  # targets from which on a distribution is drawn, and its bins
 _LONGEST = 40  # letters of a name
 _MODELS = (
     "a fitted MKLClassifier, MKLRegressor or one of their searches; of a pipeline its last step"
@@ -40,16 +41,26 @@ def _rows(ax, names):
 class KernelWeightsDisplay:
     """Weights of the kernels of a fitted model as bars, with their variation.
 
+    Weights of many targets are drawn as distributions over the targets. Of an average of models
+    each has a panel of its own.
+
     Parameters
     ----------
     table : dict of ndarray
         The result of ``model.kernel_table()``.
+    target_weights : ndarray of shape (p, q), optional
+        The weights of each of q targets.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
     figure_ : matplotlib.figure.Figure
     bars_ : matplotlib.container.BarContainer
+        Not for the weights of targets.
+    distributions_ : list of matplotlib artists
+        For the weights of targets: one for each kernel.
+    panels_ : list of KernelWeightsDisplay
+        For an average of models: one for each model.
 
     Examples
     --------
@@ -63,8 +74,8 @@ class KernelWeightsDisplay:
     2
     """
 
-    def __init__(self, table):
-        self.table = table
+    def __init__(self, table, target_weights=None):
+        self.table, self.target_weights = table, target_weights
 
     @classmethod
     def from_estimator(
@@ -76,9 +87,11 @@ class KernelWeightsDisplay:
         ----------
         estimator : fitted MKLClassifier, MKLRegressor or one of their searches
         X, y : optional
-            The training samples. If given, lines show the spread of the weights.
+            The training samples. If given, lines show the spread of the weights. Not for an average
+            of models.
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on. Default: a new figure.
+            Axes to draw on; for an average of models a sequence of one for each. Default: a new
+            figure.
         max_kernels : int, default 30
             If there are more kernels, those with the largest weights are drawn.
         **options
@@ -93,8 +106,35 @@ class KernelWeightsDisplay:
         NotFittedError, ValueError
             The estimator is not fitted, or of another type.
         """
-        table = fitted_part(estimator, "kernel_table", _MODELS)(X, y, **options)
-        return cls(table).plot(ax=ax, max_kernels=max_kernels)
+        found = fitted_part(estimator, "kernel_table", _MODELS)
+        members = getattr(estimator, "_members", ())
+        if len(members) > 1:
+            return cls._of_members(members, X, ax, max_kernels, options)
+        weights = None
+        if getattr(estimator, "_own_weights", False) and "groups" not in options:
+            weights = estimator.weights_
+        return cls(found(X, y, **options), weights).plot(ax=ax, max_kernels=max_kernels)
+
+    @classmethod
+    def _of_members(cls, members, X, axes, max_kernels, options) -> Self:
+        """A panel for each model of an average."""
+        if X is not None:
+            raise ValueError(
+                "X and y are for one model, and an average has several; accepted: neither, or "
+                "a fit with ensemble=False."
+            )
+        axes = new_panels(len(members)) if axes is None else list(axes)
+        if len(axes) != len(members):
+            raise ValueError(f"ax has {len(axes)} axes; accepted: {len(members)}, one a model.")
+        panels = []
+        for member, ax in zip(members, axes):
+            one = cls(member.model.kernel_table(**options)).plot(ax=ax, max_kernels=max_kernels)
+            ax.set_title(f"{member.name}, share {member.share:.2g}", fontsize=11)
+            panels.append(one)
+        found = cls(panels[0].table)
+        vars(found).update(vars(panels[0]))
+        found.panels_ = panels
+        return found
 
     def plot(self, *, ax=None, max_kernels=30) -> Self:
         """Draw it; parameters as of ``from_estimator``."""
@@ -105,6 +145,8 @@ class KernelWeightsDisplay:
         at = np.arange(shown.size)
         ax = self.ax_ = new_axes(ax, 6.4, 1.3 + _EACH * shown.size)
         self.figure_ = ax.figure
+        if self.target_weights is not None:
+            return self._distributions(ax, shown)
         spread, error = self.table.get("spread"), {}
         if spread is not None:
             style = {"elinewidth": 1.2, "capsize": 3.0, "ecolor": "#222222"}
@@ -126,6 +168,33 @@ class KernelWeightsDisplay:
         ax.set_xlabel(
             f"{'mean weight' if 'largest' in self.table else 'weight'}{with_spread}{less}"
         )
+        return self
+
+    def _distributions(self, ax, shown):
+        """The weights over targets: violins, or a point for each of few targets."""
+        values, at = np.asarray(self.target_weights)[shown], np.arange(shown.size)
+        q = values.shape[1]
+        if q < _LEAST_VIOLIN:
+            style = {"color": COLOURS[0], "linestyle": "none", "markersize": 6, "alpha": 0.7}
+            self.distributions_ = [
+                ax.plot(v, np.full(q, k), "o", **style)[0] for k, v in zip(at, values)
+            ]
+        else:
+            edges = np.linspace(0.0, max(1.0, values.max()), _BINS + 1)
+            middle = 0.5 * (edges[1:] + edges[:-1])
+            self.distributions_ = []
+            for k, own in zip(at, values):
+                share = np.histogram(own, edges)[0] / q
+                half = 0.45 * np.sqrt(share / share.max())
+                body = ax.fill_between(
+                    middle, k - half, k + half, color=COLOURS[0], alpha=0.6, lw=0
+                )
+                self.distributions_.append(body)
+        ax.plot(np.median(values, axis=1), at, "|", color="#222222", markersize=14, label="median")
+        ax.legend(frameon=False, fontsize=9, loc="best")
+        _rows(ax, [str(self.table["kernel"][k]) for k in shown])
+        less = "" if shown.size == len(self.target_weights) else f"; {shown.size} kernels"
+        ax.set_xlabel(f"weight, over {q} targets{less}")
         return self
 
 

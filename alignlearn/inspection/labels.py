@@ -21,6 +21,14 @@ def new_axes(ax, width, height):
     return ax
 
 
+def new_panels(n):
+    """Axes of a new figure, n beside each other; no window is opened."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * n, 4.6), layout="constrained")
+    return list(figure.subplots(1, n, squeeze=False)[0])
+
+
 def tidy(axes):
     """Hide unused axes, and draw grid lines.
 

@@ -96,7 +96,8 @@ def test_contributions_of_targets(tmp_path):
     with pytest.raises(ValueError, match="kind='pie' is not known"):
         display.plot(kind="pie")
     weights = al.KernelWeightsDisplay.from_estimator(many)
-    np.testing.assert_allclose(widths(weights.bars_), many.weights_.mean(axis=1))
+    drawn = sorted(points.get_xdata().tolist() for points in weights.distributions_)
+    assert drawn == sorted(many.weights_.tolist())
 
 
 def test_one_target_has_no_violins(model):
@@ -225,3 +226,40 @@ def test_matplotlib_is_imported_by_what_draws():
         "assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_weights_of_many_targets_are_a_distribution(tmp_path):
+    many, _, _ = per_target(40)
+    display = al.KernelWeightsDisplay.from_estimator(many)
+    assert len(display.distributions_) == len(many.weights_)
+    assert display.ax_.get_xlabel() == "weight, over 40 targets"
+    assert not hasattr(display, "bars_")
+    display.figure_.savefig(tmp_path / "weights.png")
+
+
+def test_an_average_has_a_panel_for_each_model(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.linalg.norm(X, axis=1) < 1.5
+    model = al.MKLClassifierCV(cv=3).fit(X, y)
+    assert len(model.members_) > 1
+    display = al.KernelWeightsDisplay.from_estimator(model)
+    assert len(display.panels_) == len(model.members_)
+    for panel, member in zip(display.panels_, model.members_):
+        np.testing.assert_allclose(np.sort(widths(panel.bars_)), np.sort(member.model.weights_))
+        assert panel.ax_.get_title().startswith(member.name)
+    display.figure_.savefig(tmp_path / "average.png")
+    with pytest.raises(ValueError, match="X and y are for one model"):
+        al.KernelWeightsDisplay.from_estimator(model, X, y)
+    with pytest.raises(ValueError, match="one a model"):
+        al.KernelWeightsDisplay.from_estimator(model, ax=[display.ax_])
+
+
+def test_scores_of_candidates_that_were_dropped_are_drawn_where_they_were_tried(tmp_path):
+    X, y, _, _ = design()
+    model = al.MKLRegressorCV(cv=4).fit(X, y)
+    dropped = model.cv_results_["rung"] >= 0
+    assert dropped.any()
+    display = al.CVScoreDisplay.from_estimator(model)
+    for line in display.lines_[:-1]:
+        assert np.isfinite(line.get_ydata()).all()
+    display.figure_.savefig(tmp_path / "scores.png")
