@@ -59,7 +59,9 @@ def quadratic_weights(M, a) -> np.ndarray:
 
     M, a = np.asarray(M, dtype=float), np.asarray(a, dtype=float)
     values, vectors = np.linalg.eigh(M)
-    used = values > 1e-14 * max(values[-1], 0.0)
+    used = values > 1e-14 * values[-1]
+    if not used.any():
+        return np.zeros(len(a))
     root = (np.sqrt(values[used]) * vectors[:, used]).T
     return nnls(root, (vectors[:, used].T @ a) / np.sqrt(values[used]), maxiter=100 * len(a))[0]
 
@@ -151,7 +153,7 @@ def learned_price_deviation(m, delta, moments, distance, length2) -> float:
     k, delta = check_size(m, 4) // 4, check_delta(delta)
     check_positive("length2", length2, "the target must vary")
     level = np.log(6 / delta)
-    numbers = moments[1:3], moments[3:5], moments[5:7]
+    numbers = moments[1:3], moments[3:5], moments[5:]
     x, z, eta = (_mean_deviation(k, level, *pair) for pair in numbers)
     first = (x + z * distance) ** 2
     if eta < 0.5:

@@ -241,6 +241,8 @@ def _refine(step, point, gap, limit):
     settings.tol = min(settings.tol, _FINE_GAP)
     best, point, before = point, point.sharper(), np.inf
     for _ in range(min(_FINE_STEPS, limit - settings.n_updates)):
+        if not point.v.any():  # more exact coefficients are 0: no kernel has a slope
+            break
         point, new = step(point)
         settings.n_updates += 1
         best, gap = (point, new) if new <= max(gap, enough) else (best, gap)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR
 from strategies import generators
 
+import alignlearn as al
 from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.validation import ConvergenceWarning
@@ -259,3 +260,14 @@ def test_bad_input():
         L1SVM().solve_grams([], y)
     with pytest.raises(ValueError, match="y has 39"):
         L1SVM().solve_grams(K, y[:39])
+
+
+def test_coefficients_that_become_zero_end_the_refinement():
+    """A tiny C: with more exact machines no kernel has a slope, where 0/0 was computed."""
+    X, y = np.array([[1e-8, 1.0], [1.0, 0.0], [1e-8, 1.0]]), np.array([0, 1, 1])
+    kernels = [al.Linear(), al.Polynomial(gamma=1.0, coef0=0.0, degree=2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", RuntimeWarning)
+        model = al.MKLClassifier(kernels, weighting=al.L1SVM(C=1e-10)).fit(X, y)
+    assert np.isfinite(model.weights_).all()
