@@ -43,7 +43,7 @@ class Status(str, Enum):
     ``FALSE``
         It fails, and not for want of a hypothesis or by a slip of the pen.
     ``GAP``
-        Said without a proof, or too vaguely to be decided; the claim says how it was read.
+        Stated without a proof, or too vaguely to decide; the claim says how it was read.
     ``NEW``
         It holds, and is not in the papers.
 

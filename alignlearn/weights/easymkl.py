@@ -99,7 +99,7 @@ class EasyMKL(Weighting):
 
 
 def _solve(problem, lam, tol, statistics, nonzero):
-    """Weights, and what the result says of them."""
+    """Weights, and what the result reports."""
     source, scale = problem.source, np.where(nonzero, problem.scale, 0.0)
     signs = two_class_problems(check_labels(problem.y), "ovr").signs
     B, violation, n_iter = _coefficients(source, scale, signs, lam, tol)

@@ -74,7 +74,7 @@ _MEANS = {
     " is meant",
     Status.HYPOTHESIS: "it holds under a hypothesis that is not stated there",
     Status.FALSE: "it fails, and not for one of these reasons",
-    Status.GAP: "said without a proof, or too vaguely to be decided",
+    Status.GAP: "stated without a proof, or too vaguely to decide",
     Status.NEW: "ours, and not in the papers",
 }
 
@@ -84,9 +84,9 @@ _COUNTED = {
     Status.PROOF_WRONG: "true with a wrong proof",
     Status.DEGENERATE: "true but degenerate",
     Status.MISPRINT: "misprinted",
-    Status.HYPOTHESIS: "short of a hypothesis",
+    Status.HYPOTHESIS: "true only under a hypothesis that is not stated",
     Status.FALSE: "false",
-    Status.GAP: "said too vaguely to be decided (gaps)",
+    Status.GAP: "stated without a proof or too vaguely to decide",
 }
 
 
@@ -104,7 +104,7 @@ def counts() -> str:
     return (
         f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:4])},\n"
         f"{', '.join(parts[4:-1])}, and {parts[-1]}.\n"
-        f"{follow} of them follow from the slip of another row, which their row names. "
+        f"{follow} errors follow from the error of another claim, which the table names. "
         f"{ours} claims are new (ours)."
     )
 
