@@ -87,6 +87,15 @@ def test_the_bound_holds_and_says_something():
         assert own_sample.own_sample_machine(K[:120, :120], noise).bound.value > 0.5
 
 
+def test_the_first_part_is_two_fifths_at_random():
+    for m, size in ((3, 2), (4, 2), (10, 4), (200, 80)):
+        found = own_sample.random_part(m)
+        assert len(set(found.tolist())) == size
+        assert 0 <= found.min() <= found.max() < m
+    assert not np.array_equal(np.sort(own_sample.random_part(200)), np.arange(80))
+    np.testing.assert_array_equal(own_sample.random_part(50), own_sample.random_part(50, 0))
+
+
 def test_samples_sorted_by_class_do_not_make_it_false():
     """Labels that are noise, of unequal classes: the first part is drawn, and one that is not told.
 
