@@ -302,7 +302,8 @@ class MKLClassifier(KernelClassifier):
     weighting : str or object, default "alignf"
         Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
         "align-lq", or an object with a method ``solve(statistics)``. Unsupervised: "consensus",
-        "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`. One-stage,
+        "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`. By margins of
+        one solution: "easymkl", see `EasyMKL`. One-stage,
         holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's C (or alpha,
         epsilon, multiclass), or an object such as `LKRR` with a method ``solve_grams``. The SVM is
         then trained on the resulting kernel, whose weights keep the scale of their problem.

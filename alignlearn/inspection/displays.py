@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FEW_TARGETS = 6  # bars up to here, an image beyond
 _EACH = 0.34  # inches of a row
-_LEAST_VIOLIN, _BINS = 15, 25  # targets from which on a distribution is drawn, and its bins
+_LEAST_VIOLIN, _BINS = 15, 12  # targets from which on a distribution is drawn, and its bins
 _LONGEST = 40  # letters of a name
 _MODELS = (
     "a fitted MKLClassifier, MKLRegressor or one of their searches; of a pipeline its last step"
@@ -190,11 +190,10 @@ class KernelWeightsDisplay:
                     middle, k - half, k + half, color=COLOURS[0], alpha=0.6, lw=0
                 )
                 self.distributions_.append(body)
-        ax.plot(np.median(values, axis=1), at, "|", color="#222222", markersize=14, label="median")
-        ax.legend(frameon=False, fontsize=9, loc="best")
+        ax.plot(np.median(values, axis=1), at, "|", color="#222222", markersize=14)
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
         less = "" if shown.size == len(self.target_weights) else f"; {shown.size} kernels"
-        ax.set_xlabel(f"weight, over {q} targets{less}")
+        ax.set_xlabel(f"weight, over {q} targets (line: median){less}")
         return self
 
 

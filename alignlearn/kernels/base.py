@@ -55,6 +55,7 @@ def kernel_samples(name, X, kernels):
     TypeError
         X is sparse, and a kernel does not accept sparse samples.
     """
+    X = _from_bit_strings(name, X, kernels)
     refuse_packed(name, X, kernels)
     if not is_sparse(X):
         vectors = any(k.needs_vectors for k in kernels)
@@ -66,6 +67,32 @@ def kernel_samples(name, X, kernels):
                 f"samples, such as {name}.toarray()."
             )
     return check_sparse(name, X)
+
+
+def _from_bit_strings(name, X, kernels):
+    """Columns of 0 and 1 of strings such as "0110", where kernels read sets; else X itself.
+
+    Raises
+    ------
+    ValueError
+        Strings of several lengths.
+    """
+    if is_sparse(X) or not all(kernel.needs_vectors for kernel in kernels):
+        return X
+    texts = X.tolist() if getattr(X, "ndim", 0) == 1 and hasattr(X, "tolist") else X
+    if not (isinstance(texts, (list, tuple)) and texts and isinstance(texts[0], str)):
+        return X
+    bits = all(isinstance(text, str) and set(text) <= {"0", "1"} for text in texts)
+    if not bits or not any(kernel.columns_as_sets(1) for kernel in kernels):
+        return X
+    lengths = {len(text) for text in texts}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{name} holds strings of {min(lengths)} to {max(lengths)} bits; accepted: strings of "
+            "one length."
+        )
+    codes = np.frombuffer("".join(texts).encode("ascii"), dtype=np.uint8) - ord("0")
+    return codes.reshape(len(texts), -1).astype(np.float64)
 
 
 def _with_codes(name, X, kernels):

@@ -70,8 +70,9 @@ class Tanimoto(_Overlap):
     accepted: the kernel is positive semidefinite on all samples, with values from -1/3 to 1. It is
     1 for two zero samples, and 0 for a zero sample and a nonzero one.
 
-    Bytes (uint8) above 1 raise an error, since they may be bits of ``np.packbits``.
-    ``np.unpackbits(X, axis=1)`` unpacks these; counts are accepted in any other dtype.
+    Strings of bits, such as "0110", are read as columns. Bytes (uint8) above 1 raise an error,
+    since they may be bits of ``np.packbits``. ``np.unpackbits(X, axis=1)`` unpacks these; counts
+    are accepted in any other dtype.
 
     Notes
     -----
@@ -86,6 +87,8 @@ class Tanimoto(_Overlap):
     --------
     >>> from alignlearn import Tanimoto
     >>> Tanimoto()([[1, 1, 0, 1]], [[0, 1, 1, 1], [0, 0, 0, 0]])
+    array([[0.5, 0. ]])
+    >>> Tanimoto()(["1101"], ["0111", "0000"])  # strings of bits
     array([[0.5, 0. ]])
     """
 

@@ -232,7 +232,7 @@ def test_weights_of_many_targets_are_a_distribution(tmp_path):
     many, _, _ = per_target(40)
     display = al.KernelWeightsDisplay.from_estimator(many)
     assert len(display.distributions_) == len(many.weights_)
-    assert display.ax_.get_xlabel() == "weight, over 40 targets"
+    assert display.ax_.get_xlabel() == "weight, over 40 targets (line: median)"
     assert not hasattr(display, "bars_")
     display.figure_.savefig(tmp_path / "weights.png")
 

@@ -286,3 +286,21 @@ def test_bits_as_bytes_and_counts_of_other_types_are_accepted():
     sets, rest = tanimoto(BITS[:, :5], BITS[:, :5]), Gaussian(1e-4)(PACKED.astype(float))
     assert_allclose(kernel(mixed), (sets + rest).astype(float), rtol=1e-12)
     MinMax()(PACKED)
+
+
+def test_strings_of_bits_are_columns():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (30, 70))
+    y = X[:, 0] + 0.1 * X[:, 1]
+    texts = ["".join(map(str, row)) for row in X]
+    expected = al.MKLRegressor([al.Tanimoto()]).fit(X[:20].astype(float), y[:20])
+    for given in (texts, np.array(texts), tuple(texts)):
+        model = al.MKLRegressor([al.Tanimoto()]).fit(given[:20], y[:20])
+        found = model.predict(given[20:])
+        np.testing.assert_array_equal(found, expected.predict(X[20:].astype(float)))
+    with pytest.raises(ValueError, match="strings of 69 to 70 bits"):
+        al.Tanimoto()([texts[0], texts[1][1:]])
+    with pytest.raises((ValueError, TypeError)):
+        al.Tanimoto()(["01", "0a"])
+    with pytest.raises((ValueError, TypeError)):
+        al.Gaussian(0.5)(texts)

@@ -31,7 +31,9 @@ class L1SVM(OneStageWeighting):
 
     Solves ``min_mu max_a 2 a'1 - a'Y K_mu Y a`` subject to the machine's constraints ``0 <= a <=
     C, a'y = 0`` and to ``mu >= 0`` with a bounded trace (Lanckriet et al. 2004): with t_k the mean
-    diagonal entry of K_k, ``sum_k (mu_k t_k)^q <= Lambda^q``. ``q = 1`` gives sparse weights.
+    diagonal entry of K_k, ``sum_k (mu_k t_k)^q <= Lambda^q``. ``q = 1`` gives sparse weights: the
+    problem of SimpleMKL (Rakotomamonjy, Bach, Canu and Grandvalet 2008), whose name
+    ``weighting="simplemkl"`` is accepted, and of GMKL (Varma and Babu 2009) for sums of kernels.
 
     Parameters
     ----------
