@@ -67,7 +67,8 @@ class Rung(NamedTuple):
     folds : sequence of int
     keep : int, dict or None
         Number of candidates that go on, by their mean scores on all folds so far: shared equally by
-        the groups, or {group: number}, without a limit for groups that it has not; None keeps all.
+        the groups, or {group: number}, without a limit for groups that it has not; (n, r) for a
+        number are n of those among the first r of all. None keeps all.
     values : sequence of int
         Positions of the values that may be tried.
     reach : (int, int) or None
@@ -331,15 +332,16 @@ class _Trials:
         groups = {}
         for w, k in ranked:
             groups.setdefault(self.candidates[w].group, []).append((w, k))
-        most = keep
         if not isinstance(keep, dict):
-            most = dict.fromkeys(groups, max(1, keep // len(groups)))
-        return [one for one in ranked if one in self._first_of(one, groups, most)]
-
-    def _first_of(self, one, groups, most):
-        """The first candidates of the group of one of them, as many as go on."""
-        group = self.candidates[one[0]].group
-        return groups[group][: most.get(group)]
+            keep = dict.fromkeys(groups, max(1, keep // len(groups)))
+        found = []
+        for place, one in enumerate(ranked):
+            group = self.candidates[one[0]].group
+            most = keep.get(group, len(ranked))
+            most, among = most if isinstance(most, tuple) else (most, len(ranked))
+            if place < among and one in groups[group][:most]:
+                found.append(one)
+        return found
 
     def _first(self):
         """Numbers of the candidates that are tried from the first rung on."""

@@ -225,8 +225,9 @@ def test_later_folds_try_the_best_two_alone(classifier):
     names, n = results["param_method"], results["n_splits"]
     late = set(names[n == 5])
     assert set(names) == {way.name for way in ways.WAYS}
-    assert len(late) == 3
-    assert len(late & {way.name for way in ways.COLUMN_WAYS}) == 1
+    columns = {way.name for way in ways.COLUMN_WAYS}
+    assert len(late - columns) == 2
+    assert len(late & columns) <= 1  # if it is among the best two of all
     assert set(ways_of(model)) <= late
     names = np.where(np.isin(names, [way.name for way in ways.COLUMN_WAYS]), "", names)
     late, n = late & set(names), np.where(names == "", 0, n)
