@@ -49,10 +49,7 @@ NOT_YET = [
     "alignlearn/engine",
     "alignlearn/estimators",
     "alignlearn/folds.py",
-    "alignlearn/solvers",
     "alignlearn/sources",
-    "alignlearn/statistics",
-    "alignlearn/validation",
 ]
 
 # Word, or construction, and what to write in its place.

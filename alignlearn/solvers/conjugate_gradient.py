@@ -184,7 +184,7 @@ class _Solver:
         return max_iter
 
     def judge(self, usable, rz, curvature, vectors):
-        """Tell a negative curvature from one that rounding leaves of a tiny positive one."""
+        """Distinguish a negative curvature from one that rounding leaves of a tiny positive one."""
         if not usable.all():
             r, z, p, ap = (np.linalg.norm(V, axis=0) for V in vectors)
             negative = (curvature < -_ROUNDING * p * ap) | (rz < -_ROUNDING * r * z)

@@ -122,7 +122,7 @@ class ShiftedInverse:
         return out
 
     def _below(self):
-        return self._beside if self._beside.size else np.zeros(1)  # an empty array is refused
+        return self._beside if self._beside.size else np.zeros(1)  # an empty array is an error
 
 
 @jit_sum

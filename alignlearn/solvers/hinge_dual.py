@@ -2,7 +2,7 @@
 
 Minimizes ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` through its dual: signed variables
 a_i between 0 and s_i c_i with ``w = Phi'a``, which sum to 0 since b has no penalty. One variable at
-a time cannot move while they do; so the sum is free, and pays for a constant feature, which is the
+a time cannot move while they do; so a constant feature frees the sum, which is the
 method of multipliers: ``b = b_0 + B sum(a)`` in a pass, after which b_0 becomes b. The sum goes to
 0 together with the steps (B is the mean square of the features, so that the constant is one among
 them). Variables that stay at a bound are set aside, and looked at again for each certificate.
@@ -25,7 +25,7 @@ from .hinge import HingeResult, best_intercept, dual_values
 _FIRST = 4  # passes before the first certificate, and at least between two
 _GROWTH = 0.25  # of the passes done, between two certificates
 _HELD_PASSES = 4  # over a block, where not all features are held
-_SAMPLED = 1000  # samples whose features say how large the constant one is
+_SAMPLED = 1000  # samples whose features set the size of the constant one
 
 
 def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=None, spread=None):

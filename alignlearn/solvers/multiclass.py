@@ -55,13 +55,13 @@ def class_weighted(weight, class_weight, classes, codes):
 
 
 def check_class_weight(class_weight, labels):
-    """Raise unless ``class_weight`` is for these labels, some of which a training set may lack."""
+    """Raise unless ``class_weight`` is for these labels; a training set may have only some."""
     classes, codes = encode_labels(labels)
     class_weighted(np.ones(codes.size), class_weight, classes, codes)
 
 
 def of_present_classes(class_weight, labels):
-    """The parameter ``class_weight`` for a training set, which may lack some of the classes."""
+    """The parameter ``class_weight`` for a training set, which may not have all classes."""
     if not isinstance(class_weight, dict):
         return class_weight
     present = set(np.unique(labels).tolist())

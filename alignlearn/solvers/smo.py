@@ -6,7 +6,7 @@ alpha - alpha* for regression) both duals are
     minimize  b'Kb / 2 + q'b + epsilon |b|_1   subject to  sum(b) = 0,  lower <= b <= upper,
 
 with lower <= 0 <= upper: q = -y, epsilon = 0 and [0, C] or [-C, 0] for classification; q = -y and
-[-C, C] for epsilon-insensitive regression, which so needs m variables and K as it is, not 2 m.
+[-C, C] for epsilon-insensitive regression, which so needs m variables and K itself, not 2 m.
 Moving b_i up and b_j down by the same amount keeps the constraint. With g = Kb + q the one-sided
 slopes are u_i = g_i +- epsilon (inf at the upper bound) and d_j = g_j +- epsilon (-inf at the
 lower one); b is optimal exactly if max d <= min u, and max d - min u is the KKT violation m - M of

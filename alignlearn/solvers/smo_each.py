@@ -9,7 +9,7 @@ from .smo import LEAST_TAU, TAU
 from .smo_rows import read_only
 
 SMALL = 600
-"""Samples of a problem above which setting some of them aside pays."""
+"""Samples of a problem above which setting some of them aside is faster."""
 _STEPS = 100  # of a problem, times its samples; one that needs more is left to `smo`
 
 

@@ -12,7 +12,7 @@ from alignlearn.validation import doubt
 
 from . import smo_kernels as kernels
 
-_WORTH_COPYING = 0.54  # share of all rows below which gathering them pays: it takes 0.3 of the time
+_WORTH_COPYING = 0.54  # share of all rows below which gathering is faster: it takes 0.3 of the time
 _WORTH_COMPACTING = 0.7  # the same once they are gathered (both measured)
 _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
 _GATHERED = 2**16  # values of rows that are added up at a time: they stay in the cache
@@ -36,7 +36,7 @@ class _Gathered:
         return self.active.rows is self.active.source
 
     def worth_keeping(self, n):
-        """Whether it pays to reduce the active variables to n of them."""
+        """Whether it is faster to reduce the active variables to n of them."""
         share = _WORTH_COPYING if self._whole else _WORTH_COMPACTING
         return n < share * self.index.size
 
@@ -215,7 +215,7 @@ class RowCache:
     def activate(self, index):
         """Make these variables active; returns them in the order in which they are laid out.
 
-        Rows at hand are kept where the new ones are not wider: columns that they lack are added.
+        Rows at hand are kept where the new ones are not wider: missing columns are added.
         """
         if self._store is None or index.size > self.active.buffer.shape[1]:
             if self._store is None:
@@ -289,7 +289,7 @@ class RowCache:
         self.steps_between_shrinks = max(_STEPS * index.size, _LEAST_STEPS)
 
     def worth_keeping(self, n):
-        """Whether it pays to reduce the active variables to n of them."""
+        """Whether it is faster to reduce the active variables to n of them."""
         return n < _WORTH_COMPACTING * self.index.size
 
     def load(self, needed, urgency):
@@ -451,7 +451,7 @@ def type_of_rows(largest):
 
 
 def _scale(diagonal, first_row):
-    """How large values are: by the diagonal or, where kernels lack a constant, by a row."""
+    """How large values are: by the diagonal or, for kernels without a constant, by a row."""
     largest = np.abs(diagonal).max(initial=0.0)
     return float(largest or np.abs(first_row()).max(initial=0.0)) or 1.0
 

@@ -258,7 +258,7 @@ def _terms(K, L, kind, unbiased):
 
 
 def _second(L, K, kind):
-    """A second matrix as it is, or the `Outer` of the columns of a target."""
+    """A second matrix unchanged, or the `Outer` of the columns of a target."""
     m = K.shape[0]
     if np.shape(L) == (m, m):
         return check_gram("L", L)

@@ -106,7 +106,7 @@ def alignment(
     -------
     float, ndarray of shape (p,) for a list, or tensor
         In [0, 1] for positive semi-definite matrices when normalized. If one of them is constant
-        after centring (or zero), the alignment is 0 and a DegenerateKernelWarning says so.
+        after centering (or zero), the alignment is 0, with a DegenerateKernelWarning.
 
     Notes
     -----

@@ -40,7 +40,7 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
     Y = plain_columns(y, n_samples, task, name, weight)
     weight = None if weight is None else weight[weight > 0.0]
     Y = centered_columns(Y, weight)
-    target_norm(Y, name, weight)  # refuses what overflows
+    target_norm(Y, name, weight)  # raises an error on overflow
     return Y
 
 
@@ -108,7 +108,7 @@ def doubt_real(Y, name="y"):
 
 
 def reads_as_regression(y, task):
-    """Whether y holds real targets: said by the task or, for "auto", by its type."""
+    """Whether y holds real-valued targets, by the task or, for "auto", by its type."""
     if task != "auto":
         return task == "regression"
     y = plain("y", y)

@@ -19,7 +19,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class ConvergenceWarning(UserWarning):
-    """An iterative solver stopped before it reached its tolerance; the message says where.
+    """An iterative solver stopped before it reached its tolerance; the message names it.
 
     A fit gives one such warning: of several solves, their number and the message of the worst.
 
@@ -87,7 +87,7 @@ class VersionWarning(UserWarning):
 
 
 class DoubtfulResultWarning(UserWarning):
-    """A result that is probably not what was meant, though nothing is wrong; the message says why.
+    """A result that is probably not what was meant; the message has the reason.
 
     ``warnings.simplefilter("ignore", alignlearn.DoubtfulResultWarning)`` silences all of them.
 

@@ -1,4 +1,4 @@
-"""The error for what is used before ``fit``, as scikit-learn's tools know it too."""
+"""The error for what is used before ``fit``, which is also scikit-learn's."""
 
 from __future__ import annotations
 

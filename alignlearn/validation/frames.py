@@ -125,7 +125,7 @@ def _series_of(X):
 
 
 def label_of(name):
-    """The label of a column as it is kept: an int or a string."""
+    """The label of a column in the form that is stored: an int or a string."""
     whole = isinstance(name, numbers.Integral) and not isinstance(name, (bool, np.bool_))
     return int(name) if whole else str(name)
 
@@ -244,7 +244,7 @@ def _numbers(series, dtype):
 
 
 def _holds_objects(series, dtype, kind):
-    """Whether a column is to be read value by value, as its array would not say what it holds."""
+    """Whether a column is to be read value by value, as the type of its array is ambiguous."""
     if isinstance(dtype, np.dtype):
         return False
     if kind is not None:
@@ -333,7 +333,7 @@ def coded(values):
 
 
 def _sorted(codes, levels):
-    """`CategoryValues` of the levels that occur, in alphabetical order, whatever theirs was."""
+    """`CategoryValues` of the levels that occur, in alphabetical order."""
     used = np.unique(codes[codes >= 0])
     names = [levels[k] for k in used.tolist()]
     order = {name: k for k, name in enumerate(sorted(set(names)))}

@@ -76,7 +76,7 @@ def _as_matrix(name, K, what):
 
 
 def indexable_grams(grams):
-    """A list of matrices, or an array of them, made `gram_like`; a lazy sequence as it is."""
+    """A list of matrices, or an array of them, made `gram_like`; a lazy sequence unchanged."""
     if isinstance(grams, (list, tuple)):
         return [gram_like(f"precomputed kernel {k}", K) for k, K in enumerate(grams)]
     return np.asarray(plain("grams", grams)) if hasattr(grams, "shape") else grams
@@ -107,7 +107,7 @@ def check_symmetric(name: str, K):
 
 
 def check_gram(name: str, K, n_samples=None, dtype=None) -> np.ndarray:
-    """Return K as a C-contiguous float Gram matrix, or raise an error that says what is wrong.
+    """Return K as a C-contiguous float Gram matrix, or raise an error with the reason.
 
     Parameters
     ----------

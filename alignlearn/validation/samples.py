@@ -22,7 +22,7 @@ def is_sparse(X) -> bool:
 
 
 def is_sequence(X) -> bool:
-    """Whether X has a length and items found by number; dicts, texts, sparse matrices are one."""
+    """Whether X has a length and items found by number; dicts, strings, sparse matrices are one."""
     one = isinstance(X, (str, bytes, Mapping)) or is_sparse(X)
     return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
@@ -213,7 +213,7 @@ def plain(name, A):
     Of a masked array the data; values that are missing are an error. Of an array of another
     library (torch, cupy, jax, ...) that has the DLPack protocol its numbers, without a copy where
     they are in the memory of the CPU: of a tensor with a gradient those alone, of bfloat16 as
-    float32. Anything else as it is.
+    float32. Anything else is returned unchanged.
 
     Raises
     ------
@@ -243,18 +243,18 @@ def plain(name, A):
 
 
 def detached(A):
-    """A tensor without the history that its gradient follows; anything else as it is."""
+    """A tensor without the history that its gradient follows; anything else unchanged."""
     return A.detach() if hasattr(A, "__dlpack__") and hasattr(A, "detach") else A
 
 
 def _handed_over(A):
     elsewhere = A.__dlpack_device__()[0] != _CPU
-    # Older versions of NumPy know no device, and those of some libraries no other than theirs.
+    # Older versions of NumPy have no device, and some libraries accept only their own.
     return np.from_dlpack(A, **({"device": "cpu"} if elsewhere else {}))
 
 
 def _in_single(A):
-    """A tensor of bfloat16, or of what other floating-point type NumPy lacks, in float32."""
+    """A tensor of bfloat16, or another floating-point type that NumPy does not have, in float32."""
     if not A.is_floating_point():
         raise TypeError
     return A.float()
