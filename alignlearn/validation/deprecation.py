@@ -80,7 +80,7 @@ def _renamed(entry, given):
             continue
         if entry.new + separator + inner in given:
             raise TypeError(
-                f"{entry.where}: {entry.old} is the old name of {entry.new}; give one of them."
+                f"{entry.where}: {entry.old} is the old name of {entry.new}; set one of them."
             )
         found[entry.new + separator + inner] = value
     return found
