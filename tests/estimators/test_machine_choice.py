@@ -99,7 +99,7 @@ def test_few_columns_of_given_matrices_are_those_of_the_kernels(data):
     sure = al.MKLClassifier("precomputed", probability="sigmoid", **options)
     assert sure.fit(grams, y[:200] > 0).predict_proba(rows).shape == (100, 2)
     indefinite = grams[0] - 2.0 * np.eye(200)
-    with pytest.raises(ValueError, match="the combination at the centres is not positive semi"):
+    with pytest.raises(ValueError, match="the combination at the centers is not positive semi"):
         al.MKLRegressor("precomputed", normalize=None, **options).fit([indefinite], y[:200])
     marked = al.Precomputed(indefinite, is_psd=False)
     with pytest.raises(ValueError, match="is indefinite, and has no features"):
