@@ -254,6 +254,25 @@ def missing_columns():
     return _missing("tables")
 
 
+_SIZES = {"default": "default", "lightgbm": "LightGBM", "hist": "HistGradientBoosting"}
+
+
+def sizes():
+    """Score and processor seconds of the default and of tuned boosting, by size and data set."""
+    records, table = read("sizes.json"), []
+    for name, m in dict.fromkeys((r["set"], r["m"]) for r in records):
+        same = [r for r in records if (r["set"], r["m"]) == (name, m)]
+        some = {kind: [r for r in same if r["kind"] == kind] for kind in _SIZES}
+        cells = [
+            f"{mean(r['score'] for r in found):.4f}, {mean(r['core'] for r in found):.2g}"
+            for found in some.values()
+            if found
+        ]
+        if len(cells) == len(_SIZES):
+            table.append((name, f"{m:,}", str(len(some["default"])), *cells))
+    return _table(("data", "training samples", "splits", *_SIZES.values()), table)
+
+
 def paper():
     """The results of the paper."""
     facts, missing = accuracy_facts(), read("missing-tables.json")["rows"].values()
@@ -286,6 +305,7 @@ BLOCKS = {
     "savings": savings,
     "search": search_table,
     "search-2000": search_table_2000,
+    "sizes": sizes,
     "paper": paper,
     "search-summary": search_summary,
     "missing-rows": missing_rows,

@@ -52,6 +52,7 @@ class KernelClassifier(LabelScore, KernelModel):
     classes_: np.ndarray
     support_: np.ndarray
     machine_: Any
+    _uncalibrated: str
 
     coef_ = property(linear_coefficients)
 

@@ -165,7 +165,10 @@ def test_samples_and_labels(name):
 
 
 BAD = {
-    "one frame": (frame(TRAIN[0]), r"\(p, m, m\), got \(30, 30\); a single matrix K goes into a"),
+    "one frame": (
+        frame(TRAIN[0]),
+        r"\(p, m, m\), got \(30, 30\); pass a single matrix K in a list",
+    ),
     "a dict": ({0: TRAIN[0]}, "a name must be a str, got 0"),
     "missing values": ([nullable(TRAIN[0]).mask(TRAIN[0] > 0.99)], "kernel 0 must hold real numb"),
     "text": ([TRAIN[0], frame(TRAIN[0]).map("{} kg".format)], "kernel 1 must hold real numbers"),
