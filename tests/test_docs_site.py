@@ -201,3 +201,10 @@ def test_bars_of_docstrings_are_no_markup_and_literals_stay(tools):
     assert escaped[0] == r"\|x\| and ``|y|``, m\_+:"
     assert escaped[2:8] == lines[2:8]
     assert escaped[8] == r"\|w\|"
+
+
+def test_links_from_source_to_page_have_the_names_of_the_page(tools):
+    linked = tools("reference_members").with_back_links
+    base = 'href="../reference/generated/alignlearn.Kernel.html#alignlearn.'
+    assert linked(f'{base}hyper.Kernel.exp"') == f'{base}Kernel.exp"'
+    assert linked(f'{base}Kernel"') == f'{base}Kernel"'

@@ -1,4 +1,7 @@
-"""Alternative text for the small pictures of the gallery: sphinx-gallery leaves it empty."""
+"""The gallery's index: alternative text for its small pictures, and one list of tags.
+
+sphinx-gallery leaves the text empty, and gives every section a list of tags with the same id.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from pathlib import PurePosixPath
 from docutils import nodes
 
 _TITLE = re.compile(r'sphx-glr-thumbnail-title">(.*?)</div>', re.S)
+# Examples have no tags.
+_TAGS = "<div id='sg-tag-list' class='sphx-glr-tag-list'></div>"
 
 
 def _name(app, doctree):
@@ -16,6 +21,9 @@ def _name(app, doctree):
         if isinstance(node, nodes.raw):
             found = _TITLE.search(node.astext())
             title = found[1].strip() if found else title
+            if _TAGS in node.astext():
+                node.children = [nodes.Text(node.astext().replace(_TAGS, ""))]
+                node.rawsource = node.astext()
         elif isinstance(node, nodes.image) and not node.get("alt"):
             example = PurePosixPath(node["uri"]).stem
             if example.startswith("sphx_glr_") and example.endswith("_thumb"):

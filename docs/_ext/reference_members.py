@@ -1,4 +1,4 @@
-"""What the page of a class lists, for the template of autosummary; and bars in docstrings."""
+"""What the page of a class lists, bars in docstrings, and the way back from source to page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from importlib import import_module
 _BUILT_IN = (object, str, int, dict, tuple, BaseException)
 
 
+_BACK = re.compile(r"(?<=/generated/)(alignlearn[\w.]*)\.html#([\w.]+)")
 _MARKS = re.compile(r"\||(?<=\w)_(?=[-+])")
 
 
@@ -81,6 +82,26 @@ def _escape(app, what, name, obj, options, lines):
     lines[:] = list(escaped(lines))
 
 
+def with_back_links(body):
+    """A page of source code whose links lead to the names that the reference pages have.
+
+    For a module documented under two names, ``al.Kernel`` and ``al.hyper.X``, viewcode takes the
+    first of them for every link.
+    """
+
+    def named(match):
+        page, place = match.groups()
+        rest = re.search(rf"\.{page.rpartition('.')[2]}((?:\.\w+)*)$", place)
+        return f"{page}.html#{page}{rest[1]}" if rest else match[0]
+
+    return _BACK.sub(named, body)
+
+
+def _back_links(app, pagename, templatename, context, doctree):
+    if pagename.startswith("_modules/") and "body" in context:
+        context["body"] = with_back_links(context["body"])
+
+
 def setup(app):
     """Called by Sphinx."""
     # Functions in the configuration cannot be kept for the next build: they are there only while
@@ -88,4 +109,5 @@ def setup(app):
     app.connect("builder-inited", _set, priority=400)
     app.connect("builder-inited", _reset, priority=600)
     app.connect("autodoc-process-docstring", _escape, priority=900)
+    app.connect("html-page-context", _back_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

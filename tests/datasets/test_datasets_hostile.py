@@ -237,7 +237,7 @@ def test_notes_say_what_was_read(tmp_path):
         "1 column of numbers",
         "'colour' (2 values)",
         "2 columns of 0 and 1",
-        "'none' in column 'color' is read as a value",
+        "'none' in column 'colour' is read as a value",
         "1 line that starts with #",
         "missing='drop': 1 of 4 rows without a target left out",
         "missing='drop': 1 of 3 rows with missing values left out",

@@ -72,6 +72,8 @@ def two_stage():
     yield "MKLRegressor aligned-krr", aligned, NEW_DATA
     hinge = al.MKLClassifier(KERNELS, weighting=al.L1SVM()).fit(X, LABELS)
     yield "MKLClassifier l1-svm", hinge, NEW_DATA
+    margin = al.MKLClassifier(KERNELS, weighting=al.EasyMKL()).fit(X, LABELS)
+    yield "MKLClassifier easymkl", margin, NEW_DATA
     linear = al.MKLRegressor(KERNELS, weighting=al.AlignLinear()).fit(X, SIGNAL)
     yield "MKLRegressor alignf-linear", linear, NEW_DATA
     for weighting in (al.Uniform(), al.Align(), al.AlignF()):

@@ -16,6 +16,7 @@ from alignlearn.bounds import concentration, generalization, intervals, stabilit
 
 from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
+from . import price
 from .drawing import Curve
 from .more_curves import more
 
@@ -116,13 +117,6 @@ def _theorem_3_corrected(m, delta, label_bound, p, radius, lam0):
 def _krr(m, delta, label_bound, kappa, lam0):
     residual = stability.residual_bound(label_bound, kappa, lam0)
     return stability.krr_stability(m, kappa, lam0, residual)
-
-
-def _price():
-    """What the curve of learned weights takes from its figure, made when it is first drawn."""
-    from . import price
-
-    return price
 
 
 # -- settings and trivial levels -------------------------------------------------------
@@ -226,21 +220,7 @@ _LIST = (
         _MIXTURE,
         informative=0.5,
     ),
-    Curve(
-        "p1-learned-price-rate",
-        r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
-        {
-            "oracle inequality": lambda *given, **named: _price().fast(*given, **named),
-            "from theorem 12, form (ii)": lambda *given, **named: _price().slow(*given, **named),
-        },
-        lambda rho2, distance: rho2,
-        "no weights lose more than the largest squared alignment",
-        lambda: _price().setting(),
-        "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal laws on the line "
-        "at distance 2: rho2 is the largest squared alignment, distance is |v - v*|_D/V, by "
-        "default for learned weights that are no larger than the best ones",
-        least=4,
-    ),
+    price.CURVE,
     Curve(
         "p1-interval",
         r"length of the confidence interval for $\rho$",

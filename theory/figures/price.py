@@ -13,6 +13,7 @@ from alignlearn.bounds.u_statistics import quadruple_kernel
 
 from ..reference.problems import FiniteDistribution, GaussianMixture, gaussian_kernel, numerators
 from . import style
+from .drawing import Curve
 
 DELTA = 0.05
 BANDWIDTHS = 2.0 ** np.arange(-4.5, 4.6, 1.0) / np.sqrt(2.0)
@@ -107,18 +108,32 @@ def _squared(v):
     return max(float(v @ found.a), 0.0) ** 2 / size / found.length2 if size > 0 else 0.0
 
 
+CURVE = Curve(
+    "p1-learned-price-rate",
+    r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
+    {
+        "oracle inequality": fast,
+        "from theorem 12, form (ii)": slow,
+    },
+    lambda rho2, distance: rho2,
+    "no weights lose more than the largest squared alignment",
+    setting,
+    "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal laws on the line "
+    "at distance 2: rho2 is the largest squared alignment, distance is |v - v*|_D/V, by "
+    "default for learned weights that are no larger than the best ones",
+    least=4,
+)
+
+
 def learned_price(quick=False):
     """The oracle inequality against theorem 12, and m times what alignf and align lose."""
-    from .curves import CURVES
-
     sizes = style.log_grid(50, 400 if quick else 3000, 6)
     trials = 5 if quick else 60
     lost = np.array([losses(m, trials) for m in sizes])
     figure, (left, right) = style.new_figure(2, width=12.0)
-    curve = CURVES["p1-learned-price-rate"]
     m = style.log_grid(50, 1e7, 40)
-    level = curve.level()
-    for look, (name, values) in zip((style.CORRECTED, style.PRINTED), curve.values(m).items()):
+    level = CURVE.level()
+    for look, (name, values) in zip((style.CORRECTED, style.PRINTED), CURVE.values(m).items()):
         left.plot(m, values, label=name, **look)
     quantile = np.quantile(lost[..., 0], 0.95, axis=1)
     left.plot(sizes, np.maximum(quantile, 1e-12), label="alignf: 95 % of samples", **style.OBSERVED)
