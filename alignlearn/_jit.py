@@ -1,4 +1,4 @@
-"""The one place where jit options are chosen, and where compiled code is kept.
+"""The options of just-in-time compilation, and the cache of compiled code.
 
 Every compiled function of the library uses one of these decorators:
 
@@ -14,8 +14,8 @@ Every compiled function of the library uses one of these decorators:
     Contraction only: for formulas whose order of operations carries the accuracy (exponential,
     compensated forms), so ``reassoc`` must not touch them.
 ``jit.owning``, ``jit_fma.owning``, ``jit_sum.owning``
-    The same for the few functions that take memory (``np.empty``) or return an array. The others
-    count no references to arrays: they compile in a quarter less time.
+    Variants for the few functions that allocate memory (``np.empty``) or return an array. The
+    others do not count references to arrays, and compile in a quarter less time.
 ``cuda_device``, ``cuda_kernel``
     Functions of a CUDA device and the kernels that call them; ``numba.cuda`` is imported where they
     are used. Its ``fastmath`` takes no names, any value means all flags (NaN would lose its
@@ -27,9 +27,9 @@ Every compiled function of the library uses one of these decorators:
 Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
 ``parallel=True`` would cost a second compilation of every loop.
 
-Nothing is compiled at import; the first call compiles, later processes load from the cache. A cache
-that cannot be used costs time, never the result: where no folder is writable every process compiles
-for itself, and a damaged file is compiled again. ``NUMBA_DISABLE_JIT=1`` runs everything as Python.
+Nothing is compiled at import; the first call compiles, later processes load from the cache. An
+unusable cache costs only time: if no folder is writable every process compiles for itself, and a
+damaged file is compiled again. ``NUMBA_DISABLE_JIT=1`` runs everything as Python.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ import numba
 from numba import config, from_dtype, njit, types
 from numba.extending import intrinsic
 
-# Numba promises nothing of what follows: setup.cfg bounds its version by those that were tried.
+# Numba does not guarantee these private names: setup.cfg limits its version to tested ones.
 _ADVICE = (
     f"numba {numba.__version__} has no private name that alignlearn's compiled code needs: {{}}. "
-    "Versions that have it: pip install 'numba>=0.59,<0.69'."
+    "Install a tested version: pip install 'numba>=0.59,<0.69'."
 )
 try:
     from numba.core import cgutils, event
@@ -79,14 +79,14 @@ COMPILATION = "about 10 s"  # of a first fit where nothing is cached
 def _warn_uncached():
     # `validation.warn` imports this module; and no line of a caller is at fault.
     warnings.warn(  # noqa: B028
-        "compiled code cannot be kept, no folder for it can be written: every process compiles for "
-        f"itself, {COMPILATION}. Set NUMBA_CACHE_DIR to a folder that can be written.",
+        "compiled code cannot be cached, because no cache folder is writable: every process "
+        f"compiles for itself, {COMPILATION}. Set NUMBA_CACHE_DIR to a writable folder.",
         RuntimeWarning,
     )
 
 
 def uncached():
-    """Whether compiled code could not be kept, so far."""
+    """Whether compiled code could not be cached so far."""
     return _warn_uncached.cache_info().currsize > 0
 
 
@@ -113,7 +113,7 @@ class _CheckedResult(_Checked, CompileResultCacheImpl):
 
 
 class _Forgiving:
-    """A cache of one function, in which what cannot be read is not there."""
+    """The cache of one function, which treats unreadable files as missing."""
 
     _harmless = ()  # more that may fail where something is written
 
@@ -148,9 +148,9 @@ class _Cache(_Forgiving, FunctionCache):
 
 @cache
 def _cuda_cache(kind):
-    """The same for kernels; ``kind`` is the class of Numba or of numba-cuda.
+    """The cache of CUDA kernels; ``kind`` is the class of Numba or of numba-cuda.
 
-    Not all of what these keep can be pickled in every version: then each process compiles.
+    Not every version can pickle all parts of a kernel: then each process compiles.
     """
     checked = type("_CheckedKernel", (_Checked, kind._impl_class), {})
     return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception, "_impl_class": checked})
@@ -160,7 +160,7 @@ ANNOUNCED_AFTER = 0.3  # seconds of compilation
 
 
 class _Announcement(event.Listener):
-    """One line on a terminal as soon as all compilations together have lasted long."""
+    """Print one line on a terminal once compilation has taken long in total."""
 
     def __init__(self):
         self.depth, self.spent, self.said = 0, 0.0, False

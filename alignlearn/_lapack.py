@@ -1,17 +1,17 @@
-"""Dense factorisations and products, of any size, during which Ctrl-C is heard.
+"""Dense factorizations and products of any size that Ctrl-C can interrupt.
 
-Python hears of a signal between two of its instructions, while one LAPACK call on 8000 samples
-lasts for seconds. Large matrices are therefore taken block by block from here, in the order in
-which LAPACK's own routines do it inside: the arithmetic and its speed are the same.
+Python handles a signal only between two of its instructions, but one LAPACK call on 8000 samples
+takes seconds. This module therefore processes large matrices block by block, in the order of
+LAPACK's own routines, with the same arithmetic and speed.
 
-What has no blocks, singular values and vectors of tridiagonal matrices, is left to a thread while
-the main thread waits.
+Routines without blocks (singular values, eigenvectors of tridiagonal matrices) run in a thread
+while the main thread waits.
 
-SciPy's wrappers with ``overwrite_a`` work in place, too, but they hold the GIL: no other thread
-runs meanwhile, the main one neither (SciPy 1.17, `dsyevd` on 2500 rows: 5.6 s). And they copy the
-part of a matrix that they are given. SciPy's C pointers to the same routines do neither, and ctypes
-calls them. Matrices are float64 in C order, and symmetric: the upper triangle is what LAPACK, which
-counts down columns, calls the lower one.
+SciPy's wrappers with ``overwrite_a`` also work in place, but they hold the GIL, so that no other
+thread runs meanwhile (SciPy 1.17, `dsyevd` on 2500 rows: 5.6 s), and they copy a part of a matrix.
+SciPy's C pointers to the same routines do neither, and are called through ctypes. Matrices are
+float64 in C order and symmetric: the upper triangle is the lower one of LAPACK, which uses Fortran
+order.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def _call(name, *args):
 
 
 def _wait(name, *args):
-    """`_call`, during which Ctrl-C is heard. Arrays are arguments themselves: a thread holds them.
+    """Run `_call` in a thread, so that Ctrl-C is handled.
 
-    Nobody waits for that thread after Ctrl-C.
+    Pass arrays as arguments, because the thread must hold them. It is not joined after Ctrl-C.
     """
     if threading.current_thread() is not threading.main_thread():
         _call(name, *args)
@@ -111,7 +111,7 @@ def _vector(x, i=0):
 def cholesky(A):
     """Overwrite the upper triangle of A (m, m) by R, ``R'R = A``; False if A is not definite.
 
-    The rest of A is left as it is.
+    The rest of A is not changed.
     """
     L, m, info = _Matrix(A), len(A), ctypes.c_int64()
     for i in range(0, m, _BLOCK):
@@ -269,7 +269,7 @@ def eigh(A, first=0, last=None):
 
 
 def whole_eigh(A):
-    """`eigh` by divide and conquer in a thread: faster up to thousands of rows, in more memory.
+    """`eigh` by divide and conquer in a thread: faster up to thousands of rows, with more memory.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def svd(A, n_vectors):
 
 
 def product(A, B, out=None):
-    """``A B`` of matrices, in parts where it lasts.
+    """``A B`` of matrices, in parts if they are large.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """What a file or an archive may expand to: estimated before the work, or measured while it expands.
 
 The constants are far above any data that the library can learn from in memory, and low enough that
-a file made to fill the memory is refused first.
+a file that is made to fill the memory raises an error first.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def damages():
 def check_directory(file):
     """ValueError where a zip lists more than ``MAX_MEMBERS``, before `zipfile` reads the list.
 
-    Its end says how long the list is, in 20 + 56 bytes before that again where it is very long.
+    The end of the archive states the length of the list; for a very long list, in 20 + 56 bytes
+    before it.
     """
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - _LONGEST_END))

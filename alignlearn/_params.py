@@ -14,14 +14,11 @@ from .validation import current_names
 _LONGEST = 4000  # characters of an estimator with all its parameters
 
 OF_PROCESS = ("client", "verbose")
-"""Parameters that copies share: a connection, and perhaps a function of the user's program."""
+"""Parameters that copies share: a connection, and a callback of the user's program."""
 
 
 def _without(state):
-    """A state without a client and without a function that is told of progress.
-
-    Neither can be sent to other processes, or means anything there.
-    """
+    """A state without the client and the callback, which are useless in other processes."""
     state = dict(state)
     if "client" in state:
         state["client"] = None
@@ -62,9 +59,9 @@ class ParamsMixin(Versioned):
         return found
 
     def __sklearn_clone__(self):
-        """For `sklearn.base.clone`: ``client`` and ``verbose`` are shared, everything else copied.
+        """For `sklearn.base.clone`: share ``client`` and ``verbose``, copy everything else.
 
-        With it go the requests of metadata, which are data here and an object of theirs elsewhere.
+        The metadata requests are copied too: plain data here, scikit-learn's object elsewhere.
         """
         from sklearn.base import BaseEstimator
 
@@ -79,7 +76,7 @@ class ParamsMixin(Versioned):
         return found
 
     def get_params(self, deep=True):
-        """Return the parameters as a dict; with ``deep``, those of parameters as ``a__b`` too."""
+        """Return the parameters as a dict; with ``deep``, also nested ones as ``a__b``."""
         params = {}
         for name in self._parameters():
             value = getattr(self, name)
@@ -95,7 +92,7 @@ class ParamsMixin(Versioned):
         Raises
         ------
         ValueError
-            A name is not a parameter; the message lists those that are.
+            A name is not a parameter; the message lists the parameters.
         """
         valid = self._parameters()
         nested = {}
@@ -121,12 +118,12 @@ class ParamsMixin(Versioned):
         return self
 
     def _described(self, name, default):
-        """The text of a parameter's value, and whether it is another one than the default's."""
+        """The string of a parameter's value, and whether it differs from that of the default."""
         text = short(getattr(self, name))
         return text, text != short(default)
 
     def __repr__(self):
-        """The parameters that are not the default, in a text of bounded length."""
+        """The parameters that differ from the default, in a string of bounded length."""
         shown = []
         for name, parameter in self._parameters().items():
             value, changed = self._described(name, parameter.default)

@@ -1,7 +1,7 @@
-"""How far long work is: told to a function of the user's, or printed on stderr.
+"""Progress of long computations, passed to a callback of the user or printed on stderr.
 
-Whatever has a parameter ``verbose`` makes a `Progress` of it for each piece of its work, in the
-thread that was asked to do it; nothing else of the library says how far work is.
+Everything with a parameter ``verbose`` makes a `Progress` for each part of its work, in the calling
+thread. No other part of the library reports progress.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import threading
 import time
 from contextvars import ContextVar
 
-_OFTEN = 0.1  # seconds between two calls of a function
+_OFTEN = 0.1  # seconds between two calls of the callback
 _EVERY = 2.0  # seconds between two lines, and before the first
 
 _silent: ContextVar[bool] = ContextVar("silent", default=False)
 
 
 def silence():
-    """Report no progress of work that starts in this context: its whole is reported elsewhere."""
+    """Report no progress of work that starts in this context, which is reported as a whole."""
     _silent.set(True)
 
 
 def say(text):
-    """A line on stderr, where there is one."""
+    """Print a line on stderr, if there is one."""
     if sys.stderr is not None:
         print(f"alignlearn: {text}", file=sys.stderr, flush=True)
 
 
 class Lines:
-    """Lines on stderr that state how much of the work is done: the first after two seconds."""
+    """Print on stderr the share of the work that is done, the first line after two seconds."""
 
     _latest = -_EVERY  # when any of these printed a line
 
@@ -37,15 +37,15 @@ class Lines:
         self._last, self._work, self._first = time.monotonic(), None, None
 
     def __call__(self, done, total, what, note=None):
-        """Say that so much of the work is done, by ``note`` if given, unless one was said lately.
+        """Print the share that is done, or ``note``, unless a line was printed lately.
 
-        ``what`` names the work; ``total`` is all of it.
+        ``what`` names the work; ``total`` is its size.
         """
         now = time.monotonic()
         if self._work != (total, what):
             self._work, self._first = (total, what), None
         if done and self._first is None:
-            self._first = now, done  # what came before may have been compilation
+            self._first = now, done  # the time before may have been compilation
         if now - self._last < _EVERY:
             return
         self._last = Lines._latest = now
@@ -65,20 +65,20 @@ class Lines:
 
 
 class Progress:
-    """A piece of work, of which parts are done; used as a context, which ends with all of them.
+    """The progress of a computation, used as a context, at whose end all parts are done.
 
     Parameters
     ----------
     what : str
-        What is done.
+        Name of the computation.
     total : int
-        Of whatever is counted.
+        Number of parts.
     to : bool or callable
-        As `check_progress` returns it: nobody is told, `Lines` are printed, or the function is
-        called as ``to(done, total, what)``, in the thread that makes this object alone: ten times a
-        second at most, also where nothing is done meanwhile, and once at the end with
-        ``done == total``. From one call to the next ``done`` does not fall. What the function
-        raises ends the work.
+        As `check_progress` returns it: False reports nothing, True prints `Lines`, and a callback
+        is called as ``to(done, total, what)``. It is called only in the thread that makes this
+        object, at most ten times a second, also if nothing was done meanwhile, and once at the end
+        with ``done == total``. ``done`` never decreases. An exception of the callback ends the
+        computation.
     """
 
     def __init__(self, what, total, to):
@@ -91,13 +91,13 @@ class Progress:
         self._ended = threading.Event()
 
     def __call__(self, done, note=None):
-        """So much is done, which any thread may say; ``note`` is another text for the lines."""
+        """Set the number of parts done, from any thread; ``note`` replaces the printed line."""
         self._done, self._note = max(self._done, min(int(done), self._total)), note
         if threading.get_ident() == self._thread:
             self.report()
 
     def report(self):
-        """Tell how much is done, unless that was told lately; for the thread of this object."""
+        """Report progress, unless it was reported lately; only in the thread of this object."""
         if self._quiet or self._told == self._total:
             return
         now = time.monotonic()
@@ -116,7 +116,7 @@ class Progress:
         return self
 
     def _repeat(self):
-        # A part may last: its line is repeated meanwhile, from another thread.
+        # A part may take long: another thread repeats its line meanwhile.
         while not self._ended.wait(_EVERY):
             self._to.repeat(self._done, self._total, self._what, self._note)
 

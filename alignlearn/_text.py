@@ -1,4 +1,4 @@
-"""Texts of bounded length: lists of names, representations of objects, tables."""
+"""Strings of bounded length: lists of names, representations of objects, tables."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _NAME = 100  # of a name at the start of a line of a table
 
 
 def listed(items, most=MOST, *, show=repr, separator=", "):
-    """The items in a row, and how many more there are beyond the first ``most``.
+    """List the first ``most`` items, and the number of further ones.
 
     Parameters
     ----------
     items : sequence
     most : int, default 20
     show : callable, default repr
-        Text of an item.
+        Function from an item to its string.
     separator : str, default ", "
     """
     text = separator.join(show(item) for item in items[:most])
@@ -28,9 +28,10 @@ def listed(items, most=MOST, *, show=repr, separator=", "):
 
 
 def short(value) -> str:
-    """``repr`` of at most 2000 characters: it is ``repr`` itself for what is small.
+    """``repr`` with at most 2000 characters, unchanged for small objects.
 
-    Of long lists the first items are shown, of arrays of more than 20 numbers shape and type.
+    Long lists are shortened to their first items, arrays of more than 20 numbers to shape and
+    dtype.
     """
     for most in (MOST, 5, 1):
         text = _text(value, most)
@@ -40,7 +41,7 @@ def short(value) -> str:
 
 
 def cut(text, length=_WORD):
-    """A text with its end left out where it is longer than ``length``."""
+    """A string cut to ``length`` characters."""
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
@@ -53,7 +54,7 @@ def _text(value, most):
     if kind is str and len(value) > _WORD:
         return repr(value[: _WORD - 3]) + "..."
     text = repr(value)
-    # What describes itself has its own bound.
+    # Objects of `Described` limit their own length.
     return text if isinstance(value, Described) else cut(text, _LONGEST)
 
 
@@ -99,12 +100,12 @@ class Described:
         return cut(f"{type(self).__qualname__}({text})", _LONGEST)
 
     def _shown(self, name):
-        """The text of a field."""
+        """The string of a field."""
         return short(getattr(self, name))
 
 
 class Result(Described):
-    """Mixin of results: ``print`` shows a table with a line per field, or what a class makes it."""
+    """Mixin of results: ``print`` shows a table with one line per field by default."""
 
     def __str__(self):
         rows = [(f.name, _cell(getattr(self, f.name))) for f in fields(self) if f.repr]
@@ -125,7 +126,7 @@ def _cell(value):
 
 
 def largest(sizes, most):
-    """Numbers of the ``most`` largest sizes, in the order of the rows; of all where no more."""
+    """Numbers of the ``most`` largest sizes, in row order; of all sizes if there are no more."""
     if len(sizes) <= most:
         return np.arange(len(sizes))
     return np.sort(np.argsort(-sizes, kind="stable")[:most])
@@ -145,7 +146,7 @@ def table(rows, header, *, total=None, align=None, most=MOST, more="", below=())
         "<" or ">" for each column; default the first one to the left.
     most : int, default 20
     more : str, default ""
-        What rows are that are not shown.
+        A description of the rows that are not shown.
     below : sequence of tuple of str
         Rows after all others.
     """

@@ -1,4 +1,4 @@
-"""The version that a pickle or a model file carries, and what another version says of it."""
+"""The version in a pickle or a model file, and the warning if another version loads it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import alignlearn
 from alignlearn.validation import VersionWarning, warn
 
 CHANGES: dict[str, tuple[str, ...]] = {}
-"""Version -> sentences on the models of earlier versions that have other state or results in it."""
+"""Version -> sentences about models of earlier versions whose state or results differ in it."""
 KEY = "_alignlearn_version"  # of the state in a pickle
 
 
 def is_version(version):
-    """Whether it is the text of a version, such as "0.2.0" or "1.0.0rc1+local"."""
+    """Whether a string is a version, such as "0.2.0" or "1.0.0rc1+local"."""
     return isinstance(version, str) and re.fullmatch(r"\d[\w.+-]{0,40}", version, re.A) is not None
 
 
@@ -23,7 +23,7 @@ def _number(version):
 
 
 def warn_of_version(version):
-    """Warn, with what has changed since, where ``version`` is not the one that runs."""
+    """Warn about the changes since ``version`` if it is not the running version."""
     current = alignlearn.__version__
     if version == current:
         return
@@ -42,7 +42,7 @@ def warn_of_version(version):
 
 
 class Versioned:
-    """Mixin: pickles carry the version, and are read with a `VersionWarning` by another one."""
+    """Mixin: pickles contain the version; loading them in another one warns (`VersionWarning`)."""
 
     def __getstate__(self):
         return {**vars(self), KEY: alignlearn.__version__}

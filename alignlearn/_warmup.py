@@ -1,4 +1,4 @@
-"""Compiling ahead of time what the estimators use: small fits and predictions, one of each kind."""
+"""Compile the code of the estimators ahead of time, by small fits and predictions of each kind."""
 
 from __future__ import annotations
 
@@ -143,15 +143,15 @@ PARTS = {
 
 
 class Warmup(NamedTuple):
-    """What `warmup` did.
+    """The result of `warmup`.
 
     Attributes
     ----------
     n_compiled : int
-        Functions of the library that were compiled; 0 where all were in the cache.
+        Number of functions that were compiled; 0 if all were in the cache.
     seconds : float
     folder : str
-        Where compiled code is kept: the folder that holds all folders of the cache.
+        The folder that contains all folders of the cache.
     """
 
     n_compiled: int
@@ -171,12 +171,12 @@ class _Counter(event.Listener):
 
 
 def warmup(progress=None) -> Warmup:
-    """Compile what the estimators use, so that no later process on this machine has to.
+    """Compile the code of the estimators, so that later processes load it from the cache.
 
-    Small fits and predictions of every kind are run through the public estimators. What is in the
-    cache is not compiled again. For images of containers, and nodes of a cluster with one home
-    folder: the cache is found by the folder of the package, or by ``NUMBA_CACHE_DIR``, and holds
-    code for the processor that it was compiled on.
+    Runs small fits and predictions of every kind with the public estimators. Cached code is not
+    compiled again. Useful for container images, and for cluster nodes with a common home folder:
+    the cache is next to the package or in ``NUMBA_CACHE_DIR``, and contains code for the processor
+    on which it was compiled.
 
     Parameters
     ----------
@@ -191,20 +191,20 @@ def warmup(progress=None) -> Warmup:
     Raises
     ------
     OSError
-        No folder for compiled code can be written; set ``NUMBA_CACHE_DIR`` to one that can.
+        No folder for compiled code is writable; set ``NUMBA_CACHE_DIR`` to a writable folder.
     ValueError
         ``NUMBA_DISABLE_JIT`` is set: nothing is compiled.
 
     Examples
     --------
-    In the recipe of an image, with ``NUMBA_CACHE_DIR`` set to a folder of it:
+    While building a container image, with ``NUMBA_CACHE_DIR`` set to a folder in the image:
 
     >>> import alignlearn
     >>> done = alignlearn.warmup()  # doctest: +SKIP
     >>> print(f"{done.n_compiled} functions in {done.folder}")  # doctest: +SKIP
     """
     if config.DISABLE_JIT:
-        raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled, so nothing can be kept.")
+        raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled or cached. Unset it.")
     _jit.announcement.said = True  # the time that it states is that of one fit
     counter, start = _Counter(), time.monotonic()
     with event.install_listener("numba:compile", counter), warnings.catch_warnings():
@@ -228,7 +228,7 @@ def _folder():
     folders = {f.stats.cache_path for f in found if isinstance(f, Dispatcher)}
     if None in folders or _jit.uncached():
         raise OSError(
-            "compiled code cannot be kept, no folder for it can be written: set NUMBA_CACHE_DIR to "
-            "a folder that can be written."
+            "compiled code cannot be cached, because no cache folder is writable: set "
+            "NUMBA_CACHE_DIR to a writable folder."
         )
     return commonpath(folders)

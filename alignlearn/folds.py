@@ -1,4 +1,4 @@
-"""The one way to make folds: numbers of folds, labels, pairs of index arrays, or a splitter."""
+"""Make folds from a number of folds, labels, pairs of index arrays, or a splitter."""
 
 from __future__ import annotations
 

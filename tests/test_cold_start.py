@@ -105,7 +105,7 @@ def test_where_no_folder_can_be_written_warmup_says_so_on_one_line():
     assert done.stderr.count("\n") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
     raised = without_folder("import alignlearn as al; al.warmup()")
-    assert "\nOSError: compiled code cannot be kept" in raised.stderr
+    assert "\nOSError: compiled code cannot be cached" in raised.stderr
     assert "RuntimeWarning" not in raised.stderr
 
 

@@ -35,21 +35,7 @@ NOT_YET = [
     "docs/development/adding-to-the-comparison.md",
     "docs/development/design.md",
     "docs/development/ledger.md",
-    "alignlearn/__init__.py",
-    "alignlearn/__main__.py",
-    "alignlearn/_jit.py",
-    "alignlearn/_lapack.py",
-    "alignlearn/_limits.py",
-    "alignlearn/_params.py",
-    "alignlearn/_progress.py",
-    "alignlearn/_text.py",
-    "alignlearn/_versions.py",
-    "alignlearn/_warmup.py",
-    "alignlearn/bounds",
-    "alignlearn/engine",
     "alignlearn/estimators",
-    "alignlearn/folds.py",
-    "alignlearn/sources",
 ]
 
 # Word, or construction, and what to write in its place.

@@ -1,11 +1,11 @@
 """The bounds and intervals of the theory as plain functions, by subject.
 
-They are used by the estimators and by the claims of `alignlearn.theory`, which put each of them to
-the test; nothing here knows either. What ends in "printed" is a paper's own form, kept because it
-is compared with: its docstring says whether it is true.
+The estimators and the claims of `alignlearn.theory`, which test each bound, call these functions;
+this package imports neither. A function that ends in "printed" is the formula of a paper, kept for
+comparison. Its docstring states whether the formula is correct.
 
-The main functions are also attributes of this package. Called from here, those with a number of
-samples m take an array for it, and return an array, or a named tuple of arrays.
+The main functions are also attributes of this package. Called from here, functions of a number of
+samples m accept an array of numbers, and return an array or a named tuple of arrays.
 
     >>> import numpy as np
     >>> from alignlearn import bounds

@@ -1,4 +1,4 @@
-"""An approximate confidence interval for the alignment, as a yardstick for those that are exact.
+"""An approximate confidence interval for the alignment, for comparison with the exact ones.
 
 rho_U = U_xy/(U_x U_y)^(1/2), the ratio of unbiased statistics (`u_statistic`), is normal around rho
 as m grows (delta method); its variance is that of the jackknife. Nothing is proved for a given m:

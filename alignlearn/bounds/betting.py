@@ -26,8 +26,8 @@ def betting_lower(U, log_inverse, prior=(1.0, 0.5, 0.25)):
     log_inverse : float > 0
         log(1/delta).
     prior : (count, mean, variance)
-        Guess at the mean and the variance of U, and how many samples it is worth. It moves the
-        length of the bound and not its validity.
+        A guess of the mean and the variance of U, weighted like ``count`` samples. It changes the
+        tightness of the bound, not its validity.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def betting_upper(U, log_inverse, prior=(1.0, 0.5, 0.25)):
 
 
 def _bets(U, log_inverse, prior):
-    """(2 log(1/delta) / (k variance))^(1/2) with the variance of what came before."""
+    """(2 log(1/delta) / (k variance))^(1/2) with the variance of the earlier samples."""
     count, mean, variance = prior
     number = np.arange(U.shape[1]) + count
     before = np.cumsum(U, axis=1) - U
@@ -67,7 +67,7 @@ def _bets(U, log_inverse, prior):
 
 
 def _falling_root(function):
-    """Where a falling function of v in (0, 1] crosses 0, from below by 1e-9 at most."""
+    """The zero of a decreasing function of v in (0, 1], less at most 1e-9."""
     low, high = 1e-12, 1.0
     if function(low) < 0:
         return 0.0

@@ -10,15 +10,14 @@ from .checks import HypothesisNotMet, check_size
 # Samples show the same few counts again and again, and a quantile takes SciPy 0.1 ms.
 @lru_cache(maxsize=4096)
 def clopper_pearson(count: int, trials: int, below: float, above: float) -> tuple[float, float]:
-    """Bounds of the probability of an event that was seen `count` times in independent trials.
+    """Bounds of the probability of an event that occurred `count` times in independent trials.
 
     Parameters
     ----------
     count, trials : int
         0 <= count <= trials, trials >= 1.
     below, above : float in [0, 1)
-        Probability with which the lower, and the upper, bound may fail; 0 gives the bound that is
-        always true.
+        Probability with which the lower and the upper bound may fail; 0 gives the trivial bound.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from alignlearn.validation import check_number
 
 
 class HypothesisNotMet(ValueError):
-    """A bound was asked for where a hypothesis fails; the message names the hypothesis.
+    """Raised by a bound whose hypothesis fails; the message names the hypothesis.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class HypothesisNotMet(ValueError):
 
 
 class _BeyondRange(ValueError):
-    """Of a bound inside a bound: the outer one shows its own arguments."""
+    """Raised by a bound inside another bound, which then shows its own arguments."""
 
 
 def of_numbers(*arrays, exact=False):

@@ -76,7 +76,7 @@ def learned_betting_interval(
     Parameters
     ----------
     grams : iterable of arrays (m, m)
-        Of the kernels that are used; taken one at a time.
+        Gram matrices of the kernels in use, read one at a time.
     weights : sequence of float
         Not negative, not all zero.
     features : sequence of FeatureRange
@@ -136,7 +136,7 @@ def target_betting_interval(
         As in `class_betting_interval`.
     y : float array (m,)
     label_range : (low, high)
-        Holds all targets of the distribution.
+        Contains all targets of the distribution.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def neighbour_products(K, order, coefficients, size):
 
 
 def norm2_interval(K, blocks, length, lower, upper):
-    """(low, high) for |E d|^2, the blocks of equal law given the past, |d| <= length.
+    """(low, high) for |E d|^2; blocks identically distributed given the past, |d| <= length.
 
     Below by betting on the projections, above on products of neighbors.
 

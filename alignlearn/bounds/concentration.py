@@ -196,7 +196,7 @@ def alignment_deviation_printed(m, delta, a, a_prime, radius2=1.0, radius2_prime
 def alignment_deviation_by_printed_proof(
     m, delta, a, a_prime, radius2=1.0, radius2_prime=1.0
 ) -> float:
-    """What P1's proof of theorem 12 gives once each variance is bounded by its own radius.
+    """The result of P1's proof of theorem 12 if each variance is bounded by its own radius.
 
     18 beta [3/m + 4 (log(6/delta)/2m)^(1/2)] with beta = max(R^4/a, R'^4/a').
 
@@ -263,7 +263,7 @@ def alignment_deviation_refined(
     return tau * first + tau**2 * (1 + rho_sample) / (A * B)
 
 
-# -- when a bound begins to say something ----------------------------------------------
+# -- the sample size from which a bound is not vacuous ---------------------------------
 
 
 def smallest_sample_size(bound: Callable[[int], float], below=1.0, start=2, stop=10**12) -> int:
@@ -273,7 +273,7 @@ def smallest_sample_size(bound: Callable[[int], float], below=1.0, start=2, stop
     ----------
     bound : callable int -> float
     below : float
-        The level that is trivially true, 1 for an alignment.
+        The trivial bound, 1 for an alignment.
     start, stop : int
         The range searched.
 

@@ -2,10 +2,10 @@
 
 With residuals ``r_i = |y_i - f_-i(x_i)|`` of fits that left sample i out, by itself or with its
 fold, the interval of a new sample x is from the ``ceil(q (m + 1))``-th largest of
-``f_-i(x) - r_i`` to the so many-th smallest of ``f_-i(x) + r_i``, with q the coverage. If samples
-are exchangeable, and the fit is the same in any order of them, y lies there with probability at
-least 2q - 1 (leaving out one), or a little less (folds), whatever the law and however bad the fit;
-q is what is usual, and what holds where leaving out a sample changes predictions little.
+``f_-i(x) - r_i`` to the equally ranked smallest of ``f_-i(x) + r_i``, with q the coverage. If the
+samples are exchangeable, and the fit does not depend on their order, the interval contains y with
+probability at least 2q - 1 (leaving out one), or slightly less (folds), for every distribution and
+every fit. The coverage is usually q, and is q if leaving out a sample changes predictions little.
 
 Sources: Barber, Candes, Ramdas and Tibshirani (2021), "Predictive inference with the jackknife+",
 theorems 1 and 4; Romano, Sesia and Candes (2020), "Classification with valid and adaptive
@@ -28,7 +28,7 @@ def check_coverage(coverage) -> float:
 
 
 def rank(coverage, m) -> int:
-    """``ceil(coverage (m + 1))``; above m where m samples are too few for the coverage."""
+    """``ceil(coverage (m + 1))``; above m if m samples are too few for the coverage."""
     return int(np.ceil(coverage * (m + 1) - _ROUNDING))
 
 
@@ -40,8 +40,8 @@ def least_samples(coverage) -> int:
 def kth_smallest(radii, shifts, k, columns=None):
     """The k-th smallest of ``radii + shifts[j]``, from 1, for each row j.
 
-    Few values can be it where shifts differ less than radii do: only these are looked at, in rows
-    whose shifts differ alike.
+    If shifts differ less than radii do, few values are candidates: only these are read, in groups
+    of rows with similar shifts.
 
     Parameters
     ----------
@@ -90,12 +90,12 @@ def plus_interval(center, shifts, radii, coverage, columns=None):
         Absolute residuals of samples that were left out.
     coverage : float in (0, 1)
     columns : ndarray of int of shape (m,), optional
-        Which fit left a sample out; default: c = m, and fit i left out sample i.
+        The fit that left out each sample. Default: c = m, and fit i left out sample i.
 
     Returns
     -------
     low, high : ndarray of shape (n,)
-        Infinite where samples are too few for the coverage.
+        Infinite if there are too few samples for the coverage.
     """
     k = rank(coverage, len(radii))
     if k > len(radii):
@@ -105,20 +105,20 @@ def plus_interval(center, shifts, radii, coverage, columns=None):
 
 
 def plus_set(scores, new, coverage, codes=None):
-    """Which classes cannot be ruled out for n new samples.
+    """Prediction sets: the classes that cannot be excluded for n new samples.
 
-    A class is ruled out where, under the fits that left samples out, too many of these have a
-    smaller score than the new sample would have with that class.
+    A class is excluded if too many training samples have a smaller score, by the fit that left them
+    out, than the new sample would have with that class.
 
     Parameters
     ----------
     scores : list of ndarray of shape (m_t,)
-        How badly the class of each sample goes with it, by the fit that left its fold t out.
+        Nonconformity score of each sample with its class, by the fit that left its fold t out.
     new : list of ndarray of shape (n, c)
-        The same of the new samples with every class, by the same fits.
+        Nonconformity scores of the new samples with every class, by the same fits.
     coverage : float in (0, 1)
     codes : list of ndarray of int of shape (m_t,), optional
-        Classes of the samples: then a class is compared with samples of its own alone.
+        Classes of the samples. A class is then compared only with its own samples.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is guaranteed of a fit, as the objects that the estimators return."""
+"""Guarantees for a fitted model: the objects that the estimators return."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ UNSEEN = "samples that took no part in the fit"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Guarantee:
-    """A statement that holds with probability 1 - delta over the samples, and what it rests on.
+    """A statement with its hypotheses, which holds with probability 1 - delta over the samples.
 
     Attributes
     ----------
     delta : float
         The statement fails with probability at most ``delta`` if the hypotheses are met.
     vacuous : bool
-        True if it says no more than what is known without the sample.
+        True if the statement holds trivially, for every sample.
     hypotheses : tuple of str
-        What it rests on.
+        The assumptions of the statement.
     not_met : tuple of str
-        Those that this fit is known not to meet; then the statement is an indication only.
+        The assumptions that this fit does not meet. The statement is then only an indication.
     method : str
-        How it was found; empty where nothing can be said.
+        How the bound was computed; empty if there is no bound.
     """
 
     delta: float
@@ -52,8 +52,7 @@ class Guarantee:
 class AlignmentInterval(Guarantee):
     """Confidence interval for the population alignment of a kernel with the labels.
 
-    It is vacuous if it says no more than that an alignment lies in [0, 1]. The attributes that are
-    not listed are those of `Guarantee`.
+    The interval is vacuous if it is [0, 1]. Further attributes are those of `Guarantee`.
 
     Attributes
     ----------
@@ -73,16 +72,16 @@ class AlignmentInterval(Guarantee):
 class RiskBound(Guarantee):
     """Upper bound of the expected squared error of a fit, from its training samples.
 
-    It is vacuous if a constant prediction, the middle of the labels' range, is known to be as good.
-    The attributes that are not listed are those of `Guarantee`.
+    The bound is vacuous if the constant prediction in the middle of the labels' range is known to
+    be as good. Further attributes are those of `Guarantee`.
 
     Attributes
     ----------
     value : float
-        The expected squared error is at most this, with probability 1 - delta; units of y^2. Of
-        clipped predictions where the hypotheses say so.
+        The expected squared error is at most this, with probability 1 - delta; units of y^2. If
+        the hypotheses list clipping, it is the error of clipped predictions.
     value_if_fixed : float
-        What it would be, had the kernel been fixed before the sample was seen.
+        The bound for a kernel that is fixed before the sample is drawn.
     empirical_risk : float
         Mean squared error on the training samples.
     """
@@ -101,16 +100,16 @@ class RiskBound(Guarantee):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ErrorBound(Guarantee):
-    """Upper bound of the probability that a fitted classifier errs, from its training samples.
+    """Upper bound of the error probability of a fitted classifier, from its training samples.
 
-    It is vacuous if it is no less than 1/2 or the share of the smaller class in the sample. The
-    attributes that are not listed are those of `Guarantee`.
+    The bound is vacuous if it is not below 1/2 and the share of the smaller class in the sample.
+    Further attributes are those of `Guarantee`.
 
     Attributes
     ----------
     value : float
-        The probability of error is at most this, with probability 1 - delta; the smaller of the
-        next two, each of which holds with probability 1 - delta/2.
+        The probability of error is at most this, with probability 1 - delta. The minimum of the
+        next two attributes, each of which holds with probability 1 - delta/2.
     by_margin : float
         From the margins on the sample and the Rademacher complexity of the class.
     by_random_predictors : float
@@ -120,7 +119,8 @@ class ErrorBound(Guarantee):
     size : float
         sum_k R_k ||f_k|| + |b| of the predictor.
     complexity : float
-        Of the predictors of size 1, with what random signs may hide.
+        Rademacher complexity of the predictors of size 1, including the error of its Monte Carlo
+        estimate.
     """
 
     value: float
@@ -142,9 +142,9 @@ class ErrorBound(Guarantee):
 class HeldOutBound(Guarantee):
     """Upper bound of the risk of a fitted estimator, from held-out samples.
 
-    It is vacuous if a constant prediction is known to be as good: that of the largest class in the
-    held-out samples, or of the middle of the labels' range. The attributes that are not listed are
-    those of `Guarantee`.
+    The bound is vacuous if a constant prediction is known to be as good: the largest class in the
+    held-out samples, or the middle of the labels' range. Further attributes are those of
+    `Guarantee`.
 
     Attributes
     ----------
@@ -152,11 +152,11 @@ class HeldOutBound(Guarantee):
         The risk is at most this, with probability 1 - delta: the probability of error, or the
         expected squared error of clipped predictions in units of y^2.
     by_bernstein : float
-        The same from the mean and the variance of the losses (Maurer and Pontil), for comparison.
+        The bound from the mean and the variance of the losses (Maurer and Pontil), for comparison.
     empirical_risk : float
-        On the held-out samples.
+        Mean loss on the held-out samples.
     n_samples : int
-        How many were held out.
+        Number of held-out samples.
     loss : str
         "probability of error" or "expected squared error".
     """

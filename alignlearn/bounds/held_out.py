@@ -1,7 +1,8 @@
-"""Bounds of an expected loss from its values on samples that the predictor has never seen.
+"""Bounds of an expected loss from its values on samples that were not used for the fit.
 
-The losses Z_i in [0, W] are independent and of one law given the predictor. No class of predictors
-enters, so that nothing is paid for weights, kernels or parameters that were learned elsewhere.
+Given the predictor, the losses Z_i in [0, W] are independent and identically distributed. The
+bounds do not depend on a class of predictors, so learned weights, kernels and parameters do not
+widen them.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ def binomial_upper(errors, m, delta) -> float:
     """The probability of error is at most this with probability 1 - delta (Clopper and Pearson).
 
     The largest p with Pr[at most `errors` of m] >= delta; exact for 0-1 loss, so no bound that uses
-    only their number is smaller.
+    only the number of errors is smaller.
 
     Parameters
     ----------
     errors : int
-        How many of m samples were wrong.
+        Number of errors among m samples.
     m : int >= 1
     delta : float in (0, 1)
 
     Raises
     ------
     ValueError
-        If delta is not in (0, 1), m < 1, or errors is no count from 0 to m.
+        If delta is not in (0, 1), m < 1, or errors is not an integer from 0 to m.
     """
     delta, m = check_delta(delta), int(check_size(m, 1))
     if not 0 <= errors <= m or errors != int(errors):
@@ -72,14 +73,14 @@ def empirical_bernstein_upper(losses, largest, delta) -> float:
 def betting_upper(losses, largest, delta, random_state=0) -> float:
     """E Z is at most this with probability 1 - delta, by betting along random orders (`betting`).
 
-    Shorter than `empirical_bernstein_upper` for every law tried, by a half for 20 samples.
+    Smaller than `empirical_bernstein_upper` for every distribution tried, by half for 20 samples.
 
     Parameters
     ----------
     losses, largest, delta
         As in `empirical_bernstein_upper`; m >= 1.
     random_state : int, Generator or None
-        Of the orders; to be chosen without looking at the result.
+        Seed of the orders. Choose it without looking at the result.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class Interval(NamedTuple):
     ----------
     low, high : float
     vacuous : bool
-        True if it says no more than what is always true.
+        True if the interval contains all possible values.
     """
 
     low: float
@@ -88,7 +88,7 @@ def alignment_interval_of_grams(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0
     delta : float in (0, 1)
     radius2, radius2_prime : float
         Upper bounds of the diagonals over the whole distribution: 1 for a Gaussian kernel or
-        labels of +-1. The largest entry on a sample is none.
+        labels of +-1. The maximum over a sample is not an upper bound.
 
     Returns
     -------
@@ -97,13 +97,13 @@ def alignment_interval_of_grams(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0
     Raises
     ------
     ValueError
-        As `alignment_interval_from`; also where an entry of a diagonal exceeds its radius.
+        As `alignment_interval_from`; also if a diagonal entry exceeds its radius.
     """
     K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
     r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")
     Kc, Lc, m = center(K), center(L), len(K)
     values = [(Kc * Lc).sum(), (Kc * Kc).sum(), (Lc * Lc).sum()]
-    # What centring a constant kernel leaves behind is rounding, not variance.
+    # A constant kernel leaves rounding errors after centering, not variance.
     floor = [0.0, (1e-14 * m * np.abs(K).max()) ** 2, (1e-14 * m * np.abs(L).max()) ** 2]
     values = [v if v > f else 0.0 for v, f in zip(values, floor)]
     return alignment_interval_from(m, delta, *(v / m**2 for v in values), r, s)
@@ -139,13 +139,13 @@ def alignment_interval_by_numerator(
 
 
 def center(K):
-    """K less the means of its rows and columns, plus that of all: the centered Gram matrix."""
+    """Center a Gram matrix: subtract the means of its rows and columns, add the overall mean."""
     m = len(K)
     return K - K.sum(0)[None, :] / m - K.sum(1)[:, None] / m + K.sum() / m**2
 
 
 def check_diagonal(K, radius2, name="radius2") -> float:
-    """Return R^2 if it is positive and no entry exceeds it, else raise; K is definite, too."""
+    """Return R^2; raise unless it is positive, no entry exceeds it, and K is semi-definite."""
     radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
     check_entries(K, radius2, f": give {name}, an upper bound of K(x, x) over the distribution")
     return radius2

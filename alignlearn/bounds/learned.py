@@ -43,7 +43,7 @@ LEVELS = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
 
 
 class LearnedBound(NamedTuple):
-    """A bound and the parts it is made of.
+    """A bound and its parts.
 
     Attributes
     ----------
@@ -51,11 +51,11 @@ class LearnedBound(NamedTuple):
     empirical : float
         Mean loss on the sample.
     complexity : float
-        What is added for the size of the class; for PAC-Bayes the right-hand side of kl <= ..
+        The term for the size of the class; for PAC-Bayes the right-hand side of kl <= ..
     ratio : float
         N(h) over the margin (or over the range of the labels): the g of the list; for PAC-Bayes c.
     hypotheses, not_met : tuple of str
-        What it rests on, and what of that is known not to be met, as in
+        The assumptions, and those that are not met, as in
         `alignlearn.bounds.guarantee.Guarantee`.
     """
 
@@ -77,7 +77,7 @@ _CLASS = (
 def ratio_list(m, least=1.0) -> np.ndarray:
     """The radii g that are tried, m^(1/2)/2 and down in steps of 2^(1/2) to `least`.
 
-    They are fixed by m alone. A margin bound says nothing for g < 1, where every loss is positive.
+    They depend only on m. A margin bound is vacuous for g < 1, where every loss is positive.
     """
     m = check_size(m, 1)
     steps = max(0, int(np.floor(2 * np.log2(np.sqrt(m) / 2 / least) + 1e-9)))
@@ -212,7 +212,7 @@ def better_of_levels(best, scores, right, levels, ratio):
     """The `LearnedBound` of a level, or the best so far.
 
     The loss 1[g < t] of a normal g of mean ``scores`` and variance 1 has the mean Phi(t - scores),
-    at least Phi(t) where a score is negative; its mean is at most what ``right`` allows.
+    at least Phi(t) where a score is negative; ``right`` bounds its mean.
     """
     from scipy.special import ndtr
 
@@ -227,7 +227,7 @@ def better_of_levels(best, scores, right, levels, ratio):
 
 
 def kl_inverse(empirical, right) -> float:
-    """The largest p with kl(empirical, p) <= right, of two Bernoulli laws."""
+    """The largest p with kl(empirical, p) <= right, for Bernoulli distributions."""
     low, high = float(empirical), 1.0
     for _ in range(52):
         middle = (low + high) / 2

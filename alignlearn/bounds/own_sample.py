@@ -1,19 +1,19 @@
-"""A machine with a bound of its error from its own training sample, a part of which is the prior.
+"""A model with an error bound from its own training sample, a part of which defines the prior.
 
-A part of the sample that is drawn at random, called the first, gives the kernel (it may be learned
-there), the features z in R^(q+1), the leading principal components of the kernel on the first part
-and a constant, and the ridge machine h_1. The machine h is the ridge regression on z of all
-samples. Let Q be the Gaussian law N(c h/|h|, I) of linear predictors and P = N(a h_1/|h_1|, I),
-which is known before the n other samples. The loss 1[y <g, z> < t |z|] has under Q the mean Phi(t -
-c y <h, z>/(|h| |z|)), at least Phi(t) where h errs, and KL(Q, P) = (c^2 + a^2 - 2 a c cos)/2 with
-cos that of h and h_1. By Maurer (2004), with probability 1 - delta over the n other samples, for
-all c and h, all a and t of lists,
+A randomly drawn part of the sample, the first part, determines the kernel (it may be learned
+there), the features and a ridge regression h_1. The features z in R^(q+1) are the leading principal
+components of the kernel on the first part, and a constant. The model h is the ridge regression on z
+of all samples. Let Q be the Gaussian distribution N(c h/|h|, I) of linear predictors, and P = N(a
+h_1/|h_1|, I), which does not depend on the n other samples. Under Q, the loss 1[y <g, z> < t |z|]
+has the mean Phi(t - c y <h, z>/(|h| |z|)), which is at least Phi(t) if h errs. The divergence is
+KL(Q, P) = (c^2 + a^2 - 2 a c cos)/2 with the cosine of h and h_1. By Maurer (2004), with
+probability 1 - delta over the n other samples, for all c and h, and all a and t of two lists,
 
     risk of sign h <= p/Phi(t),  kl(mean loss of the n, p) <= (KL + log(2 n^(1/2) J/delta))/n,
 
-J the number of pairs (a, t). A prior from a part of the sample: Ambroladze, Parrado-Hernandez and
-Shawe-Taylor (2007). Few features make |z| small beside <h, z>, which the bound pays for: with a
-Gaussian process on all of the kernel's features it is below 1/2 half as often
+where J is the number of pairs (a, t). Ambroladze, Parrado-Hernandez and Shawe-Taylor (2007)
+introduced priors from a part of the sample. The bound is tighter if |z| is small relative to
+<h, z>, as with few features: with all features of the kernel it is below 1/2 half as often
 (``scripts/lab/own_sample_bound.py``; proof: ``p1_alignment/proofs.md``, section 26).
 """
 
@@ -33,7 +33,7 @@ SHIFTS = (4.0, 8.0, 16.0)  # a
 LEVELS = (1.0, 1.5)  # t
 _SCALES = np.geomspace(0.5, 256.0, 37)  # c, any of which is allowed
 _COMPONENTS = 6
-_WHITENED = 0.5  # 0: components as they are, 1: all of one size
+_WHITENED = 0.5  # 0: unscaled components, 1: components of equal size
 _CONSTANT = 0.2  # squared, over the mean squared length of the components
 _RIDGE = 0.5 / 6  # times the size of the first part
 _PART = 0.4  # of the samples, the first part
@@ -48,7 +48,7 @@ _IN_ORDER = (
 
 
 class OwnSample(NamedTuple):
-    """A machine, and a bound of its probability of error from the samples that it learned from.
+    """A model, and a bound of its error probability from its training samples.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class OwnSample(NamedTuple):
     bound : LearnedBound
         ``ratio`` is c; with ``hypotheses`` and those ``not_met``.
     first : array of int (first,)
-        Which samples are the first part.
+        Numbers of the samples of the first part.
     """
 
     coef: np.ndarray
@@ -150,7 +150,7 @@ def _of_first_part(K, first, random_state):
 
 
 def prior_bound(cosines, agreement, delta) -> LearnedBound:
-    """Bound of the probability of error of sign <h, z>, with a prior at a machine h_1 known before.
+    """Bound of the error probability of sign <h, z>, with a prior at an independent h_1.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def prior_bound(cosines, agreement, delta) -> LearnedBound:
 
 
 def _components(K):
-    """What makes features of a row k of K: (k - means) @ directions, and the constant one.
+    """Maps a row k of K to features: (k - means) @ directions, and a constant one.
 
     Centered components of K, whitened in part, of mean squared length 1 with the constant.
     """
@@ -196,7 +196,7 @@ def _components(K):
     shrink = (values / values[0]) ** (-_WHITENED / 2)
     squared = (values * shrink**2).sum() / len(K)
     scale = 1 / np.sqrt(squared * (1 + _CONSTANT))
-    # Columns of `vectors` sum to 0, so the mean of k need not be taken out.
+    # Columns of `vectors` sum to 0, so the mean of k need not be subtracted.
     return scale * vectors * (shrink / np.sqrt(values)), means, scale * np.sqrt(_CONSTANT * squared)
 
 

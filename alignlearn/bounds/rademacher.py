@@ -5,12 +5,12 @@ The class: x -> <w, phi_mu(x)> with |w| <= radius, the kernel K_mu = sum_k mu_k 
 (||u||_q*)^(1/2), u_k = sigma'K_k sigma and 1/q + 1/q* = 1, so the complexity, its mean over m, can
 be enumerated or sampled, and bounded by moments of the u_k.
 
-Our bound. For every integer r, E (sigma'K sigma)^r <= E (g'K g)^r with a standard normal g: with K
-= Phi Phi', (2r-1)!! |v|^(2r) = E_g (g'v)^(2r), and E_sigma (a'sigma)^(2r) <= (2r-1)!! |a|^(2r),
-the sharp inequality of Khintchine, taken at v = Phi'sigma and a = Phi g. The moments on the right
-follow from the cumulants 2^(j-1) (j-1)! tr K^j, and tr K^j <= ||K||_F^2 lambda^(j-2) for lambda >=
-the largest eigenvalue. Then E ||u||_q* <= p^(max(0, 1/q* - 1/r)) (sum_k E u_k^r)^(1/r) for every
-r, and the mean of the square root is at most the square root of the mean.
+The bound of this module. For every integer r, E (sigma'K sigma)^r <= E (g'K g)^r with a standard
+normal g: with K = Phi Phi', (2r-1)!! |v|^(2r) = E_g (g'v)^(2r), and E_sigma (a'sigma)^(2r) <=
+(2r-1)!! |a|^(2r), the sharp inequality of Khintchine, taken at v = Phi'sigma and a = Phi g. The
+moments on the right follow from the cumulants 2^(j-1) (j-1)! tr K^j, and tr K^j <= ||K||_F^2
+lambda^(j-2) for lambda >= the largest eigenvalue. Then E ||u||_q* <= p^(max(0, 1/q* - 1/r)) (sum_k
+E u_k^r)^(1/r) for every r, and the mean of the square root is at most the square root of the mean.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ETA_0 = 23 / 22
 
 @dataclass(frozen=True)
 class KernelSizes:
-    """What the bounds need of the p kernel matrices.
+    """The statistics of p kernel matrices that the bounds use.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class KernelSizes:
 
 
 def gram_sizes(grams) -> KernelSizes:
-    """The `KernelSizes` of given matrices (p, m, m)."""
+    """The `KernelSizes` of kernel matrices (p, m, m)."""
     grams = np.asarray(grams, dtype=float)
     diagonals = np.diagonal(grams, axis1=1, axis2=2)
     traces, squares = diagonals.sum(1), np.square(grams).sum((1, 2))
@@ -123,7 +123,7 @@ def gaussian_moments(trace, square, eigenvalue, powers=_POWERS) -> np.ndarray:
 
 
 def moment_bound(sizes: KernelSizes, q=1.0) -> float:
-    """Our bound of E ||u||_q*."""
+    """The moment bound of E ||u||_q*, see the module."""
     used = sizes.traces > 0
     if not used.any():
         return 0.0

@@ -13,9 +13,9 @@ have no positive mean.
 So prod (1 + lambda_i Y_i) and prod (1 + lambda_i X_i) are supermartingales from 1, and r is
 rejected where their mean over orders exceeds 2/delta for all W of norm 1, or for all w of norm 1
 and all e > 0 (betting of Waudby-Smith and Ramdas, 2024, against all nuisance parameters at once).
-Labels, numerator and norm are in one bet, so no union is paid for, and what moves them together
-cancels. Proofs, also of the bound of the least product over a ball: ``p1_alignment/proofs.md``,
-section 25.
+Labels, numerator and norm are in one bet, so no union bound is needed, and their common
+fluctuations cancel. Proofs, also of the bound of the least product over a ball:
+``p1_alignment/proofs.md``, section 25.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _WIDE = np.array([-np.inf, -6.0, -2.0, -0.5, -0.1, 0.1, 0.5, 2.0, 6.0, np.inf]) 
 
 
 class Pairs(NamedTuple):
-    """What a random order of a sample says about its pairs, (k,) or (k, k); see `pairs_of`."""
+    """Statistics of the pairs of a sample in a random order, (k,) or (k, k); see `pairs_of`."""
 
     products: np.ndarray  # <C_i, C_j>
     cross: np.ndarray  # <c_i, c_j>
@@ -69,12 +69,12 @@ def ratio_interval(K, y, label_range, delta=0.05, features=None, random_state=0)
     y : float array (m,)
         Targets; +-1 for two classes.
     label_range : (low, high)
-        Holds all targets of the distribution.
+        Contains all targets of the distribution.
     delta : float in (0, 1)
     features : FeatureRange
         Default: R = 1, any sign.
     random_state : int, Generator or None
-        Of the orders; to be chosen without looking at the result.
+        Seed of the orders. Choose it without looking at the result.
 
     Returns
     -------
@@ -373,9 +373,10 @@ def _least_around(x, inner, fall, bets, radius, curve):
 
 
 def bend(x, fall):
-    """The least b with log(1 + z) >= log(1 + x) + (z - x)/(1 + x) - b (z - x)^2 for z >= x - fall.
+    """The minimum curvature b of a quadratic lower bound of log(1 + z) around x.
 
-    (-f - log(1 - f))/(f (1 + x))^2 with f = fall/(1 + x), which grows with f.
+    It holds that log(1 + z) >= log(1 + x) + (z - x)/(1 + x) - b (z - x)^2 for z >= x - fall, with b
+    = (-f - log(1 - f))/(f (1 + x))^2 with f = fall/(1 + x), which grows with f.
     """
     f = np.maximum(fall / (1 + x), 1e-4)  # below, rounding
     return (-f - np.log1p(-f)) / (f * (1 + x)) ** 2

@@ -1,4 +1,4 @@
-"""What an engine is: it runs operations on boxes of pairs."""
+"""The interface of an engine, which runs operations on boxes of pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Engine(ABC):
     in_place : bool
         Whether loops that fill a matrix write into it in this process.
     operations : frozenset of str
-        Names of the operations that it has.
+        Names of the supported operations.
     """
 
     in_place: bool
@@ -28,7 +28,7 @@ class Engine(ABC):
         operation : str
             A name in ``operations``.
         data : named tuple
-            What the operation takes.
+            The input of the operation.
         boxes : list of tuple of int
             Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
         take : callable

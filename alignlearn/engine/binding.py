@@ -1,4 +1,4 @@
-"""Kernels bound to samples: what the compiled loops take, and how they are run on threads."""
+"""Kernels bound to samples: the input of the compiled loops, and how threads run these."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class CrossData(NamedTuple):
     VX, VZ : ndarray of shape (n, d) and (m, d)
     FX, FZ : ndarray of shape (n_factors, n) and (n_factors, m)
     weights : ndarray of shape (p,)
-        Of the kernels; of one kernel the loops of products take the values as they are.
+        Kernel weights. For one kernel the loops of products do not multiply by its weight.
     columns : ndarray of shape (c, m), optional
         What K is multiplied by.
     shift, row_weight : ndarray of shape (c,) and (n,), optional
@@ -125,7 +125,7 @@ def product_block(program, itemsize, side):
 
 
 def over_pairs(loop, work, n_pairs, program=None):
-    """Run a loop over pairs on all threads; few of them in this one, as starting others costs."""
+    """Run a loop over pairs on all threads, or a small one in this thread alone."""
     if few_pairs(n_pairs, program):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
@@ -192,7 +192,8 @@ def vectors(kernels, X):
 def as_bits(program, *sides):
     """The program and the sides that it is bound to, where columns of 0 and 1 are bits.
 
-    Programs of the small interpreter stay as they are, as the other one takes longer to compile.
+    Programs of the small interpreter are not changed, because the other one takes longer to
+    compile.
     """
     if not program.is_common:
         program, sides = counted(program, *sides)

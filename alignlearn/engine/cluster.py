@@ -327,7 +327,7 @@ def _threads(client):
     new = [address for address in threads if address not in known]
     if new:
         here = _versions()()
-        # A worker that is lost meanwhile says nothing.
+        # A worker that is lost meanwhile returns nothing.
         found = client.run(_versions(), workers=new, on_error="ignore")
         for address, there in found.items():
             _check_versions(address, here, there)

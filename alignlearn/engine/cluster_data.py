@@ -1,4 +1,4 @@
-"""Data as they are sent to the workers of a cluster: arrays one by one, or as places in files."""
+"""Serialization of data for the workers of a cluster: arrays one by one, or references to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a run whose cluster is lost, or has too little memory, said in one place."""
+"""Errors of a run whose cluster is lost or has too little memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 import numpy as np
 
 _KEPT = (
-    "The data are in this process, and nothing of them is lost: make a new client and call again, "
-    "or call without one."
+    "The data are in this process and are not lost: make a new client and call again, "
+    "or call without a client."
 )
 _MOST = 0.8  # of a worker's memory for the data: there Dask pauses it
 
 
 class ClusterLost(RuntimeError):
-    """A Dask cluster was lost while it worked; the message says what of it.
+    """A Dask cluster was lost during a run; the message names the lost part.
 
     Examples
     --------
@@ -35,14 +35,14 @@ class ClusterLost(RuntimeError):
 
 
 def what_is_lost(error, client, done):
-    """The `ClusterLost` that an error of a run stands for, or None where it has other reasons.
+    """The `ClusterLost` that corresponds to an error of a run; None for other errors.
 
     Parameters
     ----------
     error : BaseException
     client : dask.distributed.Client
     done : str
-        What the run had done, such as "3 of 10 boxes".
+        Progress of the run, such as "3 of 10 boxes".
     """
     if not isinstance(error, Exception) or isinstance(error, ClusterLost):
         return None
@@ -64,16 +64,16 @@ def what_is_lost(error, client, done):
 
 
 def lost(what, client, done):
-    """The `ClusterLost` that says what was lost."""
+    """The `ClusterLost` whose message names the lost part."""
     limits = [worker[2] for worker in workers_seen(client) if worker[2]]
     memory = f" Workers have {_size(min(limits))} of memory or more." if limits else ""
     return ClusterLost(f"client: {what}; {done} were done.{memory} {_KEPT}")
 
 
 def workers_seen(client):
-    """(address, status, limit of memory, memory in use) of all workers; nothing where none is told.
+    """(address, status, memory limit, memory in use) of all workers, if the scheduler reports them.
 
-    Bytes; the limit is 0 where there is none.
+    Bytes; the limit is 0 if there is none.
     """
 
     # Sent as code: a scheduler need not have this package.
@@ -92,7 +92,7 @@ def workers_seen(client):
 
 
 def check_room(client, parts):
-    """A MemoryError where the arrays that a worker is to get are more than it may hold."""
+    """Raise MemoryError if the arrays for a worker exceed its memory."""
     need = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
     for address, _, limit, _ in workers_seen(client):
         if limit and need > _MOST * limit:

@@ -1,4 +1,4 @@
-"""The one way to an engine: from ``device=`` and ``client=``, as users give them."""
+"""Choose an engine from the arguments ``device`` and ``client``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .cuda.device import CudaOutOfMemory, available, pays
 
 
 class Auto(Engine):
-    """A CUDA device where there is one and the work is large enough to pay, else the CPU.
+    """A CUDA device, if there is one, for large problems; else the CPU.
 
-    Matrices that come back whole are made on the CPU, and so is what does not fit the memory of the
-    device even in boxes.
+    Matrices that are returned whole are computed on the CPU, and so are problems that do not fit
+    into the memory of the device even in boxes.
     """
 
     in_place = True
@@ -60,7 +60,7 @@ def open_engine(device="auto", client=None):
     Parameters
     ----------
     device : {"auto", "cpu", "cuda"}
-        "auto" is a CUDA device for what is large enough to pay, where there is one.
+        "auto" uses a CUDA device, if there is one, for large problems.
     client : dask.distributed.Client, optional
         Its workers do the work, each on this device.
 
@@ -75,8 +75,7 @@ def open_engine(device="auto", client=None):
     TypeError
         A client that is something else.
     CudaUnavailable
-        "cuda" where no device can be used; the message says what to do. Of workers it is raised
-        when they run.
+        "cuda" and no usable device; the message states what to do. Workers raise it when they run.
     """
     check_choice("device", device, tuple(_DEVICES))
     engine = _DEVICES[device](client is None)

@@ -1,5 +1,7 @@
-"""Values that a program takes from outside, in blocks: of kernels that are no formulas on bound
-columns, and of the primitives of sparse samples.
+"""Blocks of kernel values that a program does not compute itself.
+
+These are values of kernels that are not formulas on bound columns, and primitives of sparse
+samples.
 """
 
 from __future__ import annotations

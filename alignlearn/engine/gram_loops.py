@@ -148,14 +148,14 @@ def permuted_diagonals(K, orders, first, out):
 
 @jit_sum
 def _times(left, right, out):
-    """out = left * right"""
+    """out = left * right."""
     for i in range(out.size):
         out[i] = left[i] * right[i]
 
 
 @jit_sum
 def _dot(left, right):
-    """Sum of left * right"""
+    """Sum of left * right."""
     total = 0.0
     for i in range(left.size):
         total += left[i] * right[i]
@@ -164,7 +164,7 @@ def _dot(left, right):
 
 @jit_sum
 def _dot_of_three(left, middle, right):
-    """Sum of left * middle * right"""
+    """Sum of left * middle * right."""
     total = 0.0
     for i in range(left.size):
         total += left[i] * middle[i] * right[i]

@@ -39,9 +39,9 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         Checked.
     Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
     exact : bool, default True
-        With False the result may lack f(x) + f(x'), in exchange for accuracy near constant kernels
-        and far from the origin; use it where the result is centered, or multiplied by coefficients
-        that sum to 0.
+        With False the result may omit f(x) + f(x'), and is more accurate near constant kernels and
+        far from the origin. Use False if the result is centered, or multiplied by coefficients that
+        sum to 0.
     out : ndarray of shape (n, m), optional
     engine : Cpu, Cuda or Cluster
         What it runs on.
@@ -133,7 +133,7 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):
         Real and finite.
     exact : bool, default True
         With False f(x) + f(z) may be missing in the kernel: for columns that sum to 0, whose
-        products then lack a constant, and keep their digits where the kernel is near 1 or far
+        products then omit a constant, and keep their precision where the kernel is near 1 or far
         above its variation.
     engine : Cpu, Cuda or Cluster
         What it runs on.
@@ -165,13 +165,13 @@ class GramProducts:
     def __init__(self, kernels, weights, X, Z=None, *, exact=True, engine=CPU):
         self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
         self.shape, self._engine = (len(self._pairs.X), len(self._pairs.Z)), engine
-        # Of one kernel the loops take the values as they are.
+        # For one kernel the loops do not multiply by a weight.
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
         self._data, self._boxes = self._pairs.data(), self._pairs.row_boxes()
 
     @property
     def lacks_sides(self):
-        """Whether the products lack terms f(x) + f(z) of the kernel, not only a constant."""
+        """Whether the products omit terms f(x) + f(z) of the kernel, not only a constant."""
         return self._pairs.program.lacks_sides
 
     @property

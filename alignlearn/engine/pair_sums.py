@@ -56,7 +56,7 @@ def _choose_forms(kernels, X, V):
     mean, square = _pilot_moments(plain, *samples)
     with np.errstate(over="ignore", invalid="ignore"):
         square -= np.square(mean)
-    # A shift pays once the mean hides a digit of the variation.
+    # A shift helps once the mean hides a digit of the variation.
     shift = np.where(np.abs(mean) > 3.0 * np.sqrt(np.maximum(square, 0.0)), -mean, 0.0)
     large = np.isfinite(mean) & ~np.isfinite(square)
     if large.any():  # of a constant itself nothing is left that has a square
@@ -120,7 +120,7 @@ def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
     kernels : list of Kernel
         Resolved.
     verbose : bool or callable, default False
-        Who is told how many of the pairs are done, as in `Progress`.
+        Progress callback, see `Progress`.
     weight : ndarray of shape (m,), optional
         Sample weights, positive; Y is centered at its weighted mean.
     engine : Cpu, Cuda or Cluster

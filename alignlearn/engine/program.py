@@ -6,8 +6,8 @@ temporaries. One compiled interpreter runs every program, so a new combination o
 nothing, and its cost is spread over the hundreds of pairs of a tile.
 
 A kernel lowers itself by ``lower(builder, dst, mode)``, which emits the operations that fill
-register ``dst`` and returns the kernel's value minus the register's; `Mode` says what the register
-may lack. Nothing here knows a kernel class.
+register ``dst`` and returns the kernel's value minus the register's; `Mode` defines which terms the
+register may omit. This module does not depend on kernel classes.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MAX_DOUBLINGS = 12
 
 
 class Mode(Enum):
-    """What a register has to hold.
+    """The required content of a register.
 
-    Centring removes a constant, so exponentials near 1 may be kept as ``exp(t) - 1``: a kernel like
-    ``exp(-1e-6 |x - x'|^2)`` then loses nothing.
+    Centering removes a constant, so exponentials near 1 may be stored as ``exp(t) - 1``: a kernel
+    such as ``exp(-1e-6 |x - x'|^2)`` then loses no precision.
     """
 
     VALUE = 0  # the kernel's value

@@ -18,7 +18,7 @@ _HEIGHT = 512  # rows of a block of a product; its columns are gathered once
 
 @jit_sum
 def _combine(W, weights, n):
-    """W[0] = sum_k weights[k] W[k] over the n pairs of a tile; as it is for one kernel."""
+    """W[0] = sum_k weights[k] W[k] over the n pairs of a tile; unchanged for one kernel."""
     if weights.shape[0] == 1:
         return
     total, w = W[0, :n], W.dtype.type(weights[0])
@@ -49,7 +49,7 @@ def _add_dots(values, nr, V, first, out):
 
 @jit_sum
 def times(evaluator, program, data, weights, V, shape, scratch, out, stop):
-    """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one as it is.
+    """out[i, q] = sum_j K(X[i], Z[j]) V[q, j], K the weighted sum of kernels, or one kernel.
 
     ``evaluator``, ``program``, ``scratch`` and ``stop`` are as in `loops.add_statistics`, ``data``
     as in `loops.weighted_gram`; ``shape`` is (block of columns, rows per tile), ``V`` (c, m) and

@@ -1,7 +1,7 @@
 """Kernels opened on data: p kernels and m samples behind one interface.
 
-`open_source` is the one way in. `source` states what a `Source`, its `Combination` and its
-`Predictor` can do, whatever the kernels are.
+`open_source` opens kernels on data. `source` defines the interface of a `Source`, its
+`Combination` and its `Predictor`, whatever the kernels are.
 """
 
 from .completion import TableCompletion

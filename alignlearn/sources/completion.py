@@ -1,8 +1,8 @@
-"""What stands for a table that samples lack: ridge regression on the tables that they have.
+"""Completion of missing tables: ridge regression on the tables that a sample has.
 
-The feature vector of a table that a sample lacks is a mixture of those of *donors*, training
-samples with the table, so that the completed kernel is positive semi-definite without a projection,
-and the same for training samples and new ones.
+The feature vector of a missing table is a mixture of those of *donors*, training samples with the
+table. The completed kernel is therefore positive semi-definite without a projection, and the same
+for training samples and new ones.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from alignlearn.statistics import center_gram
 
 from .tables import present_tables
 
-# The ridge, in units of the mean squared length of the vectors that are regressed on. From .03 to 1
+# The ridge, relative to the mean squared length of the regressors' vectors. From 0.03 to 1 it
 # it makes no difference (half of the data sets of scripts/bench/bench_missing_tables.py).
 _RIDGE = 0.3
-_MOST_DONORS, _LEAST_DONORS = 1000, 200  # in all, and of a table that so many samples have
-_PROBED = 100  # donors whose own regression tells how good it is
+_MOST_DONORS, _LEAST_DONORS = 1000, 200  # in total, and for each table
+_PROBED = 100  # donors for which the explained variance is estimated
 
 
 class Mixture(NamedTuple):
-    """What stands for a table that samples lack.
+    """The donors that replace one missing table, and their shares.
 
     Parameters
     ----------
     table : int
     rows : ndarray of int of shape (n,)
-        The samples.
+        The samples with the missing table.
     donors : ndarray of int of shape (q,)
-        Those of the donors that have the table.
+        The donors that have the table.
     shares : ndarray of shape (n, q)
         Rows sum to 1.
     """
@@ -48,27 +48,27 @@ class Mixture(NamedTuple):
 
 
 class Completion:
-    """Ridge regression of the tables that samples lack on those that they have.
+    """Ridge regression of missing tables on the tables that samples have.
 
-    For a sample with the tables S that lacks table t, on the n donors with t, of weights w: inputs
-    are the combination's feature vectors of the tables S, those of each table centered at the mean
-    of the donors that have it, and 0 for the others. With their Gram matrix G and the inner
-    products g of the sample's with theirs, ``c = (G + r W^-1)^-1 g`` for r = 0.3 times the mean
-    diagonal entry of G, and the feature vector of table t is ``sum_i e_i phi_t(x_i)`` with
-    ``e = c + (1 - sum c) w / sum w``: the donors' mean, and what the regression adds to it.
+    Take a sample with the tables S and without table t, and the n donors with t, of weights w. The
+    inputs are the combination's feature vectors of the tables S: each table is centered at the mean
+    of the donors that have it, and is 0 for the others. G is the donors' Gram matrix, g the inner
+    products of the sample with the donors, and ``c = (G + r W^-1)^-1 g``, where r is 0.3 times the
+    mean diagonal entry of G. The feature vector of table t is ``sum_i e_i phi_t(x_i)`` with
+    ``e = c + (1 - sum c) w / sum w``: the donors' mean plus the correction by the regression.
 
     Parameters
     ----------
     donors : GappedSource
     weights : ndarray of shape (p,)
-        Of the kernels; the regression is on the sum with their absolute values.
+        Weights of the kernels. The regression uses the sum with their absolute values.
     """
 
     def __init__(self, donors, weights):
         self.donors, self.weights = donors, np.abs(weights)
 
     def mixtures(self, X, engine=CPU):
-        """A list of `Mixture`, for every table of the combination that some of the samples lack."""
+        """A `Mixture` for every table of the combination that is missing for some samples."""
         inputs, found = _Inputs(self, X, engine), []
         for rows, pattern in _patterns(present_tables(X, self.donors.spans)):
             for table in np.flatnonzero(~pattern & inputs.in_use):
@@ -78,12 +78,12 @@ class Completion:
         return found
 
     def extended(self, function, X, engine=CPU):
-        """Values (n, q) on samples with gaps of a function that is a sum over the tables.
+        """Values (n, q), on samples with missing tables, of a function that sums over the tables.
 
         Parameters
         ----------
         function : callable
-            Of samples without gaps; linear in the feature vectors of every table.
+            A function of samples without gaps that is linear in the feature vectors of each table.
         X : ndarray of shape (n, d)
         """
         found = function(self.donors.fill(X))
@@ -92,7 +92,7 @@ class Completion:
         filler, terms = self.donors.filler[None], {}
         for table, rows, donors, shares in self.mixtures(X, engine):
             if table not in terms:
-                # All else is the same, so that what differs is the table's own term.
+                # All other tables are equal, so that the difference is the table's own term.
                 span = list(self.donors.spans.values())[table]
                 Z = np.repeat(filler, len(donors), axis=0).astype(X.dtype)
                 Z[:, span] = self.donors.filled[np.ix_(donors, span)]
@@ -101,7 +101,7 @@ class Completion:
         return found
 
     def diagonal(self, combination, X, engine=CPU):
-        """``k(x, x)`` of samples with gaps, (n,), by a combination of these kernels."""
+        """``k(x, x)`` of samples with missing tables, (n,), for a combination of these kernels."""
         found = combination.diagonal(self.donors.fill(X)).astype(np.float64)
         base, of_tables = self.donors.base, by_table(combination.weights, self.donors)
         for table, rows, donors, shares in self.mixtures(X, engine):
@@ -111,7 +111,7 @@ class Completion:
         return found
 
     def own_gram(self, weights, X, engine=CPU):
-        """Gram matrix (n, n) of samples with gaps, up to a constant, of weights (p,)."""
+        """Gram matrix (n, n) of samples with missing tables, up to a constant, for weights (p,)."""
         filled, base, n = self.donors.fill(X), self.donors.base, len(X)
         found, mixtures = np.zeros((n, n), self.donors.dtype), self.mixtures(X, engine)
         for table, own in enumerate(by_table(weights, self.donors)):
@@ -119,7 +119,7 @@ class Completion:
                 continue
             lacking = [mixture for mixture in mixtures if mixture.table == table]
             donors = self.donors.having(table) if lacking else np.arange(0)
-            # Rows of samples with the table are their own; the others mix those of the donors.
+            # A sample with the table is its own row; the others mix the rows of the donors.
             shares = np.eye(n, n + donors.size)
             for mixture in lacking:
                 shares[mixture.rows] = 0.0
@@ -147,19 +147,19 @@ class Completion:
 
 @dataclass(frozen=True, eq=False)
 class TableCompletion(Result, Versioned):
-    """How many training samples lack each table, and how well the other tables explain it.
+    """How many training samples have each missing table, and how well other tables explain it.
 
     Attributes
     ----------
     names : tuple of str
-        Of the tables.
+        Names of the tables.
     n_lacking : ndarray of int of shape (T,)
     n_samples : int
     explained : ndarray of shape (T,)
-        Share of the variance of the table's feature vectors, of the combination's kernels, that the
-        regression on the tables which these samples have explains: on 100 samples that have the
-        table, each left out. Below 0 where the mean alone would be better; NaN where no sample
-        lacks the table, or its kernels have no weight.
+        Share of the variance of the table's feature vectors (of the combination's kernels) that
+        is explained by the regression on the tables which samples without this table have. It is
+        estimated on 100 samples with the table, each left out in turn. Negative if the mean is a
+        better prediction; NaN if the table is never missing, or if its kernels have weight 0.
     """
 
     names: tuple[str, ...]
@@ -171,12 +171,12 @@ class TableCompletion(Result, Versioned):
         """Lines of a summary."""
         for name, n, share in zip(self.names, self.n_lacking, self.explained):
             if n:
-                known = "has no weight" if np.isnan(share) else f"explained by others {share:.1%}"
-                yield f"table {name}: {n} of {self.n_samples} samples lack it, {known}"
+                known = "weight 0" if np.isnan(share) else f"explained by others {share:.1%}"
+                yield f"table {name}: missing for {n} of {self.n_samples} samples, {known}"
 
 
 class _Inputs:
-    """Kernel values that regressions are made from: of the donors, and of samples with them."""
+    """Kernel values for the regressions: of the donors, and of samples with the donors."""
 
     def __init__(self, completion, X, engine):
         donors = self.donors = completion.donors
@@ -193,7 +193,7 @@ class _Inputs:
         return self._grams[table]
 
     def of(self, rows, pattern, donors):
-        """``(G, g, w)`` of some donors, and of samples (n) that have the tables of a pattern."""
+        """``(G, g, w)`` of some donors, and of n samples that have the tables of a pattern."""
         G, g = np.zeros((donors.size, donors.size)), np.zeros((rows.size, donors.size))
         weight = self.weight[donors]
         for table in np.flatnonzero(pattern & self.in_use):
@@ -211,14 +211,14 @@ class _Inputs:
         return G, g, weight
 
     def outputs(self, table, donors):
-        """The centered Gram matrix of a table on donors that have it."""
+        """The centered Gram matrix of a table on the donors that have it."""
         own, weight = self._gram(table)[np.ix_(donors, donors)], self.weight[donors]
         share = weight / weight.sum()
         return center_gram(own, share @ own, share)
 
 
 def _regularised(G, weight):
-    """``G + r W^-1``; None for inputs that are all 0."""
+    """``G + r W^-1``; None if all inputs are 0."""
     size = weight @ G.diagonal() / weight.sum()
     if not size > 0.0:
         return None
@@ -237,7 +237,7 @@ def _shares_of_donors(G, g, weight):
 
 
 def _left_out(G, _, weight, outputs):
-    """Share of the outputs' variance that regression without the sample itself leaves."""
+    """Share of the outputs' variance that the leave-one-out regression does not explain."""
     system = _regularised(G, weight)
     size = weight @ outputs.diagonal()
     if system is None or not size > 0.0:
@@ -249,9 +249,9 @@ def _left_out(G, _, weight, outputs):
 
 
 def donors_of(source):
-    """Numbers of the samples that stand in for others: of positive weight, and at most 1000.
+    """Numbers of the donors: samples of positive weight, at most 1000.
 
-    More where a table would have less than 200 of them, and has more samples.
+    More are used if a table would have fewer than 200 donors and more samples have it.
     """
     used = np.ones(source.n_samples, bool) if source.weight is None else source.weight > 0.0
     chosen = np.zeros(source.n_samples, bool)
@@ -263,14 +263,14 @@ def donors_of(source):
 
 
 def _spread(numbers, most):
-    """At most so many of some numbers, evenly."""
+    """At most ``most`` of the numbers, evenly spaced."""
     if numbers.size <= most:
         return numbers
     return numbers[np.linspace(0, numbers.size - 1, most).astype(np.intp)]
 
 
 def _patterns(present):
-    """(samples, pattern) of every set of tables that some samples have, but the full one."""
+    """(samples, pattern) of every set of tables that some samples have, except the full set."""
     patterns, number = np.unique(present, axis=0, return_inverse=True)
     number = number.reshape(-1)
     found = [(np.flatnonzero(number == q), pattern) for q, pattern in enumerate(patterns)]

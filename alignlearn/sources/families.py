@@ -1,12 +1,12 @@
-"""Families of p kernel matrices on m samples, behind one small interface.
+"""Families of p kernel matrices on m samples, behind one interface of four operations.
 
-The one-stage problems touch the matrices ``K_k`` in four ways only:
+One-stage problems use the matrices ``K_k`` through four operations:
 
 ``forms(D)``
-    ``K_k d``, in whatever form the family likes, for the rows d of D; linear in D.
+    ``K_k d`` for the rows d of D, in a representation of the family's choice; linear in D.
 ``cross(D, F, E, G)``
-    ``sum_c d_c' K_k e_c`` for each k, from F = forms(D) and G = forms(E); ``against(F, E)`` is the
-    same without G.
+    ``sum_c d_c' K_k e_c`` for each k, from F = forms(D) and G = forms(E); ``against(F, E)`` gives
+    the same result without G.
 ``apply(mu, F)``
     ``sum_k mu_k K_k d``.
 ``factor(mu, lam)``
@@ -25,20 +25,20 @@ from alignlearn.engine.threads import on_threads
 from alignlearn.validation import gram_like, indexable_grams, is_sequence, is_sparse
 from alignlearn.validation.grams import tolerance
 
-_ROWS = 32  # rows of the output kept in the second-level cache while p matrices pass by
+_ROWS = 32  # rows of the output, kept in the L2 cache while p matrices are read
 _TILE = 64
 _SPOT_ROWS = 8
-_VALUES = 2**21  # of blocks of rows of all matrices
-_ROOM = 4  # times the memory of the features that matrices of their kernels may take
+_VALUES = 2**21  # values in the blocks of rows of all matrices
+_ROOM = 4  # maximum memory of the kernel matrices, relative to that of the features
 
 
 def open_family(grams):
-    """The family behind ``grams``: one that is open already, or p matrices (m, m).
+    """The family for ``grams``: an open family unchanged, or p matrices (m, m).
 
     Raises
     ------
     ValueError, TypeError
-        Not p >= 1 square symmetric matrices of one size that hold finite real numbers.
+        Not p >= 1 square symmetric matrices of equal size with finite real numbers.
     """
     if isinstance(grams, (GramFamily, FeatureFamily)):
         return grams
@@ -46,14 +46,14 @@ def open_family(grams):
 
 
 class GramFamily:
-    """p given Gram matrices, used in place.
+    """p precomputed kernels, used in place.
 
     Parameters
     ----------
     grams : sequence of p arrays (m, m) or data frames, or array of shape (p, m, m)
         Symmetric: only the upper triangle is read (rows of it are compared with columns).
-        float64 or float32, the latter summed in float64; other numbers are converted. The (m, m)
-        matrices must be in memory, centered and scaled as the problem wants them.
+        float64 or float32, the latter summed in float64; other dtypes are converted. The (m, m)
+        matrices must be in memory, and centered and scaled as the problem requires.
     """
 
     def __init__(self, grams):
@@ -70,8 +70,8 @@ class GramFamily:
         for k, K in enumerate(self.grams):
             if len(K) != self.n_samples:
                 raise ValueError(
-                    f"grams[{k}] has shape {K.shape}, but grams[0] {self.grams[0].shape}; all "
-                    "must be of one size."
+                    f"grams[{k}] has shape {K.shape}, but grams[0] {self.grams[0].shape}; "
+                    "accepted: matrices of equal size."
                 )
 
     def traces(self):
@@ -131,11 +131,11 @@ class GramFamily:
         return F[:, 0, samples].T
 
     def gram(self, mu, full=True):
-        """``sum_k mu_k K_k`` (m, m), float64; without ``full`` the upper triangle only."""
+        """``sum_k mu_k K_k`` (m, m), float64; without ``full`` only the upper triangle."""
         out = np.zeros((self.n_samples, self.n_samples))
         used = np.flatnonzero(mu)
         if used.size:
-            spare = -used.size % 4  # kernels go in fours; the last group is filled with weight 0
+            spare = -used.size % 4  # the last group of four is padded with weight 0
             groups = np.concatenate([used, np.repeat(used[:1], spare)]).reshape(-1, 4)
             weights = np.concatenate([mu[used], np.zeros(spare)]).reshape(-1, 4)
             on_threads(self._add, groups, weights, out, stoppable=True)
@@ -154,7 +154,7 @@ class GramFamily:
                 _loops.add_upper(*(self.grams[k] for k in group), w, out, first, last)
 
     def features(self, mu):
-        """None: a given matrix has no features."""
+        """None, because a precomputed kernel has no features."""
 
     def factor(self, mu, lam):
         """A function that solves ``(sum_k mu_k K_k + lam I) z = r`` for the rows r of (c, m)."""
@@ -174,16 +174,16 @@ class GramFamily:
 class FeatureFamily:
     """Kernels ``K_k = s_k sum_j x_j x_j'`` over the features j of group k, centered.
 
-    No matrix of pairs of samples is formed while there are fewer features than samples.
+    No matrix over pairs of samples is formed if there are fewer features than samples.
 
     Parameters
     ----------
     X : (m, q) array or SciPy sparse matrix
-        Features, not centered; the family centers them (a sparse matrix stays sparse).
+        Uncentered features; the family centers them (a sparse matrix stays sparse).
     owner : (q,) array of int, optional
-        The kernel of every feature, from 0 to p - 1, not decreasing; by default a kernel each.
+        The kernel of every feature, from 0 to p - 1, not decreasing. Default: one kernel each.
     scale : (p,) array, optional
-        The factors s_k; ones by default.
+        The factors s_k. Default: ones.
     """
 
     def __init__(self, X, owner=None, scale=None, center=True):
@@ -285,14 +285,14 @@ class FeatureFamily:
         return K
 
     def features(self, mu):
-        """Z (m, r) of ``ZZ' = sum_k mu_k K_k``; None where it is no smaller, or would be dense."""
+        """Z (m, r) with ``ZZ' = sum_k mu_k K_k``; None if it is not smaller, or would be dense."""
         used = np.flatnonzero(mu[self.owner])
         if self.sparse or used.size >= self.n_samples - 1:
             return None
         return self.X[:, used] * np.sqrt(mu[self.owner[used]])
 
     def factor(self, mu, lam):
-        """A function that solves with ``sum_k mu_k K_k + lam I``, by the smaller side."""
+        """A function that solves with ``sum_k mu_k K_k + lam I``, in the smaller dimension."""
         weight = mu[self.owner]
         used = np.flatnonzero(weight)
         if used.size >= self.n_samples:
@@ -323,7 +323,7 @@ class FeatureFamily:
 
 
 def _prepared(K, k):
-    """A read-only float view of one matrix; one array type, hence one compilation."""
+    """A read-only float view of one matrix, always of one array type, to compile once."""
     K = np.asarray(gram_like(f"grams[{k}]", K, "a square matrix (m, m)"))
     if K.shape[0] != K.shape[1] or K.shape[0] == 0:
         raise ValueError(f"grams[{k}] must be a square matrix (m, m), got shape {K.shape}.")
@@ -335,7 +335,7 @@ def _prepared(K, k):
         raise ValueError(f"grams[{k}] contains NaN or infinity; all values must be finite.")
     if skew > tolerance(K.dtype) * size:
         raise ValueError(
-            f"grams[{k}] is not symmetric: |K_ij - K_ji| reaches {skew:.3g}; accepted is "
+            f"grams[{k}] is not symmetric: |K_ij - K_ji| reaches {skew:.3g}; accepted: up to "
             f"{tolerance(K.dtype):g} times the largest entry."
         )
     K = (K.T if K.flags.f_contiguous else np.ascontiguousarray(K)).view()
@@ -348,8 +348,9 @@ def _cholesky_solver(K, lam):
     K.flat[:: len(K) + 1] += lam
     if not cholesky(K):
         raise ValueError(
-            f"the weighted kernel plus alpha I is not positive definite at alpha={lam:g}; accepted "
-            "are positive semi-definite kernels, and an alpha above the rounding of the weighted "
-            "kernel: raise alpha, or lower what makes the weights large (Lambda, mu0, gamma)."
+            f"the weighted kernel plus alpha I is not positive definite at alpha={lam:g}; "
+            "accepted: positive semi-definite kernels, and alpha above the rounding error of the "
+            "weighted kernel. Raise alpha, or lower what makes the weights large (Lambda, mu0, "
+            "gamma)."
         )
     return lambda R: cholesky_solve(K, R.T).T

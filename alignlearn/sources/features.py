@@ -1,4 +1,4 @@
-"""Kernels that are linear in the features: one weight per feature, and no pair of samples."""
+"""Kernels that are linear in the features: one weight per feature, no pairs of samples."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def linear_groups(kernels):
             elif max(kernel.columns) < len(columns):
                 columns = [columns[c] for c in kernel.columns]
             else:
-                return None  # evaluation says what is wrong
+                return None  # evaluation raises the error
             kernel = kernel.kernel
         if not isinstance(kernel, Linear):
             return None
@@ -69,9 +69,9 @@ class FeatureSource(Source):
     Attributes
     ----------
     sparse : bool
-        Whether X is.
+        Whether X is sparse.
     mean : ndarray of shape (d,)
-        What is subtracted from samples where kernels need not be exact: 0 for sparse ones.
+        Subtracted from samples if kernels need not be exact; 0 for sparse samples.
     """
 
     is_linear = True
@@ -81,7 +81,7 @@ class FeatureSource(Source):
         self.kernels = kernels
         self.groups = groups
         self.sparse = is_sparse(X)
-        # A sparse matrix stays sparse, so is not centered.
+        # A sparse matrix stays sparse, hence is not centered.
         self.mean = np.zeros(self.n_features) if self.sparse else column_means(X, weight)
         self.names = self._names()
 
@@ -121,7 +121,7 @@ class FeatureSource(Source):
 
     def _statistics(self, X, Y, weight, unbiased):
         norm = target_norm(Y, weight=weight)
-        # Equal kernels get equal statistics to the last bit.
+        # Equal kernels get bitwise equal statistics.
         (columns, scales, index), names = self._distinct(), self.names
         with np.errstate(over="ignore", invalid="ignore"):
             if columns is None:
@@ -140,7 +140,7 @@ class FeatureSource(Source):
         return replace(found, names=names)
 
     def _distinct(self):
-        """Columns and scales of the kernels that differ, and which of them each kernel is."""
+        """Columns and scales of the distinct kernels, and the index among them of each kernel."""
         if self.groups is None:
             return None, None, np.arange(self.n_features)
         groups, index = distinct([(tuple(c), s) for c, s in zip(self._columns(), self._scales())])
@@ -150,8 +150,8 @@ class FeatureSource(Source):
         """Diagonals of the centered kernels, (p, m)."""
         if self.sparse:
             raise ValueError(
-                "unbiased=True is not available for rank-one kernels of sparse samples, whose "
-                "zeros centring would fill; accepted: dense samples, such as X.toarray()."
+                "unbiased=True is not available for rank-one kernels of sparse samples, because "
+                "centering makes them dense; accepted: dense samples, such as X.toarray()."
             )
         squares = np.square(centered_columns(X.astype(np.float64, copy=False))).T
         if columns is None:
@@ -159,9 +159,9 @@ class FeatureSource(Source):
         return scales[:, None] * np.array([squares[list(c)].sum(axis=0) for c in columns])
 
     def training_statistics(self, y, task, training_sets, *, unbiased=False):
-        """Yield the statistics of every training set, index arrays, each by itself.
+        """Yield the statistics of every training set (index arrays), each by its own pass.
 
-        Features cost little, and so there is one (p, p) matrix at a time.
+        Passes over features are cheap, and so only one (p, p) matrix is held at a time.
         """
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         X = used.X.tocsr() if self.sparse else used.X
@@ -175,15 +175,15 @@ class FeatureSource(Source):
         return FeatureSource(X, self.kernels, self.groups, weight, **self._how)
 
     def kept(self):
-        """The source for later, on a copy of its samples; see `Source.kept`."""
+        """The source to store in a model, on a copy of its samples; see `Source.kept`."""
         return FeatureSource(self.X.copy(), self.kernels, self.groups, self.weight)
 
     def samples(self, rows):
-        """Some samples, as ``fit`` takes them."""
+        """Select samples in the form that ``fit`` accepts."""
         return self.X.tocsr()[rows] if self.sparse else self.X[rows]
 
     def largest_diagonals(self):
-        """The largest K_k(x, x) of each kernel over the samples, (p,)."""
+        """The maximum K_k(x, x) of each kernel over the samples, (p,)."""
         X = self.X.tocsc() if self.sparse else self.X
         squares = X.multiply(X).tocsc() if self.sparse else np.square(X)
         if self.groups is None:
@@ -193,15 +193,15 @@ class FeatureSource(Source):
         return self._scales() * np.array(sums)
 
     def family(self, scale, rooted=False):
-        """The kernels centered and times ``scale`` (p,), as one-stage problems take them.
+        """The centered kernels times ``scale`` (p,), as one-stage problems use them.
 
-        With ``rooted`` times the square roots of both samples' weights.
+        With ``rooted`` also times the square roots of both samples' weights.
         """
         X, center = self.X, True
         if self.weight is not None:
             if self.sparse:
                 raise ValueError(
-                    "sample_weight with a one-stage rule needs X that is not sparse; accepted: "
+                    "sample_weight with a one-stage rule needs dense X; accepted: "
                     "X.toarray(), or a two-stage rule."
                 )
             X, center = np.asarray(X, np.float64) - column_means(X, self.weight), False
@@ -214,7 +214,7 @@ class FeatureSource(Source):
         return FeatureFamily(X[:, np.concatenate(columns)], owner, self._scales() * scale, center)
 
     def check(self, X):
-        """New samples, validated."""
+        """Validate new samples."""
         return check_features(X)
 
     def combine(self, weights):
@@ -222,7 +222,7 @@ class FeatureSource(Source):
         return FeatureCombination(self, weights)
 
     def per_feature(self, weights):
-        """The weight of every feature, (d,), for weights of the kernels (p,)."""
+        """The weight of every feature, (d,), for kernel weights (p,)."""
         if self.groups is None:
             return np.asarray(weights)
         found = np.zeros(self.n_features)
@@ -243,12 +243,12 @@ class FeatureCombination(Combination):
         return (X.toarray() if is_sparse(X) else X) - self.source.mean
 
     def features(self):
-        """The features of positive weight, times the roots of their weights, less their means.
+        """The centered features of positive weight, times the square roots of their weights.
 
         Returns
         -------
         Z : ndarray or CSR matrix of shape (m, q)
-            As they are if sparse.
+            Not centered if sparse.
         active : ndarray of int of shape (q,)
         root : ndarray of shape (q,)
         """
@@ -305,7 +305,7 @@ class FeatureCombination(Combination):
 
 
 class FeaturePredictor(Predictor):
-    """Decisions by a coefficient of each feature."""
+    """Decisions from a coefficient of each feature."""
 
     is_linear = True
 
@@ -314,23 +314,23 @@ class FeaturePredictor(Predictor):
         self.n_features = len(coef)
 
     def check(self, X):
-        """New samples, validated, but for their width."""
+        """Validate new samples, except their width."""
         return check_features(X)
 
     def count(self, X):
-        """How many checked samples there are."""
+        """The number of checked samples."""
         return X.shape[0]
 
     def take(self, X, rows):
-        """Some of the checked samples."""
+        """Select some of the checked samples."""
         return X.tocsr()[rows] if is_sparse(X) else X[rows]
 
     def decisions(self, X, engine=CPU):
-        """``X @ coef`` and the intercept, (n, q)."""
+        """``X @ coef`` plus the intercept, (n, q)."""
         return np.asarray(X @ self.coef) + self.intercept
 
     def reweighted(self, weights):
-        """Not known: the coefficients of the features hold the weights of the kernels."""
+        """Raise an error: the coefficients of the features contain the kernel weights."""
         raise ValueError(
             "a predictor with a coefficient of each feature does not keep the weights of kernels."
         )

@@ -1,15 +1,15 @@
-"""Samples that lack a table: kernels known where both samples have it, completed for the machine.
+"""Missing tables: kernels known where both samples have the table, completed for the model.
 
-A kernel is known for the samples that have its table, and centered at their mean.
+A kernel is known for the samples that have its table, and is centered at their mean.
 
-*Statistics* are sums over the pairs of samples that are there: ``<K_kc, T>`` over the samples with
-table k, ``<K_kc, K_lc>`` over those with both tables. These are the exact statistics of the kernels
-whose centered feature vectors are 0, the mean, where the table is lacking, so M is positive
-semi-definite, and a table that many samples lack counts for less. The trace alone is that of all
-samples, estimated from those with the table, so that every kernel has mean diagonal 1 on these.
+*Statistics* are sums over the pairs of samples that have the tables: ``<K_kc, T>`` over the samples
+with table k, ``<K_kc, K_lc>`` over those with both tables. These are the exact statistics of
+kernels whose centered feature vectors are 0, the mean, for a missing table. Hence M is positive
+semi-definite, and a table that many samples do not have counts for less. Only the trace is an
+estimate for all samples, from those with the table, so that every kernel has mean diagonal 1 there.
 
-*The combination* is completed: the feature vector of a table that a sample lacks is that of ridge
-regression on the tables which the sample has, in the combination's own kernel; see `completion`.
+*The combination* is completed: ridge regression predicts the feature vector of a missing table from
+the tables of the sample, in the combination's own kernel; see `completion`.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from .tables import Tables, present_tables, with_gaps
 
 
 class GappedSource(Source):
-    """p kernels on several tables, of which a sample may lack some.
+    """p kernels on several tables, some of which may be missing for a sample.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
-        The tables side by side, checked; NaN in all columns of a table that a sample lacks.
+        The tables side by side, checked; NaN in all columns of a missing table.
     spans : dict of range
         The columns of each table.
     kernels : list of Kernel
-        Each on columns of one table. Data-dependent parameters are those of the samples with it.
+        Each on columns of one table. Data-dependent parameters use the samples with the table.
     weight, engine, progress
         As in `Source`.
     filler : ndarray of shape (d,), optional
-        What is computed with in place of NaN; default values of a sample with the table.
+        Replacement of NaN in computations. Default: the values of a sample with the table.
     """
 
-    n_matrices = 3  # the kernels of a table, their sum, and what is completed
+    n_matrices = 3  # the kernels of a table, their sum, and the completed one
 
     def __init__(self, X, spans, kernels, weight=None, *, filler=None, **how):
         super().__init__(X, weight, **how)
@@ -68,40 +68,40 @@ class GappedSource(Source):
 
     @property
     def has_gaps(self):
-        """Whether a sample lacks a table."""
+        """Whether a table is missing for a sample."""
         return not self.present.all()
 
     @property
     def filled(self):
-        """The samples without gaps, for what looks at columns alone."""
+        """The samples with missing tables filled, for code that works column by column."""
         return self.base.X
 
     def fill(self, X):
-        """Samples as kernels take them."""
+        """Replace NaN so that kernels can be evaluated."""
         return np.where(np.isnan(X), self.filler, X).astype(X.dtype, copy=False)
 
     def having(self, table):
-        """Numbers of the samples with the table of a number."""
+        """Numbers of the samples that have the table with this number."""
         return np.flatnonzero(self.present[:, table])
 
     def check_pairs(self):
-        """An error for a table without a pair of samples of positive weight; itself otherwise."""
+        """Return the source; raise if no pair of samples of positive weight has a table."""
         count = self.used().present.sum(axis=0)
         few = [name for name, n in zip(self.spans, count) if n < 2]
         if few:
             raise ValueError(
-                f"X: no pair of training samples has the table {listed(few)}, so that its kernels "
-                "are not known anywhere; accepted: tables that at least two samples of positive "
-                "weight have, in every training set where there are folds. Leave the table out."
+                f"X: no pair of training samples has the table {listed(few)}, so its kernels have "
+                "no values; accepted: tables that at least two samples of positive weight have, "
+                "in every training set of a cross-validation. Remove the table."
             )
         return self
 
     def statistics(self, y, task="auto", *, unbiased=False):
-        """`AlignmentStatistics` of the kernels with y, from the pairs of samples that are there."""
+        """`AlignmentStatistics` of the kernels with y, from the pairs with the tables."""
         if unbiased:
             raise ValueError(
-                "unbiased=True does not go with samples that lack a table: a U-statistic is one of "
-                "kernels that all pairs of samples have; accepted: unbiased=False."
+                "unbiased=True cannot be used with missing tables: a U-statistic needs kernel "
+                "values for all pairs of samples; accepted: unbiased=False."
             )
         Y = target_columns(y, self.n_samples, task, weight=self.weight)
         return self.check_pairs().used()._statistics(Y)
@@ -124,7 +124,7 @@ class GappedSource(Source):
                 M += np.array(stack) @ np.array(stack).T
                 progress(m + rows.stop)
         check_sums(np.diag(plain), self.names)
-        # Values are rounded by their own size, and so is what is left of them.
+        # Kernel values have rounding errors of their own size, which centering does not reduce.
         zero = M.diagonal() <= (32 * np.finfo(self.dtype).eps) ** 2 * plain
         M[zero], M[:, zero], a[zero], trace[zero] = 0.0, 0.0, 0.0, 0.0
         total = float(weight.sum())
@@ -132,13 +132,13 @@ class GappedSource(Source):
         return AlignmentStatistics(a, M, total * trace, norm, m, self.names, total)
 
     def _shares(self):
-        """Weights of the samples that sum to 1 over those with the table of each kernel, (p, m)."""
+        """Sample weights that sum to 1 over those with the table of each kernel, (p, m)."""
         weight = np.ones(self.n_samples) if self.weight is None else self.weight
         shares = self.present.T * weight
         return (shares / shares.sum(axis=1, keepdims=True))[self.table_of]
 
     def _means(self, progress):
-        """Means of the columns of every kernel over the samples with its table, (p, m)."""
+        """Column means of every kernel over the samples with its table, (p, m)."""
         m, shares = self.n_samples, self._shares()
         means = np.zeros(shares.shape)
         for rows in row_blocks(m, m):
@@ -149,19 +149,19 @@ class GappedSource(Source):
         return means
 
     def _centered_rows(self, k, rows, means, share, weight):
-        """Rows of kernel k, centered and 0 where a sample lacks its table; their sum of squares."""
+        """Centered rows of kernel k, 0 for samples without its table; their sum of squares."""
         have = self.present[:, self.table_of[k]]
         K = self.base.single(k).rows(np.arange(self.n_samples)[rows]).astype(np.float64)
         K *= have
         K[~have[rows]] = 0.0
-        with np.errstate(over="ignore"):  # refused where it is finished
+        with np.errstate(over="ignore"):  # finishing the sums raises the error
             plain = weight[rows] @ np.square(K) @ weight
             K = center_gram(K, means, share) * have
         K[~have[rows]] = 0.0
         return K, plain
 
     def part(self, rows):
-        """The source, kernels as they are, on the samples of an index array."""
+        """The source with the same kernels on the samples of an index array."""
         given = self.X[rows], self.spans, self.kernels, self._weight_of(rows)
         return GappedSource(*given, filler=self.filler, **self._how)
 
@@ -171,27 +171,27 @@ class GappedSource(Source):
         return GappedSource(*given, filler=self.filler)
 
     def samples(self, rows):
-        """Some samples, as ``fit`` of an estimator takes them."""
+        """Select samples in the form that ``fit`` of an estimator accepts."""
         some = self.X[rows]
         return Tables({name: some[:, span] for name, span in self.spans.items()})
 
     def as_new(self, rows):
-        """Some samples as `Predictor.decisions` takes new ones."""
+        """Select samples in the form that `Predictor.decisions` accepts."""
         return self.X[rows]
 
     def check(self, X):
-        """New samples, validated, with NaN for tables that they lack."""
+        """Validate new samples, with NaN for missing tables."""
         X = with_gaps("X", X, self.spans)
-        if X.shape[1] == self.n_features:  # the caller refuses others
+        if X.shape[1] == self.n_features:  # the caller raises for others
             kernel_samples("X", self.fill(X), self.kernels)
         return X
 
     def largest_diagonals(self):
-        """The largest K_k(x, x) of each kernel over the samples with its table, (p,)."""
+        """The maximum K_k(x, x) of each kernel over the samples with its table, (p,)."""
         return self.base.largest_diagonals()
 
     def family(self, scale, rooted=False):
-        """The kernels centered, 0 where a sample lacks the table, and times ``scale`` (p,)."""
+        """The centered kernels times ``scale`` (p,), 0 for samples without the table."""
         root = np.sqrt(self.weight) if rooted else np.ones(self.n_samples)
         grams = []
         for k, share in enumerate(self.check_pairs()._shares()):
@@ -209,14 +209,14 @@ class GappedSource(Source):
 
 
 class GappedCombination(Combination):
-    """A weighted sum of kernels, completed where samples lack a table.
+    """A weighted sum of kernels, completed for missing tables.
 
     Parameters
     ----------
     source : GappedSource
     weights : ndarray of shape (p,)
     whole : Combination, optional
-        What stands for it where nothing is lacking, if that is not the sum of kernels of pairs.
+        The combination for samples without gaps, if it is not the sum of kernels on pairs.
     """
 
     takes_gaps = True
@@ -233,7 +233,7 @@ class GappedCombination(Combination):
         ]
 
     def __getstate__(self):
-        # Found again when they are needed.
+        # Recomputed on demand.
         return {k: v for k, v in vars(self).items() if k not in ("_mixtures", "completion")}
 
     @cached_property
@@ -243,7 +243,7 @@ class GappedCombination(Combination):
 
     @cached_property
     def _mixtures(self):
-        """Of each table the samples that lack it, numbers of its donors, and shares of these."""
+        """For each table: the samples without it, the numbers of its donors, and their shares."""
         numbers, found = donors_of(self.source), {}
         for mixture in self.completion.mixtures(self.source.X, self.source.engine):
             found.setdefault(mixture.table, []).append(mixture)
@@ -257,7 +257,7 @@ class GappedCombination(Combination):
         }
 
     def kept(self):
-        """The combination of `Source.kept`."""
+        """The combination of the source that `Source.kept` returns."""
         whole = None if self._given is None else self._given.kept()
         return GappedCombination(self.source.kept(), self.weights, whole)
 
@@ -329,13 +329,13 @@ class GappedCombination(Combination):
 
 
 class SumOfTables(Predictor):
-    """The sum of the decisions of predictors on one table each.
+    """The sum of the decisions of several predictors, each on one table.
 
     Parameters
     ----------
     parts : list of Predictor
     kernels : list of ndarray of bool of shape (p,)
-        The kernels of each.
+        The kernels of each predictor.
     coef : ndarray of shape (n, q)
     intercept : float or ndarray of shape (q,)
     """
@@ -345,30 +345,30 @@ class SumOfTables(Predictor):
         self._parts, self._kernels, self._trained = parts, kernels, intercept
 
     def check(self, X):
-        """New samples, validated, but for their width; each part reads columns of all tables."""
+        """Validate new samples, except their width; each part reads columns of all tables."""
         for part in self._parts[:1]:
             X = part.check(X)
         return X
 
     def decisions(self, X, engine=CPU):
-        """The sum of the decisions and the intercept, (n, q)."""
+        """The sum of the decisions plus the intercept, (n, q)."""
         zero = np.zeros((len(X), self.coef.shape[1]))
         return sum((part.decisions(X, engine) for part in self._parts), zero) + self._trained
 
     def reweighted(self, weights):
-        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        """The same coefficients with other kernel weights; see `Predictor.reweighted`."""
         pairs = zip(self._parts, self._kernels)
         parts = [part.reweighted(np.where(own, weights, 0.0)) for part, own in pairs]
         return SumOfTables(parts, self._kernels, self.coef, 0.0)
 
 
 class GappedPredictor(Predictor):
-    """Decisions on samples that may lack tables.
+    """Decisions on samples that may have missing tables.
 
     Parameters
     ----------
     whole : Predictor
-        Of samples with all tables.
+        Predictor for samples with all tables.
     completion : Completion
     """
 
@@ -381,11 +381,11 @@ class GappedPredictor(Predictor):
         self.n_features = completion.donors.n_features
 
     def check(self, X):
-        """New samples, validated, but for their width; NaN for tables that they lack."""
+        """Validate new samples, except their width; NaN for missing tables."""
         return self.completion.donors.check(X)
 
     def decisions(self, X, engine=CPU):
-        """``sum_j coef_j k(x, x_j)`` and the intercept, (n, q), completed."""
+        """``sum_j coef_j k(x, x_j)`` plus the intercept for checked samples, (n, q), completed."""
 
         def of_filled(Z):
             return self.whole.decisions(Z, engine)
@@ -393,24 +393,24 @@ class GappedPredictor(Predictor):
         return self.completion.extended(of_filled, X, engine)
 
     def source(self, engine=CPU):
-        """The `Source` on the support samples; None where some of them lack a table."""
+        """The `Source` on the support samples; None if some have missing tables."""
         return self.whole.source(engine)
 
     def beside(self, coef, constants):
-        """These coefficients and further columns (n, c), completed as before."""
+        """These coefficients and further columns (n, c), with the same completion."""
         return self.instead(self.whole.beside(coef, constants))
 
     def instead(self, whole):
-        """Another predictor on samples that are completed as before."""
+        """Another predictor with the same completion."""
         return GappedPredictor(whole, self.completion)
 
     def reweighted(self, weights):
-        """These coefficients with other weights of the kernels, completed as before."""
+        """These coefficients with other kernel weights and the same completion."""
         return self.instead(self.whole.reweighted(weights))
 
 
 def complete(learned, X):
-    """The `GappedCombination` of an ordinary one, whose samples X, `Tables`, lack nothing."""
+    """The `GappedCombination` of an ordinary one, whose samples X (`Tables`) have no gaps."""
     source = learned.source
     given = X.joined(gaps=True), X.spans(), source.fitted_kernels, source.weight
     gapped = GappedSource(*given, engine=source.engine)
@@ -418,7 +418,7 @@ def complete(learned, X):
 
 
 def _filler(X, present, spans):
-    """Values of each table of the first sample that has it, 0 where none has, (d,)."""
+    """Values (d,): each table from the first sample that has it, 0 if none does."""
     filler = np.zeros(X.shape[1], X.dtype)
     for have, span in zip(present.T, spans.values()):
         if have.any():
@@ -427,7 +427,7 @@ def _filler(X, present, spans):
 
 
 def _table_of(kernels, spans):
-    """The number of the table that each kernel is on, (p,)."""
+    """The number of the table on which each kernel is, (p,)."""
     owner = np.concatenate([np.full(len(span), t) for t, span in enumerate(spans.values())])
     found = []
     for kernel in kernels:
@@ -436,14 +436,13 @@ def _table_of(kernels, spans):
         if tables.size > 1:
             names = [list(spans)[t] for t in tables]
             raise ValueError(
-                f"kernels: {kernel} is on columns of several tables, {listed(names)}, which does "
-                "not go with missing='tables'; accepted: kernels on one table each."
+                f"kernels: {kernel} uses columns of several tables, {listed(names)}, which is not "
+                "available with missing='tables'; accepted: kernels on one table each."
             )
         if not kernel.is_psd:
             raise ValueError(
-                f"kernels: {kernel} may be indefinite, so that nothing tells what stands for a "
-                "table that a sample lacks; accepted with missing='tables': positive semi-definite "
-                "kernels."
+                f"kernels: {kernel} may be indefinite, so a missing table cannot be completed; "
+                "accepted with missing='tables': positive semi-definite kernels."
             )
         found.append(int(tables[0]))
     return np.array(found)

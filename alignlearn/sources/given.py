@@ -1,4 +1,4 @@
-"""Given Gram matrices as a source, the combination of them, and views for cross-validation."""
+"""Precomputed kernels as a source, the combination of them, and views for cross-validation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .source import Combination, Predictor, Source, row_blocks
 
 
 class GramSum:
-    """The learned kernel on given matrices: ``kernel_(grams)`` is their weighted sum.
+    """The learned kernel on precomputed kernels: ``kernel_(grams)`` is their weighted sum.
 
     Parameters
     ----------
     weights : ndarray of shape (p,)
     marked : list of bool
-        Which matrices are meant to be indefinite.
+        Which matrices are declared indefinite.
     changes : list of SpectrumFix or None
-        What was done to each of the training matrices, and is done to rows of new samples.
+        The change of each training matrix, which is also applied to rows of new samples.
     """
 
     def __init__(self, weights, marked, changes):
@@ -31,34 +31,34 @@ class GramSum:
         self._changes = [c if w != 0.0 else None for w, c in zip(weights, changes)]
 
     def reweighted(self, weights):
-        """The sum with other weights (p,), of the same matrices."""
+        """The sum of the same matrices with other weights (p,)."""
         return GramSum(weights, self._marked, self._changes)
 
     @property
     def is_psd(self):
-        """Whether a combination of the matrices is positive semi-definite, if they are."""
+        """Whether a combination of the matrices is positive semi-definite, provided they are."""
         used = np.flatnonzero(self.weights)
         return bool(np.all(self.weights >= 0.0)) and not any(self._marked[k] for k in used)
 
     @property
     def is_changed(self):
-        """Whether a matrix in use was changed as the training samples said."""
+        """Whether a matrix in use was changed by a transformation of the training matrices."""
         return any(change is not None for change in self._changes)
 
     def __call__(self, grams):
         """Weighted sum, float64 of shape (n, m), of p matrices (n, m); weight 0 is not read.
 
-        They are as in ``fit`` and ``predict``: those with a ``fix`` are transformed here.
+        Pass the matrices as to ``fit`` and ``predict``: those with a ``fix`` are transformed here.
         """
         n_opened = np.shape(grams[0])[1]
         return self.block(self.check(grams, n_opened), slice(None), slice(None))
 
     def check(self, X, n_opened):
-        """p matrices (n, n_opened) of new samples as the training matrices are."""
+        """Check p matrices (n, n_opened) of new samples like the training matrices."""
         return _checked(X, self.weights, n_opened, self._changes)
 
     def block(self, grams, rows, columns):
-        """Some rows and columns of the sum of matrices that `check` gave."""
+        """Some rows and columns of the sum of the matrices that `check` returned."""
         n, m = gram_like("grams[0]", grams[0]).shape
         rows = np.arange(n)[rows]
         out = np.zeros((len(rows), np.arange(m)[columns].size))
@@ -71,17 +71,17 @@ class GramSum:
 
 
 class GramSource(PairSource):
-    """p given Gram matrices, read one at a time; samples are row numbers.
+    """p precomputed kernels, read one at a time; samples are row numbers.
 
     Parameters
     ----------
     numbers : ndarray of shape (m, 1)
-        Of the samples, among the rows of the matrices.
+        Row numbers of the samples in the matrices.
     kernels : list of Precomputed
     weight, engine, progress
         As in `Source`.
     changes : list of SpectrumFix or None, optional
-        Of kernels that are a part of others; found here where kernels have a ``fix``.
+        For kernels that are a part of others. By default computed here for kernels with a ``fix``.
     """
 
     is_given, is_paired = True, False
@@ -100,16 +100,16 @@ class GramSource(PairSource):
 
     @property
     def dtype(self):
-        """The type of the values of a combined kernel."""
+        """The dtype of the values of a combined kernel."""
         return np.dtype(np.float64)
 
     @property
     def fitted_kernels(self):
-        """What opens the same kernels on other samples."""
+        """Kernels with fixed parameters, to be opened on other samples."""
         return "precomputed"
 
     def numbers(self, index=None):
-        """Rows of the matrices that some samples, or all, are; a slice for every row."""
+        """Rows of the matrices for some samples, or all; a slice if that is every row."""
         if index is None:
             return slice(None) if self._whole else self.rows
         return index if self._whole else self.rows[index]
@@ -120,19 +120,19 @@ class GramSource(PairSource):
         return GramSource(*given, changes=self.changes, **self._how)
 
     def kept(self):
-        """Without the matrices: new samples come with their own."""
+        """The source without the matrices, because new samples provide their own."""
         return _NewSamples(self)
 
     def samples(self, rows):
-        """Rows and columns of every matrix, as ``fit`` takes them."""
+        """Rows and columns of every matrix, in the form that ``fit`` accepts."""
         return gram_parts(self.kernels, self.rows[rows])
 
     def as_new(self, rows):
-        """Rows of every matrix, with all samples that were opened."""
+        """Rows of every matrix against all opened samples."""
         return GramViews([k.gram for k in self.kernels], self.rows[rows], np.arange(self.n_opened))
 
     def check(self, X):
-        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        """Check p matrices (n, m) between new samples and all opened ones, of equal shape."""
         return _checked(X, np.ones(len(self.kernels)), self.n_opened, self.changes)
 
     def largest_diagonals(self):
@@ -140,7 +140,7 @@ class GramSource(PairSource):
         return np.array([_diagonal(gram).max() for gram in self.grams])
 
     def family(self, scale, rooted=False):
-        """The matrices centered and times ``scale`` (p,), as one-stage problems take them."""
+        """The centered matrices times ``scale`` (p,), as one-stage problems use them."""
         grams = [np.array(gram[:], dtype=np.float64) for gram in self.grams]
         return centered_family(grams, scale, self.weight, rooted)
 
@@ -150,7 +150,7 @@ class GramSource(PairSource):
 
 
 class _NewSamples(Source):
-    """What is left of given matrices once new samples bring theirs."""
+    """The part of precomputed kernels that a fitted model stores: no matrices."""
 
     is_given = True
     fitted_kernels = "precomputed"
@@ -163,11 +163,11 @@ class _NewSamples(Source):
         self.marked, self.changes = source.marked, source.changes
 
     def numbers(self, index=None):
-        """Rows of the matrices that some samples, or all, were; a slice for every row."""
+        """Rows of the matrices for some samples, or all; a slice if that is every row."""
         return self._rows if index is None else np.arange(self.n_opened)[self._rows][index]
 
     def check(self, X):
-        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        """Check p matrices (n, m) between new samples and all opened ones, of equal shape."""
         return _checked(X, np.ones(len(self.names)), self.n_opened, self.changes)
 
     def combine(self, weights):
@@ -175,35 +175,35 @@ class _NewSamples(Source):
         return GramCombination(self, weights)
 
     def kept(self):
-        """Itself: it holds nothing of the matrices."""
+        """The source itself, which stores no matrices."""
         return self
 
     def statistics(self, y, task="auto", *, unbiased=False):
-        """Not known: the matrices of the training samples are not kept."""
+        """Raise an error: the matrices of the training samples are not kept."""
         raise _not_kept()
 
     def part(self, rows):
-        """Not known: the matrices of the training samples are not kept."""
+        """Raise an error: the matrices of the training samples are not kept."""
         raise _not_kept()
 
     def family(self, scale, rooted=False):
-        """Not known: the matrices of the training samples are not kept."""
+        """Raise an error: the matrices of the training samples are not kept."""
         raise _not_kept()
 
 
 def _not_kept():
-    return ValueError("the given matrices of the training samples are not kept after fit.")
+    return ValueError("the precomputed kernels of the training samples are not kept after fit.")
 
 
 class GramCombination(Combination):
-    """A weighted sum of given matrices, which is exact as they are."""
+    """A weighted sum of precomputed kernels, which is exact."""
 
     def __init__(self, source, weights):
         kernel = GramSum(np.asarray(weights, float), source.marked, source.changes)
         super().__init__(source, weights, kernel)
 
     def gram(self, exact=False):
-        """Training Gram matrix (m, m); a ValueError for nonnegative weights if it is indefinite."""
+        """Training Gram matrix (m, m); raises for nonnegative weights if it is indefinite."""
         K = self.kernel.block(self.source.grams, slice(None), slice(None))
         if self.kernel.is_psd:
             self._check_psd(self._of_used(K))
@@ -223,12 +223,12 @@ class GramCombination(Combination):
             raise
 
     def cross_gram(self, X, exact=False, engine=None):
-        """Rows of the matrix for new samples, with those of the source, (n, m)."""
+        """Rows of the matrix for new samples against those of the source, (n, m)."""
         return self.kernel.block(X, slice(None), self.source.numbers())
 
     def own_gram(self, X):
-        """Not known: the matrices hold new samples with those that were opened."""
-        raise ValueError("given matrices have no values of new samples with each other.")
+        """Raise an error: precomputed kernels hold new samples only against the opened ones."""
+        raise ValueError("precomputed kernels have no values of new samples with each other.")
 
     def rows(self, index, columns=None, exact=False):
         """Rows of the training Gram matrix, or of some of its columns."""
@@ -236,11 +236,11 @@ class GramCombination(Combination):
         return self.kernel.block(self.source.grams, index, columns)
 
     def columns(self, rows, index):
-        """Some rows of columns, read as parts of rows: the matrices are symmetric."""
+        """Some rows of columns, read as parts of rows, because the matrices are symmetric."""
         return self.rows(index, rows).T
 
     def diagonal(self, X=None):
-        """The diagonal of the combination, (m,); that of new samples is not known."""
+        """The diagonal of the combination, (m,); not available for new samples."""
         if X is not None:
             self.own_gram(X)
         grams, used = self.source.grams, np.flatnonzero(self.weights)
@@ -256,7 +256,7 @@ class GramCombination(Combination):
 
 
 class GramPredictor(Predictor):
-    """Decisions by the columns of the support samples in matrices that new samples come with."""
+    """Decisions from the columns of the support samples in the matrices of new samples."""
 
     is_given = True
 
@@ -265,24 +265,24 @@ class GramPredictor(Predictor):
         self._kernel, self._n_opened, self._support = kernel, n_opened, support
 
     def check(self, X):
-        """p matrices (n, m) between new samples and all that were opened, of equal shape."""
+        """Check p matrices (n, m) between new samples and all opened ones, of equal shape."""
         return self._kernel.check(X, self._n_opened)
 
     def count(self, X):
-        """How many checked samples there are."""
+        """The number of checked samples."""
         return np.shape(X[0])[0]
 
     def take(self, X, rows):
-        """Some of the checked samples."""
+        """Select some of the checked samples."""
         return GramViews(X, rows, np.arange(self._n_opened))
 
     def reweighted(self, weights):
-        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        """The same coefficients with other kernel weights; see `Predictor.reweighted`."""
         kernel = self._kernel.reweighted(np.asarray(weights, float))
         return GramPredictor(kernel, self._n_opened, self._support, self.coef, 0.0)
 
     def decisions(self, X, engine=CPU):
-        """``sum_j coef_j k(x, x_j)`` and the intercept, (n, q), in blocks of rows."""
+        """``sum_j coef_j k(x, x_j)`` plus the intercept, (n, q), in blocks of rows."""
         n = self.count(X)
         out = np.zeros((n, self.coef.shape[1]))
         for rows in row_blocks(n, self._n_opened):
@@ -291,14 +291,14 @@ class GramPredictor(Predictor):
 
 
 def _diagonal(gram):
-    """Of a matrix that is read in blocks on its diagonal."""
+    """The diagonal of a matrix, read in blocks along the diagonal."""
     m, step = len(gram), 512
     starts = (np.arange(i, min(i + step, m)) for i in range(0, m, step))
     return np.concatenate([read_block(gram, i, i).diagonal() for i in starts]).astype(np.float64)
 
 
 def _checked(X, weights, n_opened, changes):
-    """p matrices (n, n_opened), those of weight 0 not read; the others changed as in training."""
+    """p matrices (n, n_opened), changed like the training matrices; weight 0 is not read."""
     p, X = len(weights), given_list(X, test=True)
     if not is_sequence(X) or len(X) != p:
         given = f"{len(X)} items" if is_sequence(X) else type(X).__name__
@@ -325,16 +325,17 @@ def _checked(X, weights, n_opened, changes):
 
 
 def _new_rows(name, K, n_opened, change):
-    """Checked rows of new samples; K itself where nothing has to be done to it."""
+    """Checked rows of new samples; K itself if no change is needed."""
     rows = plain_gram(name, K, test=True)
     checked = check_test_gram(name, rows, n_opened)
     return rows if change is None else change.transform(checked)
 
 
 def gram_parts(kernels, rows):
-    """Rows and columns of given matrices as ``fit`` takes them, with what is said of them.
+    """Rows and columns of precomputed kernels in the form that ``fit`` accepts.
 
-    ``kernels`` are Precomputed or matrices; the parts are read when they are asked for.
+    ``kernels`` are `Precomputed`, whose attributes are kept, or matrices; the parts are read on
+    demand.
     """
     grams = [plain_gram(f"grams[{k}]", K) for k, K in enumerate(kernels)]
     marked = [isinstance(K, Precomputed) and K.is_marked for K in kernels]
@@ -345,7 +346,7 @@ def gram_parts(kernels, rows):
 
 
 class _Replaced:
-    """A sequence with other items in some places."""
+    """A sequence with some items replaced."""
 
     def __init__(self, items, others):
         self._items, self._others = items, others
@@ -358,15 +359,15 @@ class _Replaced:
 
 
 class GramView:
-    """Rows and columns of a matrix, read when asked for.
+    """Rows and columns of a matrix, read on demand.
 
     Parameters
     ----------
     gram : array-like of shape (m, m)
-        Also a memmap, or anything with ``dtype`` and NumPy indexing of rows.
+        Also a memmap, or an object with ``dtype`` and NumPy indexing of rows.
     rows, columns : ndarray of int
     checked : bool
-        Whether the matrix was found to be symmetric, and rows are columns.
+        Whether the matrix is known to be symmetric, and rows equal columns.
     """
 
     def __init__(self, gram, rows, columns, checked=False):
@@ -390,7 +391,7 @@ class GramView:
 
 
 class GramViews:
-    """The same rows and columns of each of p matrices; nothing is copied until it is read."""
+    """The same rows and columns of each of p matrices, without a copy until they are read."""
 
     def __init__(self, grams, rows, columns):
         self._grams, self._rows, self._columns = grams, rows, columns

@@ -1,4 +1,4 @@
-"""The one way to open kernels on data."""
+"""Open kernels on data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .tables import GramStack, Tables, as_tables, open_tables, table_kernels, wi
 
 
 class Opener(ABC):
-    """Kernels of a kind of their own: what is passed as ``kernels`` and opens itself on samples."""
+    """A ``kernels`` argument of a special kind, which opens itself on samples."""
 
     @abstractmethod
     def open(self, X, sample_weight, **how):
@@ -50,15 +50,15 @@ def open_source(
         Or a list of objects, a SciPy sparse matrix, p Gram matrices or several tables, as
         ``kernels`` allows.
     kernels : sequence of Kernel and str, dict, RankOneKernels, Opener, "precomputed" or None
-        None is the default ladder of Gaussians; see `kernel_list` and `table_kernels`.
+        Default: a ladder of Gaussian kernels; see `kernel_list` and `table_kernels`.
     pairs : bool
-        Evaluate linear kernels pair by pair too, as U-statistics of sparse samples need.
+        Also evaluate linear kernels pair by pair, as U-statistics of sparse samples need.
     gaps : bool
-        Samples of several tables may lack some, a row of NaN. Where none does, the source is that
-        without ``gaps``.
+        Whether samples may have missing tables, each a row of NaN. If no table is missing, the
+        source equals that without ``gaps``.
     sample_weight : array-like of shape (m,), optional
-        Not negative, 1 if None: statistics, families and data-dependent parameters are those of
-        the weighted sample.
+        Nonnegative. Default: ones. Statistics, families and data-dependent parameters use the
+        weighted sample.
     engine, progress
         As in `Source`.
 
@@ -69,7 +69,7 @@ def open_source(
     Raises
     ------
     ValueError, TypeError
-        Bad samples or kernels; the message names the argument and what is accepted.
+        Invalid samples or kernels. The message names the argument and what is accepted.
     """
     how = {"engine": engine, "progress": check_progress("verbose", progress)}
     if gaps:
@@ -108,8 +108,8 @@ def _open_with_gaps(X, kernels, sample_weight, how):
     if isinstance(kernels, Opener) or are_per_column(kernels) or not isinstance(X, Tables):
         given = type(kernels if isinstance(X, Tables) else X).__name__
         raise TypeError(
-            "missing='tables' is for X of several tables, a dict or list of them or Tables, and "
-            f"kernels that read these as vectors, got {given}; accepted with others: missing=None."
+            "missing='tables' needs X of several tables, a dict or list of them or Tables, and "
+            f"kernels that work on vectors, got {given}; accepted with others: missing=None."
         )
     joined = with_gaps("X", X.joined(gaps=True), X.spans())
     weight = optional_weights(sample_weight, len(joined))
@@ -122,14 +122,14 @@ def open_kernel(X, kernel, sample_weight=None, **how):
     Parameters
     ----------
     X : array-like of shape (m, d)
-        Or a list of objects, a SciPy sparse matrix or several tables, as the kernel allows.
+        Or a list of objects, a SciPy sparse matrix or several tables, if the kernel allows it.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
     sample_weight, engine, progress
         As in `open_source`.
     """
     kernel, X = as_kernel(kernel), as_tables(X, kernel)
-    if isinstance(X, Tables):  # it is on all of them, side by side
+    if isinstance(X, Tables):  # the kernel uses all tables side by side
         kernel, X = kernel.resolve_names(X.columns), X.joined()
     kernels, weights = weighted_terms(kernel)
     source = open_source(X, kernels, pairs=True, sample_weight=sample_weight, **how)

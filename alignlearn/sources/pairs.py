@@ -16,10 +16,10 @@ from .families import GramFamily
 from .source import Combination, Predictor, Source
 from .training_sets import Sample, training_statistics
 
-_LARGEST_IN_SINGLE = 1e15  # number whose square, and that of 1 over it, float32 holds
-_OUTLYING = 100.0  # the same in root mean squares: of one above, rounding is not that of the others
-_MOST_AT_ONCE = 2000  # samples of which a matrix of all pairs is made to take parts of it: 32 MB
-_PROBED, _ROUNDINGS = 8, 16.0  # rows compared with exact ones, and by how much they may differ
+_LARGEST_IN_SINGLE = 1e15  # its square and the reciprocal of that fit into float32
+_OUTLYING = 100.0  # root mean squares; a larger value has a rounding error unlike the others'
+_MOST_AT_ONCE = 2000  # samples up to which the whole matrix (32 MB) is computed and indexed
+_PROBED, _ROUNDINGS = 8, 16.0  # rows compared with exact ones, and the accepted difference
 
 
 class PairSource(Source):
@@ -44,13 +44,13 @@ class PairSource(Source):
 
     @property
     def rounding(self):
-        """That of the samples' type, or of a given matrix in a shorter one."""
+        """The unit roundoff of the samples' dtype, or that of a precomputed kernel, if larger."""
         given = [k.given_dtype for k in self.kernels if k.given_dtype is not None]
         types = [self.dtype, *(t for t in given if t.kind == "f")]
         return max(float(np.finfo(t).eps) for t in types)
 
     def whole(self):
-        """As `Source.whole`: for one kernel, few samples, and matrices that are not checked."""
+        """See `Source.whole`: for one kernel, few samples, and matrices that are not checked."""
         few = len(self.kernels) == 1 and self.n_samples <= _MOST_AT_ONCE
         if few and not self.checks_psd and self.made is None:
             self.made = self.single(0).gram()
@@ -64,7 +64,7 @@ class PairSource(Source):
         return finish_sums(sums, Y, _names(kernels), unbiased, used.weight).take(index)
 
     def training_statistics(self, y, task, training_sets, *, unbiased=False):
-        """Yield the statistics of every training set, index arrays; from one pass if that pays."""
+        """Yield the statistics of every training set (index arrays); one pass if that is faster."""
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         kernels, index = distinct(self.kernels)
         training_sets = used_positions(training_sets, self.weight)
@@ -73,20 +73,20 @@ class PairSource(Source):
             yield found.take(index)
 
     def part(self, rows):
-        """The source, kernels as they are, on the samples of an index array."""
+        """The source with the same kernels on the samples of an index array."""
         return PairSource(take(self.X, rows), self.kernels, self._weight_of(rows), **self._how)
 
     def kept(self):
-        """The source for later, on a copy of its samples; see `Source.kept`."""
+        """The source to store in a model, on a copy of its samples; see `Source.kept`."""
         X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
         return PairSource(X, self.kernels, self.weight)
 
     def check(self, X):
-        """New samples, validated."""
+        """Validate new samples."""
         return _checked(X, self.kernels, self.n_features)
 
     def largest_diagonals(self):
-        """The largest K_k(x, x) of each kernel over the samples, (p,)."""
+        """The maximum K_k(x, x) of each kernel over the samples, (p,)."""
         known = np.array([np.nan if (v := k.largest_value) is None else v for k in self.kernels])
         unknown = np.flatnonzero(np.isnan(known))
         if unknown.size:
@@ -95,7 +95,7 @@ class PairSource(Source):
         return known
 
     def family(self, scale, rooted=False):
-        """The kernels centered and times ``scale`` (p,), as one-stage problems take them."""
+        """The centered kernels times ``scale`` (p,), as one-stage problems use them."""
         options = {"exact": False, "engine": self.engine}
         found = [grams.weighted_gram([k], [1.0], self.X, **options) for k in self.kernels]
         return centered_family(found, scale, self.weight, rooted)
@@ -123,8 +123,8 @@ class PairCombination(Combination):
         Raises
         ------
         ValueError
-            All given matrices claim to be positive semi-definite, and the matrix is not; the
-            message names those that are not.
+            All precomputed kernels are declared positive semi-definite, and the matrix is not.
+            The message names the indefinite kernels.
         """
         if self.source.checks_psd and self.kernel.is_psd:
             self._check_psd(self._of_used(self._gram(self.source.X, exact=True)))
@@ -159,7 +159,7 @@ class PairCombination(Combination):
         return self._gram(X)
 
     def rows(self, index, columns=None, exact=False, out=None):
-        """Rows of the training Gram matrix, or of some of its columns; in ``out`` if given."""
+        """Rows of the training Gram matrix, or of some of its columns; in ``out`` if passed."""
         samples = self.source.samples(index), self._columns(columns)
         return self._gram(*samples, exact=exact, out=out)
 
@@ -167,15 +167,15 @@ class PairCombination(Combination):
         return self.source.X if columns is None else self.source.samples(columns)
 
     def products(self, X=None, Z=None, exact=False):
-        """Products with the matrix of the combination between samples, the training ones for None.
+        """Products with the combination's matrix between samples; None: the training samples.
 
-        A `alignlearn.engine.grams.GramProducts`; no matrix is stored.
+        Returns `alignlearn.engine.grams.GramProducts`; no matrix is stored.
         """
         X = self.source.X if X is None else X
         return grams.GramProducts(*self.terms, X, Z, exact=exact, engine=self.source.engine)
 
     def column_products(self, index):
-        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        """Products with columns (m, r) of the exact Gram matrix, and with their transpose."""
         Z = self.source.samples(index)
         return self.products(Z=Z, exact=True), self.products(Z, self.source.X, exact=True)
 
@@ -203,9 +203,9 @@ class PairCombination(Combination):
         }
 
     def _in_single(self):
-        """The combination on samples in float32, whose values take half the time.
+        """The combination on samples in float32, which takes half the time.
 
-        None where they are not as close to the exact ones as float32 can hold them.
+        None if its values differ from the exact ones by more than the rounding of float32.
         """
         source = self.source
         if source.dtype == np.float32 or is_sparse(source.X) or not self.products().is_common:
@@ -224,7 +224,7 @@ class PairCombination(Combination):
         return single if apart <= _ROUNDINGS * np.finfo(np.float32).eps * largest else None
 
     def _row_reader(self, columns):
-        """A function that gives rows of some columns, in memory that the next call takes again."""
+        """A function that returns rows of some columns, in memory that the next call reuses."""
         Z, memory = self._columns(columns), ()
         source, bound = self.source, None
         if self.products().is_common and source.engine.in_place and not is_sparse(Z):
@@ -242,7 +242,7 @@ class PairCombination(Combination):
         return rows
 
     def _inexact_diagonal(self):
-        """Values K_ii as rows have them, which may lack a constant; None where they lack more."""
+        """Values K_ii as in `rows`, which may omit a constant; None if they omit more."""
         if self.products().lacks_sides:
             return None
         first, values = np.zeros(1, dtype=np.intp), self.diagonal()
@@ -253,7 +253,7 @@ class PairCombination(Combination):
         X = self.source.X if support is None else take(self.source.X, support)
         trained = intercept
         if not exact and len(X) and self.terms[0] and self.products().lacks_sides:
-            # That adds the same constant to the decisions on all samples, found in float64.
+            # This adds one constant to the decisions on all samples, which is found in float64.
             one, X64 = X[:1].astype(np.float64), X.astype(np.float64)
             forms = [grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)]
             intercept = trained + (forms[0] - forms[1])[0]
@@ -261,7 +261,7 @@ class PairCombination(Combination):
 
 
 class PairPredictor(Predictor):
-    """Decisions by the kernel values with support samples, no Gram matrix."""
+    """Decisions from kernel values with support samples, without a Gram matrix."""
 
     def __init__(self, combination, X, coef, intercepts, exact):
         self._trained, intercept = intercepts
@@ -272,11 +272,11 @@ class PairPredictor(Predictor):
         self.support_samples = X
 
     def check(self, X):
-        """New samples, validated, but for their width."""
+        """Validate new samples, except their width."""
         return _checked(X, self._kernels, self.n_features)
 
     def reweighted(self, weights):
-        """These coefficients with other weights of the kernels; see `Predictor.reweighted`."""
+        """The same coefficients with other kernel weights; see `Predictor.reweighted`."""
         part, used = copy.copy(self), np.flatnonzero(weights)
         part._terms = [self._kernels[k] for k in used], np.asarray(weights)[used]
         part.intercept = part._trained = 0.0
@@ -287,7 +287,7 @@ class PairPredictor(Predictor):
         return PairSource(self.support_samples, self._kernels, engine=engine)
 
     def beside(self, coef, constants):
-        """These coefficients and further columns (n, c), with constants as trained on `gram`."""
+        """These coefficients and further columns (n, c), with constants trained on `gram`."""
         both = copy.copy(self)
         both.coef = np.hstack([self.coef, coef])
         trained = np.broadcast_to(self._trained, self.coef.shape[1])
@@ -295,7 +295,7 @@ class PairPredictor(Predictor):
         return both
 
     def decisions(self, X, engine=CPU):
-        """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
+        """``sum_j coef_j k(x, x_j)`` plus the intercept for checked samples, (n, q)."""
         Z, values = self.support_samples, np.zeros((len(X), self.coef.shape[1]))
         if len(Z) and self._terms[0]:
             options = {"exact": self._exact, "engine": engine}
@@ -334,7 +334,7 @@ def used_positions(training_sets, weight):
     found = [position[rows[weight[rows] > 0.0]] for rows in training_sets]
     if not all(rows.size for rows in found):
         raise ValueError(
-            "sample_weight is zero for every sample of a training set; accepted: a positive one "
+            "sample_weight is zero for every sample of a training set; accepted: a positive weight "
             "outside each fold."
         )
     return found

@@ -1,17 +1,19 @@
-"""What p kernels on m samples can do: the contract of a source, its combination, its predictor.
+"""The interface of p kernels on m samples: a source, its combination and its predictor.
 
-Data flows one way through three objects, none of which changes after it is made: a `Source` gives
-statistics of p kernels, weights make it a `Combination`, and a machine's coefficients make that a
-`Predictor`. Whoever holds one asks for what the class states, or for a flag, never for its class.
+Data flows one way through three objects, none of which changes after it is made. A `Source`
+computes statistics of p kernels, weights make it a `Combination`, and dual coefficients make the
+combination a `Predictor`. Callers use only what these classes define, and never test for a
+subclass.
 
-Gram matrices may lack a constant, ``f(x)`` or ``f(x')`` added to the kernel, unless they are asked
-to be ``exact``. The dual coefficients of every machine with an intercept sum to 0, so such terms
-change the intercept only, and what is trained is the machine on the kernel centered at the training
-means. Near-constant kernels keep their digits this way, and linear ones on samples far from the
+Gram matrices may omit an additive term ``f(x)`` or ``f(x')`` of the kernel, unless they are
+requested as ``exact``. The dual coefficients of every model with an intercept sum to 0, so such
+terms change only the intercept, and the model is that of the kernel centered at the training means.
+This keeps the precision of near-constant kernels, and of linear kernels on samples far from the
 origin.
 
-A class that lacks an abstract method raises a `TypeError` when an object of it is made. An override
-has the parameters of its contract, in their order; further ones have defaults.
+A class without one of the abstract methods raises a `TypeError` when it is instantiated. An
+override has the parameters of the abstract method, in their order; further parameters have
+defaults.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ import numpy as np
 from alignlearn.engine.cpu import CPU
 from alignlearn.validation import take
 
-# Kernel values held at once while predicting: 32 MB in float64.
+# Number of kernel values held at once during prediction: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22
 
 
 def row_blocks(n, width):
-    """Slices of rows whose blocks of ``width`` columns hold a fixed number of entries."""
+    """Split n rows into slices whose blocks of ``width`` columns hold a fixed number of entries."""
     step = max(1, _BLOCK_ENTRIES // max(1, width))
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
@@ -38,40 +40,40 @@ class Source(ABC):
 
     Parameters
     ----------
-    X : the samples, checked
+    X : samples, already checked
     weight : ndarray of shape (m,), optional
-        Sample weights, checked. Statistics and families are those of the weighted sample; Gram
-        matrices and combinations are of the samples as they are.
+        Sample weights, already checked. Statistics and families are those of the weighted sample;
+        Gram matrices and combinations do not use the weights.
     engine : Cpu, Auto, Cuda or Cluster
-        What pairs of samples are evaluated on.
+        Evaluates pairs of samples.
     progress : bool or callable
-        Who is told how far passes over all pairs are, as in `Progress`; nobody after pickling.
+        Progress callback of passes over all pairs, see `Progress`. Dropped when pickled.
 
     Attributes
     ----------
     n_samples : int
     n_features : int or None
         None for samples that are not rows of a matrix.
-    kernels : list of Kernel, or what else stands for p kernels
-        With numbers for all parameters.
+    kernels : list of Kernel, or another object that represents p kernels
+        All parameters are numbers.
     names : tuple of str
     is_linear : bool
-        Whether kernels are linear in the features: `Combination.features` exists, and few features
-        need no pair of samples.
+        Whether kernels are linear in the features. Then `Combination.features` exists, and with
+        few features no pair of samples is evaluated.
     is_given : bool
-        Whether samples are row numbers of given matrices, which new samples bring rows of.
+        Whether samples are row numbers of precomputed kernels, whose rows new samples provide.
     is_paired : bool
-        Whether values are computed pair by pair: `Combination.products` exists.
+        Whether values are computed pair by pair. Then `Combination.products` exists.
     checks_psd : bool
-        Whether a kernel is a given matrix that claims to be positive semi-definite, which Gram
-        matrices of combinations are checked for.
+        Whether a precomputed kernel is declared positive semi-definite, which is checked for the
+        Gram matrices of combinations.
     has_gaps : bool
-        Whether samples lack a table, so that a combination is completed: it is one matrix (m, m),
-        whose rows are not found by themselves.
+        Whether samples have missing tables. The combination is then completed: it is one matrix
+        (m, m), whose rows cannot be computed separately.
     n_matrices : int
-        Gram matrices (m, m) that are held while that of a combination is made.
+        Gram matrices (m, m) held in memory while that of a combination is computed.
     made : ndarray of shape (m, m) or None
-        What `whole` gave; combinations take parts of it.
+        The result of `whole`; combinations index into it.
     """
 
     is_linear = is_given = is_paired = checks_psd = has_gaps = False
@@ -83,7 +85,7 @@ class Source(ABC):
         self.n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
 
     def __getstate__(self):
-        # Who is told is in this process, and not on a worker.
+        # The progress callback belongs to this process, not to a worker.
         return {**vars(self), "progress": False}
 
     @property
@@ -95,23 +97,23 @@ class Source(ABC):
 
     @property
     def dtype(self):
-        """The type of the values of a combined kernel."""
+        """The dtype of the values of a combined kernel."""
         single = getattr(self.X, "dtype", None) == np.float32
         return np.dtype(np.float32 if single else np.float64)
 
     @property
     def rounding(self):
-        """Unit of rounding of kernel values, relative to the largest."""
+        """Unit roundoff of kernel values, relative to the largest value."""
         return float(np.finfo(self.dtype).eps)
 
     @property
     def fitted_kernels(self):
-        """What opens the same kernels, with these numbers, on other samples."""
+        """Kernels with fixed parameters, to be opened on other samples."""
         return self.kernels
 
     @property
     def filled(self):
-        """The samples without gaps, for what looks at columns alone."""
+        """The samples with missing tables filled, for code that works column by column."""
         return self.X
 
     @abstractmethod
@@ -119,53 +121,53 @@ class Source(ABC):
         """`AlignmentStatistics` of the kernels with y."""
 
     def training_statistics(self, y, task, training_sets, *, unbiased=False):
-        """Yield the statistics of every training set, index arrays; here each by a pass."""
+        """Yield the statistics of every training set (index arrays); here one pass for each."""
         for rows in training_sets:
             yield self.part(rows).statistics(y[rows], task, unbiased=unbiased)
 
     def whole(self):
-        """The matrix on all samples, up to a constant, kept; None where it is not worth it."""
+        """The kernel matrix on all samples, up to a constant, cached; None if it is too large."""
         return None
 
     @abstractmethod
     def part(self, rows):
-        """The source, kernels as they are, on the samples of an index array."""
+        """The source with the same kernels on the samples of an index array."""
 
     def used(self):
-        """The source on the samples of positive weight; itself if these are all."""
+        """The source on the samples of positive weight; itself if all weights are positive."""
         if self.weight is None or self.weight.all():
             return self
         return self.part(np.flatnonzero(self.weight))
 
     @abstractmethod
     def kept(self):
-        """The source for later: on a copy of its samples, in this process, without progress.
+        """A source to store in a fitted model: a copy of the samples, in this process, no progress.
 
-        The caller of ``fit`` can then change its samples, and a client may close. Given matrices
-        are not held, as new samples bring theirs.
+        The caller of ``fit`` may then change its samples or close its client. Precomputed kernels
+        are not kept, because new samples provide their own rows.
         """
 
     def samples(self, rows):
-        """Some samples, as ``fit`` of an estimator takes them."""
+        """Select samples in the form that ``fit`` of an estimator accepts."""
         return take(self.X, rows)
 
     def as_new(self, rows):
-        """Some samples as `Predictor.decisions` takes new ones."""
+        """Select samples in the form that `Predictor.decisions` accepts."""
         return self.samples(rows)
 
     @abstractmethod
     def check(self, X):
-        """New samples, validated."""
+        """Validate new samples."""
 
     def largest_diagonals(self):
-        """The largest K_k(x, x) of each kernel over the samples, (p,)."""
+        """The maximum K_k(x, x) of each kernel over the samples, (p,)."""
         return np.array([self.single(k).diagonal().max() for k in range(len(self.names))])
 
     @abstractmethod
     def family(self, scale, rooted=False):
-        """The kernels centered and times ``scale`` (p,), as one-stage problems take them.
+        """The centered kernels times ``scale`` (p,), as one-stage problems use them.
 
-        With ``rooted`` times the square roots of both samples' weights.
+        With ``rooted`` also times the square roots of both samples' weights.
         """
 
     @abstractmethod
@@ -173,17 +175,17 @@ class Source(ABC):
         """The `Combination` with weights (p,)."""
 
     def single(self, k):
-        """The `Combination` that is kernel k."""
+        """The `Combination` that consists of kernel k."""
         return self.combine(np.eye(1, len(self.names), k)[0])
 
 
 class BlockProducts:
-    """Products with a matrix (m, r) of which some rows are read at a time.
+    """Products with a matrix (m, r) that is read in blocks of rows.
 
     Parameters
     ----------
     matrix : callable
-        ``matrix(rows)`` gives some rows, of a slice or an index array.
+        ``matrix(rows)`` returns the rows of a slice or an index array.
     m, r : int
 
     Attributes
@@ -195,7 +197,7 @@ class BlockProducts:
         self.matrix, self.shape, self.transposed = matrix, (m, r), _Transposed(self)
 
     def blocks(self):
-        """Slices of rows to be read at once."""
+        """Slices of rows that are read at once."""
         return row_blocks(*self.shape)
 
     def times(self, V):
@@ -237,23 +239,23 @@ class Combination(ABC):
     def __init__(self, source, weights, kernel):
         self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
 
-    takes_gaps = False  # whether new samples may lack tables
+    takes_gaps = False  # whether new samples may have missing tables
     n_samples = property(lambda self: self.source.n_samples)
     n_features = property(lambda self: self.source.n_features)
     weight = property(lambda self: self.source.weight)
 
     def _of_used(self, K):
-        """Rows and columns of a Gram matrix for samples of positive weight: what must be psd."""
+        """Rows and columns of a Gram matrix for samples of positive weight, which must be psd."""
         if self.weight is None or self.weight.all():
             return K
         return K[np.ix_(self.weight > 0.0, self.weight > 0.0)]
 
     def kept(self):
-        """The combination of `Source.kept`."""
+        """The combination of the source that `Source.kept` returns."""
         return self.source.kept().combine(self.weights)
 
     def check(self, X):
-        """New samples, validated, but for their width where ``n_features`` is known."""
+        """Validate new samples, except their width where ``n_features`` is set."""
         return self.source.check(X)
 
     def part(self, rows):
@@ -267,14 +269,14 @@ class Combination(ABC):
         Raises
         ------
         ValueError
-            For nonnegative weights, where the source checks it: the matrix is indefinite.
+            Weights are nonnegative, the source checks the matrix, and it is indefinite.
         """
 
     @abstractmethod
     def cross_gram(self, X, exact=False, engine=None):
         """Gram matrix of new samples against those of the source, (n, m).
 
-        ``engine`` takes the place of the source's own.
+        ``engine`` replaces the source's engine.
         """
 
     @abstractmethod
@@ -287,11 +289,11 @@ class Combination(ABC):
         return K if columns is None else K[:, columns]
 
     def columns(self, rows, index):
-        """Rows, an index array, of the exact columns of some samples, (len(rows), len(index))."""
+        """Entries (len(rows), len(index)) of the exact Gram matrix, for two index arrays."""
         return self.rows(rows, index, exact=True)
 
     def column_products(self, index):
-        """Products with the exact columns (m, r) of some samples, and with their transpose."""
+        """Products with columns (m, r) of the exact Gram matrix, and with their transpose."""
         every = np.arange(self.n_samples)
         read = BlockProducts(
             lambda rows: self.columns(every[rows], index), self.n_samples, len(index)
@@ -299,7 +301,7 @@ class Combination(ABC):
         return read, read.transposed
 
     def split(self, split):
-        """(training, test against training) Gram matrices of a (train, test) split."""
+        """Gram matrices of a (train, test) split: training, and test against training."""
         part = self.part(split[0])
         return part.gram(), part.cross_gram(self.source.as_new(split[1]))
 
@@ -308,14 +310,14 @@ class Combination(ABC):
         return np.concatenate([self.rows(i, exact=True) @ V for i in self._blocks()])
 
     def diagonal(self, X=None):
-        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,), where it is known."""
+        """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,), if available."""
         if X is not None:
-            raise ValueError("k(x, x) of new samples is not known here.")
+            raise ValueError("k(x, x) of new samples is not available for this kernel.")
         found = [self.rows(i, i, exact=True).diagonal() for i in self._blocks()]
         return np.concatenate(found).astype(np.float64)
 
     def _blocks(self):
-        """Index arrays of all samples, of as many as are evaluated at once."""
+        """Index arrays that cover all samples, each as large as is evaluated at once."""
         m = self.n_samples
         return [np.arange(m)[rows] for rows in row_blocks(m, m)]
 
@@ -330,31 +332,31 @@ class Combination(ABC):
         Parameters
         ----------
         support : ndarray of int of shape (n,), or None
-            Samples of the source; None for all of them, which are not copied then.
+            Samples of the source. None means all samples, without a copy.
         coef : ndarray of shape (n, q)
         intercept : float or ndarray of shape (q,)
-            Of a machine that was trained on `gram`, or on exact values where ``exact``.
+            Of a model trained on `gram`, or on exact values if ``exact``.
         exact : bool
-            Needed where columns of ``coef`` do not sum to 0.
+            Required if the columns of ``coef`` do not sum to 0.
         """
 
 
 class Predictor(ABC):
-    """What a fitted estimator keeps of its samples: the support, or coefficients of the features.
+    """What a fitted estimator stores of its samples: the support, or coefficients of features.
 
     Parameters
     ----------
     coef : ndarray of shape (n, q)
     intercept : float or ndarray of shape (q,)
-        That of the kernel as it is, exact.
+        The intercept for exact kernel values.
 
     Attributes
     ----------
     is_linear, is_given, n_features
         As of the source.
     takes_gaps : bool
-        Whether new samples may lack tables.
-    support_samples : samples, or None where there are none to keep
+        Whether new samples may have missing tables.
+    support_samples : samples, or None if none are stored
     """
 
     is_linear = is_given = takes_gaps = False
@@ -365,28 +367,28 @@ class Predictor(ABC):
 
     @abstractmethod
     def check(self, X):
-        """New samples, validated, but for their width where ``n_features`` is known."""
+        """Validate new samples, except their width where ``n_features`` is set."""
 
     def count(self, X):
-        """How many checked samples there are."""
+        """The number of checked samples."""
         return len(X)
 
     def take(self, X, rows):
-        """Some of the checked samples."""
+        """Select some of the checked samples."""
         return take(X, rows)
 
     @abstractmethod
     def decisions(self, X, engine=CPU):
-        """``sum_j coef_j k(x, x_j)`` and the intercept for checked samples, (n, q)."""
+        """``sum_j coef_j k(x, x_j)`` plus the intercept for checked samples, (n, q)."""
 
     def source(self, engine=CPU):
-        """The `Source` on the support samples; None where they are not kept."""
+        """The `Source` on the support samples; None if they are not stored."""
         return None
 
     @abstractmethod
     def reweighted(self, weights):
-        """These coefficients with other weights (p,) of the kernels, and no intercept.
+        """The same coefficients with other kernel weights (p,), without an intercept.
 
-        Its decisions are those of one term of the machine where all other weights are 0, up to a
-        constant. Not where ``is_linear``: coefficients of features hold the weights.
+        If all other weights are 0, the decisions are those of one term of the model, up to a
+        constant. Not available where ``is_linear``: coefficients of features contain the weights.
         """

@@ -1,4 +1,4 @@
-"""Alignment statistics of p kernels streamed from samples: p Gram matrices never exist."""
+"""Alignment statistics of p kernels, streamed from samples without any Gram matrix."""
 
 from __future__ import annotations
 
@@ -38,40 +38,41 @@ def alignment_statistics(
     client: Any = None,
     verbose: Any = False,
 ) -> Any:
-    """Everything stage 1 needs, in one pass over the pairs of samples.
+    """Compute the statistics for stage 1 in one pass over the pairs of samples.
 
     Parameters
     ----------
     X : array-like of shape (m, d)
         float64 or float32 (computed in that precision, summed in float64), also a memmap: only
-        blocks of rows are read. A SciPy sparse matrix, which stays sparse, unless a kernel is a
-        function or a given matrix. A list of objects if all kernels are functions. With
+        blocks of rows are read. A SciPy sparse matrix stays sparse, unless a kernel is a function
+        or precomputed. A list of objects if all kernels are functions. With
         ``kernels="precomputed"``, a sequence of p Gram matrices or `Precomputed`, or an array
         (p, m, m). Several tables or named matrices as in `MKLClassifier`.
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
     kernels : sequence of Kernel and str, dict, "precomputed" or RankOneKernels, optional
-        Default: a ladder of nine Gaussians around ``gamma="scale"``. A dict as in `MKLClassifier`.
+        Default: nine Gaussian kernels around ``gamma="scale"``. A dict as in `MKLClassifier`.
     task : {"auto", "classification", "regression"}
-        How to read y; "auto" takes floating-point values as regression.
+        Type of y; "auto" treats floating-point values as regression.
     unbiased : bool, default False
-        Return ``m^2`` times U-statistics (m >= 4) in place of ``<K_kc, K_lc>_F``. M stays positive
-        semi-definite (they are inner products of U-centered matrices), ``a`` may be negative.
+        Return ``m^2`` times U-statistics (m >= 4) instead of ``<K_kc, K_lc>_F``. M stays positive
+        semi-definite (a Gram matrix of U-centered matrices), ``a`` may be negative.
     folds : array-like of shape (m,), optional
         Fold labels. The result is then a list with the statistics of every *training set*, all
         samples outside one fold, in the order of the sorted labels and still from one pass.
         ``gamma="scale"`` is then fixed on all samples.
     sample_weight : array-like of shape (m,), optional
-        Not negative. An integer counts repetitions of a sample, 0 leaves it out; all means and
-        sums are weighted, those of ``gamma="scale"`` and "median" too. Not with ``unbiased=True``:
-        a U-statistic of repeated samples is another one than that of weighted samples.
+        Nonnegative. An integer counts repetitions of a sample, 0 leaves it out; all means and
+        sums are weighted, including those of ``gamma="scale"`` and "median". Not available with
+        ``unbiased=True``, because a U-statistic of repeated samples differs from that of weighted
+        samples.
     device : {"auto", "cpu", "cuda"}, default "auto"
-        What pairs of samples are evaluated on; "auto" is a CUDA device for what is large enough to
-        pay, where there is one.
+        Where pairs of samples are evaluated; "auto" uses a CUDA device, if there is one, for
+        large problems.
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs.
     verbose : bool or callable, default False
-        True reports on stderr, from two seconds on, how many of the pairs are done. A function is
+        True prints progress on stderr after two seconds. A function is
         called as ``verbose(done, total, what)``, see `MKLClassifier`.
 
     Returns
@@ -80,12 +81,12 @@ def alignment_statistics(
 
     Notes
     -----
-    Memory is O(m p + p^2) beside the input, times the number of folds; no Gram matrix is formed.
+    Memory is O(m p + p^2) in addition to the input, times the number of folds.
 
     References
     ----------
     Cortes, Mohri and Rostamizadeh (2012), section 3.2. Szekely and Rizzo (2014), Partial distance
-    correlation with methods for dissimilarities, section 3, for U-centring.
+    correlation with methods for dissimilarities, section 3, for U-centering.
 
     Examples
     --------
@@ -113,9 +114,9 @@ def alignment_statistics(
 class AlignmentAccumulator(Versioned):
     """Alignment statistics averaged over mini-batches.
 
-    Every batch gives unbiased (U-statistic) estimates of ``E[K_kc K_lc]`` and ``E[K_kc T]``; their
-    averages are unbiased too, at any batch size from 4 up, which averages of the biased ones are
-    not. Partial results merge, so batches may be spread over processes.
+    Every batch gives unbiased (U-statistic) estimates of ``E[K_kc K_lc]`` and ``E[K_kc T]``. Their
+    averages are unbiased at any batch size from 4 up; averages of the biased statistics are not.
+    Partial results can be merged, so batches may be spread over processes.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ class AlignmentAccumulator(Versioned):
 
     Notes
     -----
-    With more than two classes each batch must hold the same classes; pass one-hot columns as a
-    matrix y with ``task="regression"`` where it may not.
+    With more than two classes each batch must contain the same classes. If a batch may not, pass
+    one-hot columns as a matrix y with ``task="regression"``.
 
     References
     ----------
@@ -186,15 +187,15 @@ class AlignmentAccumulator(Versioned):
         return self
 
     def merge(self, other):
-        """Add what another accumulator of the same kernels has seen; return self.
+        """Add the batches of another accumulator of the same kernels; return self.
 
         Raises
         ------
         TypeError
             ``other`` is something else.
         ValueError
-            The kernels differ, as they do where each accumulator took ``gamma="scale"`` from its
-            own first batch: give numbers, or resolve the kernels on one sample first.
+            The kernels differ, for example because each accumulator took ``gamma="scale"`` from
+            its own first batch. Use numbers, or resolve the kernels on one sample first.
         """
         check_same_type(self, other)
         if not other.n_batches:
@@ -203,8 +204,8 @@ class AlignmentAccumulator(Versioned):
             pairs = zip(self._names, other._names)
             mine, theirs = next((a, b) for a, b in [*pairs, (self._names, other._names)] if a != b)
             raise ValueError(
-                f"other has other kernels: {theirs} in place of {mine}; accepted: the same "
-                'kernels with the same numbers (gamma="scale" differs from batch to batch).'
+                f"other has other kernels: {theirs} instead of {mine}; accepted: the same "
+                'kernels with the same parameters (gamma="scale" differs from batch to batch).'
             )
         self._add(other._sum, other.n_batches, other._names)
         self._resolved, self._n_features = other._resolved, other._n_features
@@ -225,8 +226,8 @@ class AlignmentAccumulator(Versioned):
     def statistics(self) -> AlignmentStatistics:
         """Averages over the batches: unbiased estimates of the expectations over pairs.
 
-        In these units ``a`` and ``M`` do not grow with the number of samples; ``trace`` is a mean
-        per sample. M is positive semi-definite, as every batch's is.
+        Unlike sums, ``a`` and ``M`` then do not grow with the number of samples; ``trace`` is a
+        mean per sample. M is positive semi-definite, because that of every batch is.
         """
         if self._sum is None:
             raise ValueError("no batch has been added; call update(X, y) first.")

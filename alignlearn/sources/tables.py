@@ -1,7 +1,7 @@
-"""Several tables of the same samples, and several Gram matrices: objects indexed by sample.
+"""Several tables of the same samples, and several Gram matrices, indexed by sample.
 
-Here they become what the library computes with: one matrix with a group of columns for each table,
-and kernels on these; or given matrices of some samples against those of ``fit``.
+This module converts them to one matrix with a group of columns for each table and kernels on
+these groups, or to precomputed kernels between some samples and those of ``fit``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from .given import GramView
 
 
 class _BySample(Versioned):
-    """What has names of its parts and is indexed by sample, as scikit-learn's folds do it."""
+    """Named parts that are indexed by sample, as scikit-learn's splitters do it."""
 
     _what = "parts"
 
@@ -61,7 +61,7 @@ class _BySample(Versioned):
         return f"{type(self).__name__}({self.shape[0]} samples, {self._what} {shown})"
 
     def __getitem__(self, index):
-        """The same of some samples: of a slice, an index array, a mask or one number."""
+        """Select samples by a slice, an index array, a mask or one number."""
         if isinstance(index, tuple):
             if len(index) != 2 or index[1] is not Ellipsis:
                 raise TypeError(
@@ -72,56 +72,56 @@ class _BySample(Versioned):
         return self._some(np.atleast_1d(np.arange(len(self))[index]))
 
     def take(self, indices, axis=0):
-        """Some samples, as ``self[indices]``; ``axis`` is 0."""
+        """Select samples, equal to ``self[indices]``; ``axis`` must be 0."""
         if axis != 0:
             raise ValueError(f"axis={axis!r}; accepted: 0, the samples.")
         return self[np.asarray(indices)]
 
 
 class Tables(_BySample):
-    """Several tables of the same samples, indexed by sample as one: X for kernels of each table.
+    """Several tables of the same samples, indexed by sample: X for kernels of each table.
 
-    scikit-learn cannot index a dict, so that its cross-validation and searches take this; ``fit``
-    and ``predict`` of estimators with ``kernels`` also take the dict or list itself.
+    scikit-learn cannot index a dict, so its cross-validation and searches need this class; ``fit``
+    and ``predict`` of estimators with ``kernels`` also accept the dict or list itself.
 
     Parameters
     ----------
     tables : dict {name: table}, or sequence of tables
-        Matrices (m, d_k): arrays, data frames, SciPy sparse matrices. Those of a sequence are
-        "table 0", "table 1", ... They are kept by reference; values are looked at in ``fit``.
+        Matrices (m, d_k): arrays, data frames, SciPy sparse matrices. The tables of a sequence are
+        named "table 0", "table 1", ... Tables are stored by reference; ``fit`` checks their values.
         pandas frames are matched by their index: rows with the same labels are brought to the order
         of the first table that has labels.
     key : str, optional
-        A column of every table whose values are the labels of its rows, such as the name of a
-        sample. It is removed from the tables. polars frames have labels in this way only.
+        A column of every table whose values are the row labels, such as a sample identifier. It is
+        removed from the tables. This is the only way to give polars frames row labels.
 
     Attributes
     ----------
     names : tuple of str
     row_labels : pandas.Index, sequence or None
-        Labels of the samples, where tables have them.
+        Labels of the samples, if tables have them.
     shape : tuple of int
-        Samples, and columns of all tables together.
+        Number of samples, and total number of columns.
     columns : list of str
-        "table__column" for every column of all tables in a row, with a number in place of the name
-        of a column that has none.
+        "table__column" for every column of all tables. A column without a name has its number
+        instead.
 
     Raises
     ------
     ValueError, TypeError
-        No table, a name that is no text, a table that is no matrix or has no columns, tables of
-        different numbers of rows or with different row labels, a table without the key; the
-        message names the table.
+        No table, a name that is not a string, a table that is not a matrix or has no columns,
+        tables with different numbers of rows or different row labels, or a table without the key.
+        The message names the table.
 
     Notes
     -----
-    Labels that differ are an error, as a table in another order would be joined to other samples.
-    ``table.reindex(labels)`` makes rows of NaN for the samples that have no such table, which
+    Different labels are an error, because a table in another order would be joined to the wrong
+    samples. ``table.reindex(labels)`` inserts rows of NaN for samples without this table, which
     ``missing="tables"`` of the estimators accepts. Arrays have no labels: their rows are matched by
     position.
 
-    Kernels are on the tables side by side: dense ones are copied into one matrix; where one table
-    is sparse, all are made so.
+    Kernels use the tables side by side: dense tables are copied into one matrix; if one table
+    is sparse, all are converted to sparse matrices.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class Tables(_BySample):
 
     @property
     def shape(self):
-        """Samples, and columns of all tables together."""
+        """Number of samples, and total number of columns."""
         tables = list(self.tables.values())
         return tables[0].shape[0], sum(table.shape[1] for table in tables)
 
@@ -191,7 +191,7 @@ class Tables(_BySample):
         ]
 
     def spans(self):
-        """The columns of each table among all, a dict of ranges."""
+        """The range of columns of each table, as a dict."""
         ends = np.cumsum([table.shape[1] for table in self.tables.values()]).tolist()
         starts = [0, *ends[:-1]]
         return {name: range(*ends) for name, ends in zip(self.names, zip(starts, ends))}
@@ -199,9 +199,9 @@ class Tables(_BySample):
     def joined(self, gaps=False):
         """All tables side by side, (m, d): an array, or a CSR matrix where one is sparse.
 
-        With texts in a table it is an array of objects, for kernels that take texts, unless a table
-        is sparse. With ``gaps`` a row of NaN in a table is a sample that lacks it, and no error;
-        texts are then none.
+        If a table contains strings the result is an array of objects, for kernels on strings,
+        unless a table is sparse. With ``gaps``, a row of NaN marks a missing table and raises no
+        error; strings are then not allowed.
         """
         if not gaps and not any(map(is_sparse, self.tables.values())):
             arrays = [as_array(f"table {name!r}", table) for name, table in self.tables.items()]
@@ -234,7 +234,7 @@ class Tables(_BySample):
         return part
 
     def arranged(self, names):
-        """The tables in the order of ``names``; a ValueError where these are not all of them."""
+        """The tables in the order of ``names``; raises `ValueError` if the names differ."""
         _check_names("table", names, self.names)
         arranged = Tables({name: self.tables[name] for name in names})
         arranged.row_labels = self.row_labels
@@ -242,34 +242,36 @@ class Tables(_BySample):
 
 
 class GramStack(_BySample):
-    """Several Gram matrices with names, indexed by sample as one: X for ``kernels="precomputed"``.
+    """Several named Gram matrices, indexed by sample: X for ``kernels="precomputed"``.
 
-    A part, as scikit-learn's cross-validation makes it, stands for rows and columns of its samples
-    in ``fit`` and for their rows against the training samples in ``predict``; nothing is copied.
+    A part, as made by scikit-learn's cross-validation, represents the rows and columns of its
+    samples in ``fit``, and their rows against the training samples in ``predict``. Nothing is
+    copied.
 
     Parameters
     ----------
     grams : dict {name: matrix}, or sequence of matrices
-        (m, m): arrays, memmaps, data frames, `Precomputed`. Rows and columns of pandas frames are
-        matched by their labels, columns of new samples also with the labels of ``fit``. For new
-        samples (n, m), their kernel values against all samples of the stack that ``fit`` had, or
-        had a part of. Those of a sequence are "kernel 0", "kernel 1", ...
+        Matrices (m, m): arrays, memmaps, data frames, `Precomputed`. Rows and columns of pandas
+        frames are matched by their labels, columns of new samples also with the labels of ``fit``.
+        New samples have matrices (n, m): kernel values against all samples of the stack that
+        ``fit`` had, in whole or in part. The matrices of a sequence are named "kernel 0", "kernel
+        1", ...
 
     Attributes
     ----------
     names : tuple of str
     rows : ndarray of int
-        Which rows of the matrices the samples are.
+        The rows of the matrices that belong to the samples.
     row_labels : pandas.Index or None
-        Labels of the samples, where the first data frame has them.
+        Labels of the samples, if the first data frame has them.
     shape : tuple of int
-        Samples, and columns of the matrices.
+        Number of samples, and of columns of the matrices.
 
     Raises
     ------
     ValueError, TypeError
-        No matrix, a name that is no text, matrices of different shapes or with different labels;
-        the message names them.
+        No matrix, a name that is not a string, or matrices of different shapes or with different
+        labels. The message names them.
 
     Examples
     --------
@@ -314,7 +316,7 @@ class GramStack(_BySample):
 
     @property
     def shape(self):
-        """Samples, and columns of the matrices."""
+        """Number of samples, and of columns of the matrices."""
         return len(self.rows), self._width
 
     def _some(self, rows):
@@ -325,7 +327,7 @@ class GramStack(_BySample):
         return part
 
     def kernels(self):
-        """The matrices of these samples with each other, a list of Precomputed with names."""
+        """The matrices of these samples with each other, a list of named `Precomputed`."""
         found, whole = [], np.array_equal(self.rows, np.arange(self._width))
         for name in self.names:
             gram = self._training_gram(name)
@@ -353,11 +355,11 @@ class GramStack(_BySample):
 
     @property
     def labels(self):
-        """Labels of all samples of the stack, which parts are of, as a model keeps them."""
+        """Labels of all samples of the stack, in the form in which a model stores them."""
         return stored_labels(self._all_labels)
 
     def arranged(self, names):
-        """The matrices in the order of ``names``; a ValueError where these are not all of them."""
+        """The matrices in the order of ``names``; raises `ValueError` if the names differ."""
         _check_names("matrix", names, self.names)
         place = [self.names.index(name) for name in names]
         part = self[:]
@@ -365,15 +367,15 @@ class GramStack(_BySample):
         return part
 
     def against(self, rows, width, labels=None):
-        """The matrices of these samples against some of ``width``, as ``predict`` takes them.
+        """The matrices of these samples against ``width`` samples, as ``predict`` uses them.
 
-        ``labels`` are those that `labels` gave of the stack in ``fit``.
+        ``labels`` are those that `labels` returned for the stack of ``fit``.
         """
         if self._width != width:
             raise ValueError(
-                f"X has matrices of {self._width} columns; accepted: {width}, those of the stack "
-                "that the training samples are of. Kernel values against the training samples "
-                "alone go into a dict of matrices."
+                f"X has matrices of {self._width} columns; accepted: {width}, the columns of the "
+                "stack of the training samples. Pass kernel values against the training samples "
+                "alone as a dict of matrices."
             )
         grams = [gram.gram if isinstance(gram, Precomputed) else gram for gram in self.grams]
         if labels is not None and self.column_labels is not None:
@@ -384,7 +386,7 @@ class GramStack(_BySample):
 
 
 class _Keyed:
-    """A table whose rows have the labels of a column that was taken away."""
+    """A table with row labels from a column that was removed."""
 
     def __init__(self, rows, labels):
         self.rows, self.row_labels = rows, labels
@@ -398,13 +400,13 @@ class _Keyed:
 
 
 class AbsentTable:
-    """A table that all new samples lack: NaN in every row and column.
+    """A table that is missing for all new samples: NaN in every row and column.
 
     Parameters
     ----------
     n_samples : int
     columns : list
-        Names of the columns, as of the table in ``fit``.
+        Names of the columns, equal to those of the table in ``fit``.
     """
 
     def __init__(self, n_samples, columns):
@@ -418,11 +420,11 @@ class AbsentTable:
 
 
 def with_absent(X, fitted):
-    """Several tables of new samples, with an `AbsentTable` for each table of ``fit`` they lack.
+    """Several tables of new samples, with an `AbsentTable` for each missing table of ``fit``.
 
     Parameters
     ----------
-    X : as given
+    X : dict, list or Tables
     fitted : dict {name: list}
         The names of the columns of each table in ``fit``.
     """
@@ -439,7 +441,7 @@ def with_absent(X, fitted):
 
 
 def _keyed(name, table, key):
-    """A table without its column of row labels, and with these."""
+    """Split a table into its data without the key column, and the row labels."""
     columns = frame_names(table)
     if columns is None or key not in columns:
         raise ValueError(
@@ -453,7 +455,7 @@ def _keyed(name, table, key):
 
 
 def _table(name, table):
-    """A table as it is kept: a frame, an array or a CSR matrix of rows."""
+    """A table in the form that is stored: a frame, an array or a CSR matrix."""
     if is_sparse(table):
         table = table.tocsr()
     elif frame_names(table) is None:
@@ -475,20 +477,20 @@ def _holds_texts(array):
 
 
 def _refuse_gaps(name, table):
-    """An error where samples lack a table, a row of NaN, and nothing was said of that."""
+    """Raise an error for missing tables (rows of NaN) that the user did not declare."""
     lacking = lacking_rows(table)
     if lacking.size:
         raise ValueError(
             f"table {name!r} contains NaN in all columns of {lacking.size} samples "
-            f"({listed(lacking.tolist(), 5)}). Fill the gaps, for instance by "
-            "sklearn.impute.SimpleImputer, or say that samples may lack a table: missing='tables' "
+            f"({listed(lacking.tolist(), 5)}). Fill the values, for instance with "
+            "sklearn.impute.SimpleImputer, or allow missing tables with missing='tables' "
             "of MKLClassifier, MKLRegressor, their searches and KernelCombiner."
         )
 
 
 def lacking_rows(table):
     """Numbers of the rows of a dense table in which every value is missing."""
-    if hasattr(table, "isna"):  # a data frame, which may hold texts
+    if hasattr(table, "isna"):  # a data frame, which may contain strings
         nan = np.asarray(table.isna())
     else:
         table = np.asarray(table)
@@ -500,11 +502,11 @@ def lacking_rows(table):
 
 
 def _dense_with_gaps(name, table):
-    """A table as an array, whose rows are all NaN or have no NaN."""
+    """A table as an array in which every row is all NaN or has no NaN."""
     if is_sparse(table):
         raise TypeError(
-            f"table {name!r} is sparse, which does not go with missing='tables', as a row without "
-            "entries is one of zeros; accepted: arrays and data frames."
+            f"table {name!r} is sparse, and missing='tables' needs dense tables, because a sparse "
+            "row without entries is a row of zeros; accepted: arrays and data frames."
         )
     found = check_samples(f"table {name!r}", table, gaps=True)
     nan = np.isnan(found)
@@ -512,39 +514,39 @@ def _dense_with_gaps(name, table):
     if some.size:
         raise ValueError(
             f"table {name!r} contains NaN in some columns of {some.size} samples "
-            f"({listed(some.tolist(), 5)}); with missing='tables' a sample lacks a table as a "
-            "whole, which is a row of NaN. Fill single gaps, for instance by "
+            f"({listed(some.tolist(), 5)}); with missing='tables' a table is missing as a whole: "
+            "the row is all NaN. Fill single values, for instance with "
             "sklearn.impute.SimpleImputer."
         )
     return found
 
 
 def present_tables(X, spans):
-    """Which samples of a matrix (n, d) have each table, a row of which is all NaN or none."""
+    """Which samples of a matrix (n, d) have each table; a missing table is a row of NaN."""
     return ~np.isnan(X[:, [span.start for span in spans.values()]])
 
 
 def with_gaps(name, X, spans):
-    """A matrix (n, d) of tables side by side, checked; NaN for tables that a sample lacks."""
+    """A checked matrix (n, d) of tables side by side, with NaN for missing tables."""
     X = check_samples(name, X, gaps=True)
     if X.shape[1] == sum(map(len, spans.values())):
         Tables({table: X[:, span] for table, span in spans.items()}).joined(gaps=True)
         lost = np.flatnonzero(~present_tables(X, spans).any(axis=1))
         if lost.size:
             raise ValueError(
-                f"{name}: {lost.size} samples ({listed(lost.tolist(), 5)}) lack every table, so "
-                "that nothing is known of them; accepted: at least one table. Leave them out."
+                f"{name}: every table is missing for {lost.size} samples "
+                f"({listed(lost.tolist(), 5)}); accepted: at least one table. Remove these samples."
             )
     return X
 
 
 def table_rows(table, rows):
-    """Some rows of a table, by their numbers."""
+    """Select rows of a table by number."""
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
 def _check_names(what, known, given):
-    """Names that are not those of ``fit`` are refused."""
+    """Raise an error for names that differ from those of ``fit``."""
     unknown = [name for name in given if name not in known]
     missing = [name for name in known if name not in given]
     parts = [
@@ -557,23 +559,21 @@ def _check_names(what, known, given):
 
 
 def as_tables(X, kernels=None):
-    """X as `Tables` or `GramStack` where it is several tables or named matrices, else X itself.
+    """X as `Tables` or `GramStack` if it is several tables or named matrices, else X itself.
 
     Parameters
     ----------
-    X : as given
-        A list of matrices is one of tables where kernels read vectors; a dict of kernels has its
-        names then, in their order.
-    kernels : as given
+    X : samples as the user passed them
+        A list of matrices is a list of tables if kernels work on vectors; a dict of kernels then
+        provides their names, in order.
+    kernels : kernels as the user passed them
     """
     precomputed = isinstance(kernels, str) and kernels == "precomputed"
     if isinstance(X, (Tables, GramStack)):
         if isinstance(X, GramStack) and not precomputed:
-            raise TypeError('X is a GramStack, which kernels="precomputed" goes with.')
+            raise TypeError('X is a GramStack; accepted with it: kernels="precomputed".')
         if isinstance(X, Tables) and precomputed:
-            raise TypeError(
-                'X is Tables, which kernels="precomputed" does not go with; accepted: a GramStack.'
-            )
+            raise TypeError('X is Tables, but kernels="precomputed" needs a GramStack.')
         return X
     if _is_dict(X):
         return GramStack(X) if precomputed else Tables(X)
@@ -584,7 +584,7 @@ def as_tables(X, kernels=None):
             if not any(kernel.needs_vectors for kernel in kernel_list(kernels)):
                 return X  # objects that are matrices
         except (TypeError, ValueError):
-            return X  # the error for the kernels comes where they are opened
+            return X  # opening the kernels raises the error
     if not isinstance(kernels, Mapping):
         return Tables(X)
     if len(X) != len(kernels):
@@ -604,7 +604,7 @@ def _are_matrices(X):
 
 
 def open_tables(X, kernels):
-    """The matrix and the kernels on its columns of `Tables`; anything else as it is."""
+    """The matrix of `Tables` and the kernels on its columns; anything else unchanged."""
     X = as_tables(X, kernels)
     if not isinstance(X, Tables):
         return X, kernels
@@ -618,7 +618,7 @@ def open_tables(X, kernels):
 
 
 def _check_numbers(tables, joined, kernels):
-    """Refuse texts where a kernel reads numbers, by the name of the table."""
+    """Raise an error that names the table if a kernel on numbers gets strings."""
     read = set().union(*(kernel.columns_as_numbers(joined.shape[1]) for kernel in kernels))
     for name, span in tables.spans().items():
         columns = [c for c in span if c in read]
@@ -633,8 +633,9 @@ def table_kernels(tables, kernels) -> list[Kernel]:
     ----------
     tables : Tables
     kernels : None, Kernel, str, sequence of Kernel and str, or dict
-        A dict has a kernel, a sequence of them or columns of the table for every name. Others are
-        on each table; but a kernel that selects `Columns` is on these of all tables side by side.
+        A dict has a kernel, a sequence of kernels, or columns of the table for every name. Other
+        kernels are put on each table, but a kernel that selects `Columns` is put on these columns
+        of all tables side by side.
     """
     everywhere = []
     if isinstance(kernels, Mapping):
@@ -673,23 +674,23 @@ def table_kernels(tables, kernels) -> list[Kernel]:
 
 
 def as_fitted(X, names, stack=None, labels=None):
-    """New samples as ``fit`` had them: tables or matrices by name, and in its order.
+    """New samples in the form and order of ``fit``: tables or matrices by name.
 
     Parameters
     ----------
-    X : as given
+    X : samples as the user passed them
     names : sequence of str, or None
-        Of the tables or matrices in ``fit``; None if there were none.
+        Names of the tables or matrices in ``fit``; None if there were none.
     stack : tuple (rows, width), optional
-        Which rows of a `GramStack` the training samples are, and its number of columns; None for
-        tables.
+        The rows of a `GramStack` that are the training samples, and its number of columns; None
+        for tables.
     labels : ndarray, optional
-        Row labels of given matrices in ``fit``, as `stored_labels` returns them: of the whole stack
-        where there is one.
+        Row labels of precomputed kernels in ``fit``, as `stored_labels` returns them. With a stack,
+        the labels of the whole stack.
     """
     several = _is_dict(X) or isinstance(X, (Tables, GramStack))
     if names is None:
-        if several and not isinstance(X, Tables):  # Tables are read as one matrix, too
+        if several and not isinstance(X, Tables):  # Tables are also accepted as one matrix
             raise TypeError(
                 f"X is {'a dict' if _is_dict(X) else type(X).__name__}, but fit had no "
                 "tables; accepted: samples as in fit."
@@ -710,7 +711,7 @@ def as_fitted(X, names, stack=None, labels=None):
             raise TypeError("X is a GramStack, but fit had tables.")
         return Tables(X).arranged(names)
     if isinstance(X, Tables):
-        raise TypeError("X is Tables, but fit had given matrices.")
+        raise TypeError("X is Tables, but fit had precomputed kernels.")
     if isinstance(X, GramStack):
         return X.arranged(names).against(*stack, labels)
     if _is_dict(X):
@@ -725,5 +726,5 @@ def _known(value):
 
 
 def _is_dict(X):
-    """Whether X is a dict of tables or matrices; a sparse matrix of keys is one of numbers."""
+    """Whether X is a dict of tables or matrices; a sparse DOK matrix (also a dict) is numeric."""
     return isinstance(X, Mapping) and not is_sparse(X)

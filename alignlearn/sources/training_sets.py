@@ -2,7 +2,7 @@
 
 Samples that are in the same training sets form a *cell* (the folds of a cross-validation). Sums
 over the pairs of two cells are kept separately; a training set is the sum of its cells, centered
-with its own means. Nothing is subtracted, so an outlier outside a training set costs it no digits.
+with its own means. No sums are subtracted, so an outlier outside a training set costs no precision.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from alignlearn.folds import fold_codes
 from alignlearn.statistics import centered_columns, finish_sums
 from alignlearn.validation import take
 
-# Above these the sums of all pairs of cells cost more than a pass over each training set.
+# Above these limits, sums of all pairs of cells cost more than one pass per training set.
 _MOST_CELLS = 32
 _MOST_SUMS = 2**25
 
 
 def fold_labels(folds, n_samples):
-    """Training sets, all samples but one fold, in the order of the sorted labels of the folds."""
+    """Training sets (all samples outside one fold), in the order of the sorted fold labels."""
     codes = fold_codes("folds", folds, n_samples)
     return [np.flatnonzero(codes != t) for t in range(codes.max() + 1)]
 
@@ -36,7 +36,7 @@ class Sample(NamedTuple):
     weight: np.ndarray = None
 
     def take(self, rows):
-        """Some of them."""
+        """Select some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         return Sample(take(self.X, rows), self.Y[rows], weight)
 
@@ -50,14 +50,14 @@ def training_statistics(
     ----------
     sample : Sample
     kernels : list of Kernel
-        Resolved.
+        Without data-dependent parameters.
     names : tuple of str
     training_sets : list of ndarray of int
         Sample numbers, each at most once in a set.
     verbose : bool or callable, default False
-        Who is told of progress, as in `Progress`.
+        Progress callback, see `Progress`.
     engine : Cpu, Cuda or Cluster
-        What it runs on.
+        Evaluates pairs of samples.
     unbiased : bool, default False
         As in `alignlearn.statistics.finish_sums`.
 
@@ -95,7 +95,7 @@ def _from_cells(sample, members, codes, *how):
     found, sizes = np.unique(codes[order], return_counts=True)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     sample = X, Y, weight = sample.take(order)
-    # The origin of Y is free; at the median an outlier in one cell costs the others no digits.
+    # The origin of Y is free; at the median an outlier in one cell costs the others no precision.
     Y = Y - np.median(Y, axis=0)
     sums = pair_sums.FoldSums(X, Y, kernels, starts, verbose, weight, engine)
     for row in members[:, found]:
@@ -110,8 +110,8 @@ def _from_cells(sample, members, codes, *how):
             own = weight[keep]
             rooted = np.sqrt(own)[:, None] * target
         mean, row_sums = np.average(target, axis=0, weights=own), found_sums.row_sums
-        # <K, Yc Yc'> from <K, Y Y'>: the training set has another mean.
-        with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+        # <K, Yc Yc'> from <K, Y Y'>, because the training set has another mean.
+        with np.errstate(over="ignore", invalid="ignore"):  # finishing the sums raises the error
             shift = pair_sums.sum_of_rows(row_sums, own) * (mean @ mean)
             shift -= 2.0 * row_sums @ (rooted @ mean)
         found_sums = found_sums._replace(a=found_sums.a + shift)

@@ -370,7 +370,7 @@ def threads_only(n_workers=2, **options):
         yield client, cluster
 
 
-KEPT = r"nothing of them is lost: make a new client and call again, or call without one\.$"
+KEPT = r"are not lost: make a new client and call again, or call without a client\.$"
 
 
 @pytest.mark.parametrize("what", ["cluster", "client"])

@@ -211,7 +211,7 @@ def test_how_well_tables_are_explained():
                 errors.append(K[j, j] - 2.0 * K[j, others] @ c + c @ K[np.ix_(others, others)] @ c)
             lost.append(sum(errors) / np.trace(K))
         np.testing.assert_allclose(model.completion_.explained[t], 1.0 - np.mean(lost))
-    assert f"table a: 5 of {M} samples lack it, explained by others" in model.summary()
+    assert f"table a: missing for 5 of {M} samples, explained by others" in model.summary()
 
 
 def test_integer_weights_are_repetitions():
@@ -401,17 +401,17 @@ LOST = {name: np.where(np.arange(M)[:, None] == 7, np.nan, t) for name, t in OF_
 BAD = {
     "one value": (changed("b", (5, 1), np.nan), {}, r"table 'b' contains NaN in some columns of 1"),
     "infinity": (changed("b", (5, 1), np.inf), {}, r"table 'b' contains .*infinity in column 1"),
-    "no table": (LOST, {}, r"X: 1 samples \(7\) lack every table"),
+    "no table": (LOST, {}, r"X: every table is missing for 1 samples \(7\)"),
     "no pair": (alone("b"), {}, r"no pair of training samples has the table 'b'"),
-    "unbiased": (X, {"unbiased": True}, "unbiased=True does not go with samples that lack"),
+    "unbiased": (X, {"unbiased": True}, "unbiased=True cannot be used with missing tables"),
     "nystrom": (X, {"machine": "nystrom"}, "machine='nystrom' does not go with samples that lack"),
     "memory": (X, {"memory": 1000}, "memory=1000: samples that lack a table need 3 matrices"),
     "several": (
         X,
         {"kernels": [al.Columns("rbf", ["a__0", "b__0"])]},
-        r"is on columns of several tables, 'a', 'b'",
+        r"uses columns of several tables, 'a', 'b'",
     ),
-    "indefinite": (X, {"kernels": "sigmoid"}, "may be indefinite, so that nothing tells"),
+    "indefinite": (X, {"kernels": "sigmoid"}, "may be indefinite, so a missing table cannot"),
     "another word": (X, {"missing": "rows"}, "missing='rows'"),
 }
 
@@ -431,10 +431,10 @@ def test_what_else_is_refused(model):
         ([A[:M] @ A[:M].T], "precomputed"),
         (X, al.RankOneKernels()),
     ):
-        with pytest.raises(TypeError, match="missing='tables' is for X of several tables"):
+        with pytest.raises(TypeError, match="missing='tables' needs X of several tables"):
             al.MKLClassifier(kernels, missing="tables").fit(given, LABELS)
     thin = {"a": csr_array(A[:M]), "b": B[:M]}
-    with pytest.raises(TypeError, match="table 'a' is sparse, which does not go with"):
+    with pytest.raises(TypeError, match="table 'a' is sparse, and missing"):
         al.MKLClassifier("linear", missing="tables").fit(thin, LABELS)
     # Without a word on it, and in models that take none.
     how = r"table 'a' contains NaN in all columns of 5 samples \(0, 3.*missing='tables' of MKL"
@@ -444,7 +444,7 @@ def test_what_else_is_refused(model):
             al.MKLClassifier(KERNELS).fit(given, LABELS)
     with pytest.raises(ValueError, match="missing='tables' of MKL"):
         al.MKLRegressor(KERNELS).fit(OF_WHOLE, TARGET).predict(NEW)
-    with pytest.raises(ValueError, match=r"1 samples \(2\) lack every table"):
+    with pytest.raises(ValueError, match=r"every table is missing for 1 samples \(2\)"):
         model.predict({name: np.where(np.arange(N)[:, None] == 2, np.nan, t)
                        for name, t in NEW.items()})  # fmt: skip
     narrow = {**NEW, "a": A[M:, :2]}
@@ -472,7 +472,7 @@ def test_kernels_that_say_nothing(recwarn):
     value = found.predict(lost)
     assert np.isfinite(value).all()
     assert abs(value[0] - TARGET.mean()) < TARGET.std()
-    assert "table c: 6 of 48 samples lack it, has no weight" in found.summary()
+    assert "table c: missing for 6 of 48 samples, weight 0" in found.summary()
     constant = {name: np.where(np.isnan(t), np.nan, 1.0) for name, t in X.items()}
     with pytest.raises(ValueError, match="every kernel is constant"):
         al.MKLRegressor(KERNELS, missing="tables").fit(constant, TARGET)

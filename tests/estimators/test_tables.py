@@ -402,9 +402,9 @@ def test_bad_stacks_are_refused():
             al.GramStack(given)
     with pytest.raises(ValueError, match=r"'a' has shape \(5, 40\); accepted in fit: a square"):
         al.MKLRegressor("precomputed").fit({"a": K[:5]}, TARGET[:5])
-    with pytest.raises(TypeError, match='which kernels="precomputed" goes with'):
+    with pytest.raises(TypeError, match='accepted with it: kernels="precomputed"'):
         al.MKLRegressor().fit(al.GramStack({"a": K}), TARGET)
-    with pytest.raises(TypeError, match=r"X is Tables, which .* GramStack"):
+    with pytest.raises(TypeError, match=r"X is Tables, but .* GramStack"):
         al.MKLRegressor("precomputed").fit(al.Tables({"a": K}), TARGET)
     model = al.MKLRegressor("precomputed").fit({"a": K, "b": K + np.eye(M)}, TARGET)
     for new, message in (

@@ -375,9 +375,9 @@ def test_accumulators_of_other_kernels_do_not_merge():
     X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
     make = al.AlignmentAccumulator
     scaled = make([al.Gaussian()]).update(X, y), make([al.Gaussian()]).update(3.0 * X, y)
-    with pytest.raises(ValueError, match=r"gaussian\(gamma=.* in place of gaussian\(gamma="):
+    with pytest.raises(ValueError, match=r"gaussian\(gamma=.* instead of gaussian\(gamma="):
         scaled[0].merge(scaled[1])
-    with pytest.raises(ValueError, match="linear in place of gaussian"):
+    with pytest.raises(ValueError, match="linear instead of gaussian"):
         make([al.Gaussian(1.0)]).update(X, y).merge(make(["linear"]).update(X, y))
     with pytest.raises(ValueError, match="X has 1 columns, but the batches before had 2"):
         make([al.Gaussian(1.0)]).update(X, y).update(X[:, :1], y)

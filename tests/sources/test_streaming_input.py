@@ -149,7 +149,7 @@ def test_accumulator_refusals():
         accumulator.update(X3, Y3)
     accumulator.update(np.eye(4), np.arange(4.0))
     other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
-    with pytest.raises(ValueError, match=r"other has other kernels: gaussian.* in place of linear"):
+    with pytest.raises(ValueError, match=r"other has other kernels: gaussian.* instead of linear"):
         accumulator.merge(other)
 
 

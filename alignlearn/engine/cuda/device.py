@@ -30,7 +30,7 @@ _CPU = "or use device='cpu'"
 
 
 class CudaUnavailable(RuntimeError):
-    """There is no CUDA device that can be used; the message says why, and what to do.
+    """There is no usable CUDA device; the message states the reason and what to do.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class CudaUnavailable(RuntimeError):
 
 
 class CudaOutOfMemory(MemoryError):
-    """The device has too little memory for a box; the message says what size would fit.
+    """The device has too little memory for a box; the message states the size that fits.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CudaOutOfMemory(MemoryError):
 
     Examples
     --------
-    ``needed`` says how much memory the device would have to have free:
+    ``needed`` is the free memory that the device would have to have:
 
     >>> from alignlearn import CudaOutOfMemory
     >>> try:
@@ -77,7 +77,7 @@ class CudaOutOfMemory(MemoryError):
 
 
 class Found(NamedTuple):
-    """What Numba says of the machine.
+    """The CUDA drivers and devices that Numba finds.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Found(NamedTuple):
         CUDA version that the driver is for, and that of the libraries that compile; None where
         they are missing.
     lowest : (major, minor) or None
-        Least compute capability the toolkit compiles for, where Numba knows.
+        Minimum compute capability for which the toolkit compiles, if Numba reports it.
     words : str
         Why the last step failed, in the words of Numba or the driver; "" where a small kernel ran.
     simulated : bool
@@ -218,7 +218,7 @@ def check(found=None):
     Parameters
     ----------
     found : Found, optional
-        What `ask` says, by default.
+        Default: the result of `ask`.
 
     Raises
     ------

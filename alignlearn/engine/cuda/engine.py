@@ -6,7 +6,7 @@ copied for every box, and when a box is waited for. An operation (`alignlearn.en
 
 ``rows``, ``columns``, ``whole``
     Tuples of arrays: of samples that a box takes a range of (along the first axis), and those that
-    every box takes as they are. Host arrays, memmaps, or arrays on the device.
+    every box takes unchanged. Host arrays, memmaps, or arrays on the device.
 ``ranges(box)``
     The slices of rows and of columns that a box takes.
 ``outside(rows, columns)``
@@ -67,7 +67,7 @@ class Cuda(Engine):
     Raises
     ------
     CudaUnavailable
-        No device can be used; the message says what to do.
+        No usable device; the message states what to do.
     """
 
     # Whole Gram matrices are made here, too.
@@ -99,7 +99,7 @@ class Cuda(Engine):
         Raises
         ------
         CudaOutOfMemory
-            A box does not fit; the message says how many rows and columns would.
+            A box does not fit; the message states the number of rows and columns that fit.
         """
         if not boxes:
             return

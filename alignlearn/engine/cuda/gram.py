@@ -245,7 +245,7 @@ class Times(_Cross):
         self.columns = *self.columns, np.ascontiguousarray(scaled)
 
     def _weights(self):
-        """Of one kernel the values are taken as they are, as on the CPU."""
+        """Values of one kernel are not multiplied by its weight, as on the CPU."""
         weights = super()._weights()
         return np.ones(1) if len(weights) == 1 else weights
 

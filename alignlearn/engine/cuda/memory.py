@@ -281,7 +281,7 @@ class Room:
         return _reused(self._host, name, shape, dtype, make)
 
     def copied(self, name, values, what=None):
-        """A copy of host values on the device; ``what`` says which values they are, if that helps.
+        """A copy of host values on the device; ``what`` names the values, for reuse.
 
         Copies overlap with work from pinned memory only, so values go there first.
         """
