@@ -8,7 +8,7 @@ import numpy as np
 
 from alignlearn.bounds import conformal
 from alignlearn.folds import make_folds
-from alignlearn.machines.calibration import METHODS, Isotonic, fit_calibration
+from alignlearn.machines.calibration import METHODS, fit_calibration, surprise
 from alignlearn.solvers.multiclass import class_logits, predicted_labels
 from alignlearn.validation import check_choice, check_flag, doubt
 from alignlearn.weights import get_weighting
@@ -19,7 +19,6 @@ from .refits import Refits, keep, own_folds
 
 AUTO = "auto"  # probabilities from what a search has computed anyway, where it has all classes
 _FOLDS = 5
-_FEW_ISOTONIC = 500  # samples below which isotonic probabilities of several classes are too sure
 
 
 def probabilities(model, X):
@@ -75,35 +74,37 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
             "predict_set rests on samples that are exchangeable, which samples of different "
             "weights are not; accepted: a fit without sample_weight."
         )
-    reasons = _seen_too_much(estimator, sum(map(len, calibration.codes)))
+    reasons = _seen_too_much(estimator)
     refit = bool(reasons) if refit is None else check_flag("refit", refit)
     if refit:
         own, folds, scores, codes = _refitted_probabilities(estimator, X, fit)
+        new = [1.0 - P for P in folds]
     else:
         doubt_coverage(
             reasons,
             "refit=None and refit=True with fit=(X, y) compare with models that left folds out.",
         )
-        own, folds = _fold_probabilities(estimator, X)
+        own, new = _fold_scores(estimator, X)
         scores, codes = calibration.scores, calibration.codes
     _warn_few(codes, coverage, per_class)
-    new = [1.0 - P for P in folds]
     found = conformal.plus_set(scores, new, coverage, codes if per_class else None)
     found[np.arange(len(own)), own.argmax(axis=1)] = True
     return found
 
 
-def _fold_probabilities(model, X):
-    """Probabilities (n, c) of checked samples, and those by what their scores compare with."""
+def _fold_scores(model, X):
+    """Probabilities (n, c) of checked samples, and scores (n, c) by the models of the folds."""
     engine, machines = model._engine(), getattr(model, "_fold_predictors", ())
     if model._takes_gaps():
         whole = model._predictor
         machines = [p if p.takes_gaps else whole.instead(p) for p in machines]
+    of_logits = model.calibration_.of_logits
     all_of = [
-        calibrated(model, model.machine_, p.decisions(X, engine))
+        calibrated_from(of_logits, model.machine_, p.decisions(X, engine), model.multiclass)
         for p in (model._predictor, *machines)
     ]
-    return all_of[0], all_of[1:] or all_of
+    own = model.calibration_.probabilities(all_of[0])
+    return own, [surprise(decisions) for decisions in all_of[1:] or all_of]
 
 
 def _refitted_probabilities(model, X, fit):
@@ -137,15 +138,12 @@ def _warn_few(codes, coverage, per_class):
         )
 
 
-def _seen_too_much(estimator, m):
+def _seen_too_much(estimator):
     """Why the scores have seen too much of the samples that they are compared with."""
-    c = len(estimator.classes_)
     if estimator.probability == AUTO:
         return ["probability='auto' keeps no models of folds"]
     if estimator._members:
         return ["a strategy chose the models by the same folds, and keeps none of a fold"]
-    if c > 2 and m < _FEW_ISOTONIC and isinstance(estimator.calibration_.calibrators[0], Isotonic):
-        return [f"the isotonic probabilities of {c} classes were calibrated on {m} samples"]
     return []
 
 
@@ -180,9 +178,7 @@ def calibrate(method, labels, tests, decisions, weight=None):
 
 def _with_scores(calibration, codes, decisions):
     """A calibration with the scores of samples by these decisions, both by training sets."""
-    found = [
-        1.0 - calibration.probabilities(f)[np.arange(len(c)), c] for c, f in zip(codes, decisions)
-    ]
+    found = [surprise(f)[np.arange(len(c)), c] for c, f in zip(codes, decisions)]
     return replace(calibration, scores=tuple(found), codes=tuple(codes))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 
 from alignlearn._text import Result
 from alignlearn.validation import warn_unconverged
@@ -79,6 +79,21 @@ class Temperature(Result):
         return softmax(self.slope * logits, axis=1)
 
 
+def surprise(decisions):
+    """``-log softmax`` of the decisions, (n, c): the score of every class for conformal prediction.
+
+    It has no fitted numbers. A calibration has seen the decisions of all samples outside their
+    training sets, and scores of calibrated probabilities would be too small for these samples.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n,) for two classes, else (n, c)
+    """
+    if decisions.ndim == 1:
+        decisions = np.column_stack([-decisions, decisions])
+    return -log_softmax(decisions, axis=1)
+
+
 @dataclass(frozen=True)
 class Calibration(Result):
     """Probabilities of c classes from their decisions.
@@ -88,8 +103,7 @@ class Calibration(Result):
     calibrators : tuple of Sigmoid or Isotonic
         One for each class; for two classes one, of the second.
     scores : tuple of ndarray of shape (n_t,)
-        One minus the probability of its class for each sample outside a training set, by training
-        set.
+        `surprise` of each sample outside a training set at its class, by training set.
     codes : tuple of ndarray of int of shape (n_t,)
         Their classes, 0 to c - 1.
     """

@@ -250,6 +250,20 @@ def _set(trial):
     return 1.0 - sets[np.arange(len(truth)), (truth > 0).astype(int)].mean()
 
 
+def _set_of_three(trial):
+    """Classes are parts of the range of the target."""
+    if trial.design.m < 20:
+        return None
+    given = {"probability": "sigmoid"}
+    cuts = [-0.4, 0.4]
+    clf = al.MKLClassifier(list(trial.design.kernels), **given)
+    clf.fit(trial.X, np.digitize(trial.t, cuts))
+    new, _, t = trial.new()
+    codes = np.searchsorted(clf.classes_, np.digitize(t, cuts))
+    sets = clf.predict_set(new, 1 - DELTA)
+    return 1.0 - sets[np.arange(len(t)), codes].mean()
+
+
 def _test(trial):
     """Labels that are permuted, so that they do not depend on the rows."""
     y = trial.rng.permutation(trial.y)
@@ -275,6 +289,7 @@ GUARANTEES = {
         lambda kernels: al.MKLRegressorCV(kernels, alphas=[0.1, 1.0, 10.0], weighting="alignf")
     ),
     "predict_set": _set,
+    "predict_set, three classes": _set_of_three,
     "alignment_test": _test,
 }
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-SHARES = ("predict_interval", "predict_interval of a search", "predict_set")
+SHARES = (
+    "predict_interval",
+    "predict_interval of a search",
+    "predict_set",
+    "predict_set, three classes",
+)
 RUNS = 3
 
 
