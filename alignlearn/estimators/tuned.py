@@ -64,9 +64,8 @@ from .regressor import KernelRegressor, MKLRegressor
 from .scoring import FoldDecisions, FoldPredictions, class_score, read_scoring
 from .ways import (
     BYTES,
-    GROWTH,
+    LEVELS,
     PLANS,
-    WHOLE,
     FoldWays,
     WayKernels,
     levels_of,
@@ -335,7 +334,7 @@ class Tuned(KernelModel):
         given = self.kernels, self._task, rng
         preparation = None if frame is None else X.preparation
         kernels = _way_kernels(sources[: learned + 1], ys, *given, preparation)
-        plan = kernels[-1].ways(plan, several_levels=len(levels) > 1)
+        plan = kernels[-1].ways(plan, used.n_samples)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
         of_folds = _fold_kernels(frame, kernels, levels, *given)
@@ -355,11 +354,12 @@ class Tuned(KernelModel):
         how = statistics, learners, problem.parameter
         candidates = FoldWays(kernels, levels, sources, ys, *how, of_folds).candidates(plan.ways)
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
+        by_columns = any(way.columns for way in plan.ways)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
         found = search.search(
             candidates,
             values,
-            schedule_of(levels, plan.kept, at, len(values), one_by_one),
+            schedule_of(levels, plan.kept, at, len(values), one_by_one, by_columns),
             problem.score,
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
@@ -425,7 +425,7 @@ class Tuned(KernelModel):
                 member.model.fit(*given)
 
         asked = [(member, blocks[k % len(blocks)]) for k, member in enumerate(members)]
-        few = source.n_samples <= GROWTH * WHOLE
+        few = source.n_samples <= LEVELS[-1]
         most = self._at_once(source.n_samples) if few else 1
         what = f"final fit on {source.n_samples} samples"
         with Progress(what, len(asked), source.progress) as progress:
@@ -820,7 +820,7 @@ calibration_, n_features_in_, feature_names_in_
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
 
-    Above 2000 samples the ways are compared on 500 samples with two folds, the best four of them on
+    Above 1000 samples the ways are compared on 500 samples with two folds, the best four of them on
     2000 with two folds, and the best two, with half their widths and the neighbors of C, on one
     fold of at most 8000 (fewer within ``memory``). Only the final model is fitted to all samples.
     The samples of a level are drawn from those that the next one does not test. There "laplacian"
@@ -1235,7 +1235,7 @@ feature_names_in_
 
         Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015).
         """
-        if self.machine != "auto" or n_samples <= GROWTH * WHOLE or len(found.folds) > 1:
+        if self.machine != "auto" or n_samples <= LEVELS[-1] or len(found.folds) > 1:
             return self.machine, [None]
         (w, k), exact = found.chosen[0], found.kept[0][0]
         made = candidates[w].make(found.folds[0], values[k])

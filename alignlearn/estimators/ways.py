@@ -3,8 +3,8 @@
 A *way* makes a kernel from the training samples of a fold: one width chosen by leave-one-out
 errors, or weights of a ladder by a rule, both also on features whose scales are learned.
 
-Of more than `WHOLE` samples all ways are compared on a quarter of so many, half of them on so many,
-and the best two on four times as many, with what they learned on the samples before: successive
+Of more than `WHOLE` samples all ways are compared on the first of the sizes `LEVELS`, the better
+half on the second, and the best two on the third, with what they learned on the second: successive
 halving over samples and candidates (Jamieson and Talwalkar 2016; on choosing by a part of the
 samples Petrak 2000).
 """
@@ -43,11 +43,12 @@ from .feature_scales import (
 )
 from .search import Candidate, Made, Rung, halving
 
-WHOLE = 2000  # samples up to which candidates are compared on all of them
-GROWTH = 4  # how many times as many samples as a level the next one has
+WHOLE = 1000  # samples up to which candidates are compared on all of them
+LEVELS = 500, 2000, 8000  # most samples of each level, of more
 BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
 _FOLDS = 2, 2  # of the first two levels
-_GO_ON = 4, 2  # ways that go on from these
+_GO_ON = 4, 2  # ways that go on from these; where some are on columns:
+_GO_ON_WITH_COLUMNS = {False: 2, True: 2, "columns": (1, 4)}, {False: 1, True: 1, "columns": (1, 2)}
 _REACH = 1, 2  # values below and above the best one that the last level tries
 _LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of WHOLE and more
@@ -200,9 +201,9 @@ class WayKernels:
     def __setstate__(self, state):
         vars(self).update(state, _lock=threading.RLock())
 
-    def ways(self, plan, several_levels=False):
-        """The ways of a plan that these kernels have, the `Plan` with these."""
-        if several_levels and self.kernels is None:
+    def ways(self, plan, n_samples=0):
+        """The ways of a plan that these kernels have for so many samples in all, as a `Plan`."""
+        if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
             narrower = (way.narrower() for way in ways if way.rule is None)
             plan = plan._replace(ways=(*ways, *narrower))
@@ -216,15 +217,15 @@ class WayKernels:
             and (not way.scaled or vectors)
             and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
             and (not way.rough or dense)
-            and (not way.columns or (dense and self._by_columns(several_levels)))
+            and (not way.columns or (dense and self._by_columns(n_samples)))
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]
         return plan._replace(ways=tuple(some))
 
-    def _by_columns(self, several_levels):
-        """Whether kernels of columns are tried: on one level, where they are few enough."""
-        if self.kernels is not None or several_levels or self.source.X.ndim != 2:
+    def _by_columns(self, n_samples):
+        """Whether kernels of columns are tried: where columns and samples are few enough."""
+        if self.kernels is not None or n_samples > LEVELS[1] or self.source.X.ndim != 2:
             return False
         return 2 <= len(np.unique(self._of_columns())) <= _MOST_COLUMNS
 
@@ -464,15 +465,16 @@ def levels_of(y, folds, classes, rng, memory=np.inf):
         rows = among if rows is None else among[rows]
         return _with_rare(rows, trained, y, rng) if classes else rows
 
-    second = drawn(trained, WHOLE)
+    first, second, most = LEVELS
+    second = drawn(trained, second)
     found = []
-    for rows, n in zip((drawn(second, WHOLE // GROWTH), second), _FOLDS):
+    for rows, n in zip((drawn(second, first), second), _FOLDS):
         inner = _restricted(folds[1:], rows, labels)
         if len(inner) < n:
             inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
         found.append(Level(rows, inner[:n]))
-    most = int(min(GROWTH * WHOLE, np.sqrt(memory / BYTES)))
-    if most <= WHOLE:
+    most = int(min(most, np.sqrt(memory / BYTES)))
+    if most <= LEVELS[1]:
         return found
     last = drawn(np.arange(m), most)
     outer = _restricted(folds[:1], last, labels)
@@ -505,7 +507,7 @@ def _restricted(folds, rows, labels):
     return found
 
 
-def schedule_of(levels, kept, values, n_values, one_by_one):
+def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
     """The rungs of a search on these levels; see `halving` for those on a single one.
 
     Parameters
@@ -519,13 +521,15 @@ def schedule_of(levels, kept, values, n_values, one_by_one):
         Number of all values.
     one_by_one : bool
         As of `halving`.
+    by_columns : bool, default False
+        Whether candidates on columns are among those of several levels.
     """
     if len(levels) == 1:
         return halving(kept, len(levels[0].folds), len(values), one_by_one)
     inner = values[1:-1] if one_by_one and len(values) > 3 else values
     step = values[1] - values[0] if len(values) > 1 else 1
     choices = [(inner, None), (inner, (step, step)), (range(n_values), _REACH)]
-    goes_on = (*_GO_ON[: len(levels) - 1], None)
+    goes_on = (*(_GO_ON_WITH_COLUMNS if by_columns else _GO_ON)[: len(levels) - 1], None)
     rungs, first = [], 0
     for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
         last = first + len(level.folds)
