@@ -8,7 +8,12 @@ import numpy as np
 
 from alignlearn.bounds import conformal
 from alignlearn.folds import make_folds
-from alignlearn.machines.calibration import METHODS, fit_calibration, surprise
+from alignlearn.machines.calibration import (
+    METHODS,
+    fit_calibration,
+    fit_label_calibration,
+    surprise,
+)
 from alignlearn.solvers.multiclass import class_logits, predicted_labels
 from alignlearn.validation import check_choice, check_flag, doubt
 from alignlearn.weights import get_weighting
@@ -29,6 +34,8 @@ def probabilities(model, X):
             f"probability={model.probability!r} was set after fit; call fit again, which "
             "calibrates."
         )
+    if model.classes_.ndim == 2:
+        return model.calibration_.probabilities(model.machine_.confidences(raw))
     P = calibrated(model, model.machine_, raw)
     if model.calibration_.of_logits:
         scores = model.machine_.confidences(raw)
@@ -160,7 +167,7 @@ def calibrate(method, labels, tests, decisions, weight=None):
     Parameters
     ----------
     method : {"sigmoid", "isotonic", "temperature"}
-    labels : ndarray of shape (m,)
+    labels : ndarray of shape (m,), or many labels (m, c)
     tests : list of ndarray of int
         Sample numbers of the test sets.
     decisions : list of ndarray of shape (n,) for two classes, else (n, c)
@@ -170,6 +177,8 @@ def calibrate(method, labels, tests, decisions, weight=None):
     test = np.concatenate(tests)
     test = test if weight is None else test[weight[test] > 0.0]
     weight = None if weight is None else weight[test]
+    if labels.ndim == 2:
+        return fit_label_calibration(method, np.concatenate(decisions), labels[test], weight)
     classes, codes = np.unique(labels, return_inverse=True)
     codes, decisions = codes[test], np.concatenate(decisions)
     found = fit_calibration(method, decisions, codes, len(classes), weight)
@@ -202,9 +211,11 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     """
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
+    many = labels.ndim == 2
     splits, decisions, predictors = _calibration_folds(labels), [], []
     method = None if calibration is not None else estimator.probability
     of_logits = method == "temperature" if calibration is None else calibration.of_logits
+    of_logits = of_logits and not many
     learner = _learner(estimator, min(len(train) for train, _ in splits))
     weights = _weights_of_folds(learner, source, labels, splits)
     for (train, test), of_kernels in zip(splits, weights):
@@ -215,6 +226,8 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
         decisions.append(calibrated_from(of_logits, machine, raw, estimator.multiclass))
         predictors.append(predictor)
     tests = [test for _, test in splits]
+    if many:  # no sets of classes are made of them
+        return calibrate(method, labels, tests, decisions, source.weight), ()
     if calibration is None:
         given = labels, tests, decisions, source.weight
         calibration = calibrate(method, *given)
@@ -247,7 +260,7 @@ def check_classes(method, labels, splits, weight):
 
 def lacking_class(labels, splits, weight):
     """A class that the training set of a split lacks; None where all have every class."""
-    for train, _ in splits:
+    for train, _ in splits if labels.ndim == 1 else ():
         used = train if weight is None else train[weight[train] > 0.0]
         missing = np.setdiff1d(labels, labels[used])
         if missing.size:
@@ -256,6 +269,8 @@ def lacking_class(labels, splits, weight):
 
 
 def _calibration_folds(labels):
+    if labels.ndim == 2:
+        return make_folds(min(_FOLDS, len(labels)), labels, False)
     classes, sizes = np.unique(labels, return_counts=True)
     if sizes.min() < 2:
         raise ValueError(

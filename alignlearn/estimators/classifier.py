@@ -21,7 +21,7 @@ from alignlearn.validation import (
     one_convergence_warning,
 )
 
-from . import inputs
+from . import inputs, per_label
 from ._calibrated import AUTO, calibrate_on_folds, check_probability, class_sets, probabilities
 from ._machines import (
     held_matrices,
@@ -48,6 +48,7 @@ class KernelClassifier(LabelScore, KernelModel):
     max_iter: int | None
     random_state: Any
     probability: str | None
+    per_label: bool
 
     classes_: np.ndarray
     support_: np.ndarray
@@ -178,20 +179,75 @@ class KernelClassifier(LabelScore, KernelModel):
         -------
         ndarray of shape (n,) or (n, c)
             For two classes positive for ``classes_[1]``; otherwise one column per class, with
-            "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3).
+            "ovo" its votes plus the summed decisions squeezed into (-1/3, 1/3). Of many labels
+            (n, c), positive for 1; -1 or 1 for a label that was constant in ``fit``.
         """
+        if "models_" in vars(self):
+            return per_label.decisions(self, X)
         raw = self._decisions(X)
         return self.machine_.confidences(raw)
 
+    def __sklearn_is_fitted__(self):
+        return "models_" in vars(self) or super().__sklearn_is_fitted__()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _check_one_label(self, what):
+        """Raise where a fit has many labels."""
+        self._check_is_fitted()
+        if self.classes_.ndim == 2:
+            per_label.refuse(what, "models_" in vars(self))
+
+    def _check_guarantee(self, what, held_out=False):
+        self._check_one_label(what)
+        super()._check_guarantee(what, held_out)
+
+    def _kernel_weights(self):
+        if "models_" not in vars(self):
+            return super()._kernel_weights()
+        return self.weights_.mean(axis=1), f", means over {len(self.models_)} labels"
+
+    def _check_table(self, X):
+        if "models_" in vars(self):
+            self._check_one_label("kernel_table")
+
+    def summary(self, max_rows=30) -> str:
+        """The learned combination as a text table; with ``per_label`` a line for each label.
+
+        Parameters
+        ----------
+        max_rows : int, default 30
+            With more kernels than this, those of the largest shares are shown; the first labels.
+
+        Returns
+        -------
+        str
+            A line per kernel: its own alignment with the target, its weight, and its share
+            ``w_k a_k / sum_l w_l a_l`` of the combined kernel's inner product with the target
+            (shares sum to 1). Then the alignment of the combination and of equal weights.
+        """
+        self._check_is_fitted()
+        if "models_" in vars(self):
+            return per_label.summary(self, max_rows)
+        return super().summary(max_rows)
+
     def predict(self, X) -> np.ndarray:
-        """Label of the largest confidence for each of n samples, shape (n,)."""
+        """Label of the largest confidence for each of n samples, shape (n,).
+
+        Of many labels 0 and 1, shape (n, c).
+        """
         return predicted_labels(self.decision_function(X), self.classes_)
 
     @property
     def predict_proba(self):
         """``predict_proba(X)``: probability of each class, in the order of ``classes_``, (n, c).
 
-        Rows sum to 1. Not where ``probability`` was None in ``fit``. The largest one need not be
+        Of many labels the probability of 1 for each, (n, c), as of scikit-learn's
+        ``OneVsRestClassifier``; else rows sum to 1. Not where ``probability`` was None in ``fit``.
+        The largest one need not be
         that of ``predict``, which is the machine's decision; with "temperature" it is.
         """
         if self.probability is None:
@@ -207,6 +263,8 @@ class KernelClassifier(LabelScore, KernelModel):
         return self._predict_proba
 
     def _predict_proba(self, X):
+        if "models_" in vars(self):
+            return per_label.label_probabilities(self, X)
         return probabilities(self, X)
 
     _predict_proba.__name__ = "predict_proba"  # scikit-learn's stacking reads it
@@ -271,6 +329,7 @@ class KernelClassifier(LabelScore, KernelModel):
         Romano, Sesia and Candes (2020), Classification with valid and adaptive coverage; Vovk
         (2015), Cross-conformal predictors.
         """
+        self._check_one_label("predict_set")
         return class_sets(self, X, coverage, per_class, fit, refit)
 
     def _machine_note(self):
@@ -322,7 +381,10 @@ class MKLClassifier(KernelClassifier):
         when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
-        Of the machine alone; stage 1 does not see it.
+        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
+    per_label : bool, default False
+        Of many labels: weights of the kernels, and all else, for each label by itself, in place of
+        one kernel for all.
     probability : {"sigmoid", "isotonic", "temperature"} or None, default None
         How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     normalize : {"trace"} or None, default "trace"
@@ -356,6 +418,11 @@ class MKLClassifier(KernelClassifier):
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
+        Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
+    models_ : tuple of MKLClassifier or None
+        With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
+        (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
+        attributes are those of the models.
     support_ : ndarray of shape (n_support,)
     dual_coef_ : ndarray of shape (n_support, n_problems)
     intercept_ : ndarray of shape (n_problems,)
@@ -396,6 +463,13 @@ class MKLClassifier(KernelClassifier):
     found by their names; ``preparation_`` is what was learned of them, and ``kernel_`` and
     ``kernels_`` are on these features. A frame of finite numbers whose columns have numbers for
     names is a matrix. With ``kernels`` of your own, a frame must hold what these accept.
+
+    Many labels. y of shape (m, c) with 0 and 1, as scikit-learn's label indicators, is fitted with
+    one kernel for all labels, aligned with ``YY'`` of the centered columns of y, and a machine for
+    each label. Kernels of labels that are 1 for about half of the samples weigh most there;
+    ``per_label=True`` learns a kernel for each. A label that is constant needs no machine and is
+    predicted as it is. ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds,
+    intervals and contributions are for one label.
 
     Centering. The SVM is trained on the uncentered Gram matrix. Since its dual coefficients sum to
     0, the decisions are those of the centered Gram matrix with another intercept. For the same
@@ -449,6 +523,15 @@ class MKLClassifier(KernelClassifier):
     [1.0, 0.0]
     >>> bool(model.alignment_ >= model.uniform_alignment_)
     True
+
+    Two labels of each sample, and a kernel for each label:
+
+    >>> labels = np.c_[y == "inner", X[:, 0] > 0.0].astype(int)
+    >>> model = MKLClassifier([Gaussian(0.5), Linear()], per_label=True).fit(X, labels)
+    >>> model.predict([[0.1, 0.0], [-2.0, 2.0]]).tolist()
+    [[1, 1], [0, 0]]
+    >>> model.weights_.argmax(axis=0).tolist()  # a line tells the values of the second
+    [0, 1]
     """
 
     kernels: Any = field(default=None, kw_only=False)
@@ -459,6 +542,7 @@ class MKLClassifier(KernelClassifier):
     memory: int | str | None = None
     multiclass: str = "ovo"
     class_weight: Any = None
+    per_label: bool = False
     probability: str | None = None
     normalize: str | None = "trace"
     unbiased: bool = shared("unbiased")
@@ -485,8 +569,8 @@ class MKLClassifier(KernelClassifier):
         X : array-like of shape (m, d)
             Or a list of objects, a sparse matrix, p Gram matrices or several tables, as ``kernels``
             allows.
-        y : array-like of shape (m,)
-            Labels of one type, with at least two classes.
+        y : array-like of shape (m,) or (m, c)
+            Labels of one type, with at least two classes; or many labels of 0 and 1.
         sample_weight : array-like of shape (m,), optional
             Nonnegative, positive for some sample of every class. Both stages use it; see Notes.
 
@@ -509,9 +593,13 @@ class MKLClassifier(KernelClassifier):
         probability = check_probability(self.probability)
         check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
         memory = check_memory("memory", self.memory)
+        if check_flag("per_label", self.per_label):
+            return per_label.fit_labels(self, X, y, sample_weight)
+        self._forget("models_")
 
         def labels_of(source):
-            return inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+            weight = source.weight
+            return inputs.class_labels(self, y, source.n_samples, weight=weight, many=True)
 
         learned, labels = self._learn(X, labels_of, "classification", sample_weight)
         choice = self._choose(learned, labels, memory)

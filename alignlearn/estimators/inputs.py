@@ -9,9 +9,11 @@ import numpy as np
 from alignlearn.kernels import column_names, kernel_list
 from alignlearn.sources import Tables
 from alignlearn.validation import (
+    check_label_matrix,
     check_labels,
     check_targets,
     doubt,
+    is_label_matrix,
     is_sparse,
     own_or_sklearn,
     warn,
@@ -136,9 +138,14 @@ def _warn_column(y):
         )
 
 
-def class_labels(estimator, y, n_samples, weight=None):
-    """Labels of one kind, of at least two classes, each with a sample of positive weight."""
+def class_labels(estimator, y, n_samples, weight=None, *, many=False):
+    """Labels of one kind, of at least two classes, each with a sample of positive weight.
+
+    With ``many`` also labels (m, c) of 0 and 1, not all of which may be constant.
+    """
     require_y(estimator, y)
+    if many and is_label_matrix(y):
+        return _many_labels(y, n_samples, weight)
     _warn_column(y)
     labels = check_labels(y, n_samples)
     if weight is not None:
@@ -155,6 +162,22 @@ def class_labels(estimator, y, n_samples, weight=None):
             f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
         )
     return labels
+
+
+def _many_labels(y, n_samples, weight):
+    Y = check_label_matrix(y, n_samples)
+    refuse_constant(Y if weight is None else Y[weight > 0.0], weight)
+    return Y
+
+
+def refuse_constant(Y, weight=None):
+    """Raise where all of many labels (m, c) of the samples of positive weight are constant."""
+    if np.all(Y[0] == Y):
+        where = "" if weight is None else " where sample_weight is positive"
+        raise ValueError(
+            f"y has {Y.shape[1]} labels, all of them constant{where}; a classifier needs at least "
+            "one that varies."
+        )
 
 
 def _doubt_classes(labels):

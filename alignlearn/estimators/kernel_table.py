@@ -117,7 +117,7 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
     """Weights learned on all samples but those of each fold in turn, (n_folds, p)."""
     source, y = training_source(model, "X", X, y, sample_weight)
     classes = model._estimator_type == "classifier"
-    splits = make_folds(folds, y, classes, random_state)
+    splits = make_folds(folds, y, classes and y.ndim == 1, random_state)
     plain, statistics = model._as_plain(), [None] * len(splits)
     if from_statistics(get_weighting(plain.weighting)):
         task = "classification" if classes else "regression"
@@ -141,8 +141,8 @@ def training_source(model, name, X, y, sample_weight=None):
     how = {"engine": model._engine(), "progress": model.verbose}
     source = open_source(X, model.kernels_, gaps=gaps, sample_weight=sample_weight, **how)
     classes = model._estimator_type == "classifier"
-    check = inputs.class_labels if classes else inputs.real_targets
-    y = check(model, y, source.n_samples, weight=source.weight)
+    given = model, y, source.n_samples, source.weight
+    y = inputs.class_labels(*given, many=True) if classes else inputs.real_targets(*given)
     source, y, _ = used_part(source, y, None)
     n, d = source.n_samples, source.n_features
     known = n if model._own_weights else model.statistics_.n_samples

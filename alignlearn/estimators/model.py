@@ -99,6 +99,7 @@ class KernelModel(KernelLearner):
         """
         from .contributions import contributions
 
+        self._check_one_label("contributions")
         return contributions(
             self, X, y, method=method, groups=groups, scoring=scoring, sample_weight=sample_weight,
             fit=fit, n_repeats=n_repeats, random_state=random_state,
@@ -152,10 +153,17 @@ class KernelModel(KernelLearner):
         """
         from .kernel_table import kernel_table
 
+        self._check_table(X)
         return kernel_table(
             self, X, y, groups=groups, sample_weight=sample_weight, folds=folds,
             random_state=random_state, frame=frame,
         )  # fmt: skip
+
+    def _check_one_label(self, what):
+        """Raise where a fit has many labels."""
+
+    def _check_table(self, X):
+        """Raise where a fit has no table of kernels."""
 
     def __getstate__(self):
         # What is made for error bars has the size of a Gram matrix, and can be made again.

@@ -11,7 +11,14 @@ import numpy as np
 from alignlearn._text import listed
 from alignlearn.machines.calibration import cross_calibrated
 from alignlearn.machines.scores import r2
-from alignlearn.solvers.multiclass import class_logits, confidences, decided_labels
+from alignlearn.solvers.multiclass import (
+    class_confidences,
+    class_logits,
+    decided_labels,
+    label_decisions,
+    present_classes,
+    varying_labels,
+)
 from alignlearn.sources import GramStack, Tables, as_tables
 from alignlearn.validation import take
 
@@ -20,10 +27,17 @@ _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
 
 def _accuracy(y, predicted, weight=None):
-    return float(np.average(y == predicted, weights=weight))
+    """Of many labels the subset accuracy."""
+    right = y == predicted
+    return float(np.average(right if y.ndim == 1 else right.all(axis=1), weights=weight))
 
 
 def _balanced_accuracy(y, predicted, weight=None):
+    if y.ndim == 2:
+        raise ValueError(
+            "scoring='balanced_accuracy' is for one label; accepted for many: 'accuracy', "
+            "'f1_macro', 'f1_micro', 'roc_auc' and other scores of scikit-learn for them."
+        )
     weight = np.ones(len(y)) if weight is None else weight
     classes = [y == label for label in np.unique(y)]
     return float(np.mean([np.average((predicted == y)[c], weights=weight[c]) for c in classes]))
@@ -128,15 +142,24 @@ class FoldDecisions(FoldPredictions):
     def decision_function(self, X):
         """Return the confidences of the classes."""
         self._check(X)
-        return confidences(self._predicted, len(self.classes_), self._multiclass)
+        return class_confidences(self._predicted, self.classes_, self._multiclass)
 
     def predict_proba(self, X):
         """Return probabilities, each by a calibration on the other parts of the fold."""
         self._check(X)
+        if self.classes_.ndim == 2:
+            return self._label_probabilities()
         logits = class_logits(self._predicted, len(self.classes_), self._multiclass)
         known = np.isin(self._y, self.classes_)
         codes = np.searchsorted(self.classes_, self._y[known])
         return cross_calibrated(logits, codes, known)
+
+    def _label_probabilities(self):
+        F, P = label_decisions(self._predicted, self.classes_), np.empty(self._y.shape)
+        for k, (f, y) in enumerate(zip(F.T, self._y.T)):
+            known = np.ones(len(y), dtype=bool)
+            P[:, k] = cross_calibrated(np.outer(f, [-0.5, 0.5]), y, known)[:, 1]
+        return P
 
 
 def samples_of(X, rows, kernels=None):
@@ -360,7 +383,7 @@ class _Predicted:
     def __init__(self, kind, predicted):
         self.X, self._predicted, self._estimator_type = object(), predicted, kind
         if kind == "classifier":
-            self.classes_ = np.unique(predicted)
+            self.classes_ = present_classes(predicted)
 
     def __sklearn_tags__(self):
         from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags
@@ -392,8 +415,11 @@ def class_score(raw, codes, classes, multiclass, weight=None):
         Of the test samples. Those of a class that was not trained on count as errors. They have no
         log loss, which would be infinite for every candidate.
     classes : ndarray of int
-        Codes of the classes in the training set, sorted.
+        Codes of the classes in the training set, sorted; of many labels (c, 2), and the score is
+        the mean over the labels, beside which the subset accuracy is returned.
     """
+    if codes.ndim == 2:
+        return _label_score(raw, codes, classes, weight)
     accuracy = float(np.average(decided_labels(raw, classes, multiclass) == codes, weights=weight))
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
     logits = class_logits(raw, len(classes), multiclass).T
@@ -406,3 +432,15 @@ def class_score(raw, codes, classes, multiclass, weight=None):
     top = beside.max(axis=0)
     losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
     return accuracy - _LOSS * float((losses @ share).min()), accuracy
+
+
+def _label_score(raw, Y, classes, weight=None):
+    """The mean of `class_score` over many labels (n, c), and their subset accuracy."""
+    share = np.full(len(Y), 1.0 / len(Y)) if weight is None else weight / weight.sum()
+    right = (label_decisions(raw, classes) > 0.0) == Y
+    margins = raw * (2.0 * Y[:, varying_labels(classes)] - 1.0)
+    size = np.abs(raw).mean(axis=0)
+    margins = margins / np.where(size > 0.0, size, 1.0)
+    losses = [share @ np.logaddexp(0.0, -scale * margins) for scale in _TEMPERATURES]
+    loss = np.min(losses, axis=0).sum() / Y.shape[1]
+    return float((share @ right).mean() - _LOSS * loss), float(share @ right.all(axis=1))

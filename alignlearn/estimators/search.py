@@ -655,11 +655,17 @@ def used_splits(folds, weight):
 
 def check_training_classes(labels, folds, weight):
     """Raise where sample weights of zero leave a training set with one class."""
-    if weight is None:
-        return
+    if weight is None and labels.ndim == 1:
+        return  # which the folds have checked
+    weight = np.ones(len(labels)) if weight is None else weight
     for which, (train, _) in enumerate(folds):
-        found = np.unique(labels[train][weight[train] > 0.0])
-        if found.size == 1:
+        found = np.unique(labels[train][weight[train] > 0.0], axis=0)
+        if labels.ndim == 2 and len(found) == 1:
+            raise ValueError(
+                f"cv: all labels are constant in the training set of fold {which}; accepted: fewer "
+                "or other folds."
+            )
+        if len(found) == 1:
             raise ValueError(
                 f"cv: samples of positive sample_weight in the training set of fold {which} are of "
                 f"1 class only, {found[0].item()!r}; accepted: fewer or other folds."

@@ -30,7 +30,9 @@ from alignlearn.solvers.multiclass import (
     check_class_weight,
     class_logits,
     confidences,
+    label_decisions,
     of_present_classes,
+    present_classes,
 )
 from alignlearn.validation import (
     a_part,
@@ -43,7 +45,7 @@ from alignlearn.validation import (
 )
 from alignlearn.weights import get_weighting
 
-from . import inputs, per_target, search
+from . import inputs, per_label, per_target, search
 from ._calibrated import (
     AUTO,
     calibrate,
@@ -136,6 +138,7 @@ class Tuned(KernelModel):
 
     def _check_guarantee(self, what, held_out=False):
         """Raise where it does not hold: with ``per_target``, and after most strategies."""
+        self._check_one_label(what)
         if self._own_weights:
             raise ValueError(
                 f"{what} is for one kernel; with per_target=True every target has its own. "
@@ -237,7 +240,7 @@ class Tuned(KernelModel):
 
     def _splits(self, y, groups):
         """The folds, or None for leave-one-out."""
-        classes = self._estimator_type == "classifier"
+        classes = self._estimator_type == "classifier" and y.ndim == 1
         options = {"stratify": classes, "random_state": self.random_state}
         return search.splits(
             self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
@@ -247,7 +250,8 @@ class Tuned(KernelModel):
         """The levels of a strategy's search, of the targets of positive weight and their folds."""
         rng = check_seed("random_state", self.random_state)
         memory = check_memory("memory", self.memory)
-        return levels_of(y, folds, self._task == "classification", rng, memory)
+        classes = self._task == "classification" and y.ndim == 1
+        return levels_of(y, folds, classes, rng, memory)
 
     def _matrices(self, source):
         return held_matrices(self.machine, self._paired, source, self.memory)
@@ -701,6 +705,11 @@ def _level_lines(results):
     return "\n".join(lines)
 
 
+def _used(rows, weight):
+    """Those of some samples that have a positive weight."""
+    return rows if weight is None else rows[weight[rows] > 0.0]
+
+
 def _of_used(y, weight, splits):
     """Targets, weights and splits of the samples of positive weight."""
     if weight is None:
@@ -722,8 +731,8 @@ class MKLClassifierCV(Tuned, KernelClassifier):
 
     Parameters
     ----------
-    kernels, n_centers, memory, multiclass, class_weight, normalize, tol, max_iter
-        As in `MKLClassifier`.
+    kernels, n_centers, memory, multiclass, class_weight, per_label, normalize, tol, max_iter
+        As in `MKLClassifier`; with ``per_label`` a search for each label.
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
@@ -787,8 +796,8 @@ default 5
     method_ : str
         After a strategy: the best way.
     weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, classes_, support_, dual_coef_, intercept_, coef_, n_iter_, machine_, \
-calibration_, n_features_in_, feature_names_in_
+statistics_, result_, classes_, models_, support_, dual_coef_, intercept_, coef_, n_iter_, \
+machine_, calibration_, n_features_in_, feature_names_in_
         Of the fit on all samples with the chosen values, as in `MKLClassifier`.
 
     Notes
@@ -827,6 +836,12 @@ calibration_, n_features_in_, feature_names_in_
     kernels are compared, too, as a group of their own. ``cv_results_`` has the scores of each
     level, and ``summary()`` its samples and candidates. Two scores of one level are averaged where
     the average is better than the best way by more than noise.
+
+    Many labels, y of shape (m, c) of 0 and 1 as in `MKLClassifier`, have one kernel and one C; the
+    folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy,
+    scores of scikit-learn for many labels are taken by their names, and the score of a strategy is
+    the mean over the labels. With ``per_label`` each has a search, and ``C_`` and ``best_score_``
+    are (c,).
 
     Candidates, folds and pairs of classes are computed on all threads of Numba, while BLAS keeps to
     one thread; no result depends on the number of threads.
@@ -874,6 +889,7 @@ calibration_, n_features_in_, feature_names_in_
     refit: str | None = None
     multiclass: str = "ovo"
     class_weight: Any = None
+    per_label: bool = False
     probability: str | None = "auto"
     normalize: str | None = "trace"
     unbiased: bool = shared("unbiased")
@@ -901,9 +917,11 @@ calibration_, n_features_in_, feature_names_in_
         probability = check_probability(self.probability, (AUTO,))
         check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
         read_scoring(self.scoring, "classifier", self.refit)
+        if check_flag("per_label", self.per_label):
+            return per_label.fit_labels(self, X, y, sample_weight, groups=groups)
         given, X = X, self._prepare(X, sample_weight)
         source = self._open(X, sample_weight)
-        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight)
+        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
         values = search.check_grid("Cs", self.Cs, _CS)
         splits = self._splits(labels, groups)
         check_class_weight(self.class_weight, labels)
@@ -919,7 +937,7 @@ calibration_, n_features_in_, feature_names_in_
         if keep:
             self._calibrate(source, labels, splits, found.kept[0])
             # Sets of classes are for samples that are exchangeable.
-            if source.weight is None and probability != AUTO:
+            if source.weight is None and probability != AUTO and labels.ndim == 1:
                 # They take the machines of folds, which the search has not kept.
                 model, memory = self.model_, check_memory("memory", self.memory)
                 how = model, source, labels, memory, model.calibration_
@@ -931,7 +949,7 @@ calibration_, n_features_in_, feature_names_in_
         measure = read_scoring(self.scoring, "classifier", self.refit)
         rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
         labels, weight, folds = _of_used(labels, weight, splits)
-        trained = [np.unique(labels[train]) for train, _ in folds]
+        trained = [present_classes(labels[train]) for train, _ in folds]
 
         def score(t, raw, some=None):
             test = folds[t][1] if some is None else folds[t][1][some]
@@ -964,11 +982,15 @@ calibration_, n_features_in_, feature_names_in_
                 self.model_.calibration_ = None
                 self._uncalibrated = f"a training set of the search lacks class {lacking!r}"
                 return
-        n_classes = np.unique(labels).size
-        of = class_logits if method == "temperature" else confidences
-        decisions = [of(found, n_classes, self.multiclass) for found in raw]
+        if labels.ndim == 2:
+            trained = [present_classes(labels[_used(train, source.weight)]) for train, _ in splits]
+            decisions = [label_decisions(*given) for given in zip(raw, trained)]
+        else:
+            n_classes = np.unique(labels).size
+            of = class_logits if method == "temperature" else confidences
+            decisions = [of(found, n_classes, self.multiclass) for found in raw]
         found = calibrate(method, labels, tests, decisions, source.weight)
-        if self.probability == AUTO:  # scores are for sets of classes
+        if self.probability == AUTO and labels.ndim == 1:  # scores are for sets of classes
             found = replace(found, scores=(), codes=())
         self.model_.calibration_ = found
         if not self._members:
@@ -976,11 +998,11 @@ calibration_, n_features_in_, feature_names_in_
 
     def _fit_classes(self, X, labels, source, splits, values, given):
         """The fit by a strategy; ``given`` is X before it was prepared."""
-        codes = np.unique(labels, return_inverse=True)[1]
+        codes = labels if labels.ndim == 2 else np.unique(labels, return_inverse=True)[1]
         codes, weight, folds = _of_used(codes, source.weight, splits)
         levels = self._levels(codes, folds)
         folds = [fold for level in levels for fold in level.of_all()]
-        trained = [np.unique(codes[train]) for train, _ in folds]
+        trained = [present_classes(codes[train]) for train, _ in folds]
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
 
         def score(t, raw, rows=None):

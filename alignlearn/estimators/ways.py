@@ -187,7 +187,8 @@ class WayKernels:
         # Of all classes beside one another one column is minus the sum of the others: turned, the
         # columns have one less, and the same sums of squares.
         self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
-        self.Y = Y @ _turn(Y.shape[1]) if task == "classification" and Y.shape[1] > 1 else Y
+        classes = task == "classification" and np.ndim(y) == 1
+        self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else Y
         if like is None:
             self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         else:

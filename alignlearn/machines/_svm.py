@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
-    confidences,
+    class_confidences,
     decided_labels,
     orientations,
     two_class_problems,
@@ -154,8 +154,9 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         K : (m, m) float64 or float32, or RowCache
             Symmetric Gram matrix; used in place and not modified. If it does not fit into memory,
             its rows: see `alignlearn.machines.gram_rows.gram_or_rows`.
-        y : (m,)
-            Labels of one sortable type, with at least two classes.
+        y : (m,) or (m, c)
+            Labels of one sortable type, with at least two classes; or c labels of 0 and 1, a
+            problem for each that varies.
         sample_weight : (m,), optional
             Not negative; weight 0 leaves the sample out.
         alpha0 : (m, n_problems) or (m,), optional
@@ -235,7 +236,7 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
     def confidences(self, raw):
         """As above, from the decisions (n_test, n_problems) of the two-class problems."""
         check_fitted(self, "n_train_")
-        return confidences(raw, self.classes_.size, self.multiclass)
+        return class_confidences(raw, self.classes_, self.multiclass)
 
     def predict(self, K_test):
         """Predict labels (n_test,) from kernel values (n_test, m)."""

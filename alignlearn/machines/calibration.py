@@ -134,6 +134,52 @@ class Calibration(Result):
         return np.divide(values, total, out=equal, where=total > 0.0)
 
 
+@dataclass(frozen=True)
+class LabelCalibration(Result):
+    """Probabilities of each of many labels by itself, from its decision.
+
+    Attributes
+    ----------
+    calibrators : tuple of Sigmoid, Isotonic or None
+        None for a label that is constant.
+    """
+
+    calibrators: tuple
+
+    def probabilities(self, decisions):
+        """Probabilities (n, c) of 1, from decisions (n, c); 0 or 1 where a label is constant."""
+        columns = [
+            np.where(f > 0.0, 1.0, 0.0) if calibrator is None else calibrator(f)
+            for calibrator, f in zip(self.calibrators, decisions.T)
+        ]
+        return np.column_stack(columns)
+
+
+def fit_label_calibration(method, decisions, Y, weight=None) -> LabelCalibration:
+    """Fit a calibrator for each label to decisions on held-out samples.
+
+    Parameters
+    ----------
+    method : {"sigmoid", "isotonic", "temperature"}
+        "temperature" is a sigmoid without an intercept.
+    decisions : ndarray of shape (n, c)
+    Y : ndarray of int of shape (n, c)
+        0 and 1.
+    weight : ndarray of shape (n,), optional
+        Sample weights, positive.
+    """
+    found = []
+    for f, y in zip(decisions.T, Y.T):
+        if y.min() == y.max():
+            found.append(None)
+        elif method == "temperature":
+            one = fit_calibration(method, np.outer(f, [-0.5, 0.5]), y, 2, weight)
+            found.append(Sigmoid(one.calibrators[0].slope, 0.0))
+        else:
+            found.append(fit_calibration(method, f, y, 2, weight).calibrators[0])
+    return LabelCalibration(tuple(found))
+
+
 def fit_calibration(method, decisions, codes, n_classes, weight=None) -> Calibration:
     """Fit calibrators to decisions on held-out samples.
 

@@ -7,7 +7,7 @@ import numpy as np
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
 from alignlearn.solvers.multiclass import (
-    confidences,
+    class_confidences,
     predicted_labels,
     two_class_problems,
 )
@@ -16,9 +16,11 @@ from alignlearn.validation import (
     check_count,
     check_features,
     check_fitted,
+    check_label_matrix,
     check_labels,
     check_number,
     check_seed,
+    is_label_matrix,
     is_sparse,
 )
 
@@ -131,9 +133,9 @@ class LinearSVM(ParamsMixin, LabelScore):
             "rng": check_seed("random_state", self.random_state),
         }
         Z = _rows(Z)
-        labels = check_labels(y)
-        if labels.size != Z.shape[0]:
-            raise ValueError(f"y has {labels.size} labels, but Z has {Z.shape[0]} samples.")
+        labels = check_label_matrix(y) if is_label_matrix(y) else check_labels(y)
+        if len(labels) != Z.shape[0]:
+            raise ValueError(f"y has {len(labels)} labels, but Z has {Z.shape[0]} samples.")
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
         self.classes_, signs, weight = two_class_problems(labels, self.multiclass, **weights)
         cost = C * weight
@@ -168,7 +170,7 @@ class LinearSVM(ParamsMixin, LabelScore):
     def confidences(self, raw):
         """The same from the decisions (n, n_problems) of the problems."""
         check_fitted(self, "coef_")
-        return confidences(raw, self.classes_.size, self.multiclass)
+        return class_confidences(raw, self.classes_, self.multiclass)
 
     def predict(self, Z):
         """Labels (n,) of largest confidence."""

@@ -20,7 +20,7 @@ from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers.hinge import HingeResult
 from alignlearn.solvers.hinge_dual import hinge_dual
 from alignlearn.solvers.low_rank import low_rank_hinge
-from alignlearn.solvers.multiclass import class_weighted, confidences, encode_labels, problem_signs
+from alignlearn.solvers.multiclass import class_confidences, two_class_problems
 from alignlearn.solvers.panels import weighted_gram
 from alignlearn.sources.source import row_blocks
 from alignlearn.validation import (
@@ -121,10 +121,9 @@ class NystromHinge(ParamsMixin):
             The gap stayed above ``tol``.
         """
         self.check()
-        self.classes_, codes = encode_labels(y)
-        weight = check_weights(sample_weight, codes.size)
-        cost = float(self.C) * class_weighted(weight, self.class_weight, self.classes_, codes)
-        signs = problem_signs(codes, self.classes_.size, self.multiclass)
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        self.classes_, signs, weight = two_class_problems(y, self.multiclass, **weights)
+        cost = float(self.C) * weight
         passes = self.max_iter or _PASSES
         options = {"tol": float(self.tol), "rng": rng, "max_passes": passes}
         with Progress("support vectors on Nystrom features", passes, verbose) as progress:
@@ -156,7 +155,7 @@ class NystromHinge(ParamsMixin):
 
     def confidences(self, raw):
         """Confidence of each class from the decisions (n_test, n_problems) of the problems."""
-        return confidences(raw, self.classes_.size, self.multiclass)
+        return class_confidences(raw, self.classes_, self.multiclass)
 
 
 def _interior_points(features, signs, cost, tol, max_iter):

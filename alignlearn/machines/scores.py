@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from alignlearn.validation import check_labels, check_targets, check_weights
+from alignlearn.validation import (
+    check_label_matrix,
+    check_labels,
+    check_targets,
+    check_weights,
+    is_label_matrix,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +26,7 @@ class LabelScore:
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,).
 
+        Of many labels (n, c) the subset accuracy: the share of samples all of whose labels are.
         ``X`` is what ``predict`` takes.
         """
         return accuracy(self.predict(X), y, sample_weight)
@@ -41,8 +48,14 @@ class TargetScore:
 
 
 def accuracy(predicted, y, sample_weight=None):
-    """Share of labels that are predicted, weighted by ``sample_weight`` (n,)."""
-    right = predicted == check_labels(y, len(predicted))
+    """Share of samples whose label, or all of whose labels, are predicted, weighted (n,)."""
+    if predicted.ndim == 2 and is_label_matrix(y):
+        y = check_label_matrix(y, len(predicted))
+        if y.shape != predicted.shape:
+            raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, as in fit.")
+        right = (predicted == y).all(axis=1)
+    else:
+        right = predicted == check_labels(y, len(predicted))
     weight = check_weights(sample_weight, len(right))
     return float(weight @ right / weight.sum())
 

@@ -56,7 +56,7 @@ _CLASSES = {
     "machines._ridge": "KernelRidge RidgePath",
     "machines._svm": "SupportVectorClassifier SupportVectorRegressor",
     "machines.bayesian": "Posterior",
-    "machines.calibration": "Calibration Isotonic Sigmoid Temperature",
+    "machines.calibration": "Calibration Isotonic LabelCalibration Sigmoid Temperature",
     "machines.krein": "KreinRidge KreinSVC",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",

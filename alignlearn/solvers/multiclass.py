@@ -1,4 +1,9 @@
-"""Classes: codes and weights of labels, problems of two classes, and the one rule that decides."""
+"""Classes: codes and weights of labels, problems of two classes, and the one rule that decides.
+
+Many labels are a matrix y (m, c) of 0 and 1, a problem of two classes for each column. Their
+``classes`` are a matrix (c, 2): ``[0, 1]`` for a label that varies, and twice its value for one
+that is constant, which needs no problem.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_choice, check_labels, check_number, check_weights
+from alignlearn.validation import (
+    check_choice,
+    check_label_matrix,
+    check_labels,
+    check_number,
+    check_weights,
+    is_label_matrix,
+)
 
 
 class Problems(NamedTuple):
@@ -15,7 +27,7 @@ class Problems(NamedTuple):
 
     Attributes
     ----------
-    classes : ndarray of shape (n_classes,)
+    classes : ndarray of shape (n_classes,) or, of many labels, (c, 2)
         Sorted.
     signs : ndarray of shape (n_problems, m)
         0 for samples left out; see `problem_signs`.
@@ -29,12 +41,54 @@ class Problems(NamedTuple):
 
 
 def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=None):
-    """The `Problems` that a machine of two classes solves for labels (m,)."""
+    """The `Problems` that a machine of two classes solves for labels (m,) or (m, c)."""
     check_choice("multiclass", multiclass, ("ovo", "ovr"))
+    if is_label_matrix(y):
+        return _label_problems(check_label_matrix(y), sample_weight, class_weight)
     classes, codes = encode_labels(y)
     weight = check_weights(sample_weight, codes.size)
     weight = class_weighted(weight, class_weight, classes, codes)
     return Problems(classes, problem_signs(codes, classes.size, multiclass), weight)
+
+
+def _label_problems(Y, sample_weight, class_weight):
+    """The `Problems` of the labels that vary among the samples of positive weight."""
+    check_label_weight(class_weight)
+    weight = check_weights(sample_weight, len(Y))
+    classes = present_classes(Y[weight > 0.0])
+    return Problems(classes, 2.0 * Y.T[varying_labels(classes)] - 1.0, weight)
+
+
+def check_label_weight(class_weight):
+    """Raise where many labels are given weights of classes, which no problem would take."""
+    if class_weight is not None:
+        raise ValueError(
+            f"class_weight={class_weight!r:.80} is for one label; accepted for y of several "
+            "columns: None, or per_label=True."
+        )
+
+
+def present_classes(y):
+    """Sorted distinct labels (m,); of many the smallest and largest value of each, (c, 2)."""
+    return np.unique(y) if y.ndim == 1 else np.stack([y.min(axis=0), y.max(axis=0)], axis=1)
+
+
+def varying_labels(classes):
+    """Which of many labels vary, bool (c,), by their ``classes`` (c, 2)."""
+    return classes[:, 0] != classes[:, 1]
+
+
+def label_decisions(raw, classes):
+    """Decisions (n, c) of many labels, -1 or 1 for those that are constant."""
+    varies = varying_labels(classes)
+    if raw.ndim != 2 or raw.shape[1] != np.count_nonzero(varies):
+        raise ValueError(
+            f"decisions have shape {raw.shape}; accepted: (n, {np.count_nonzero(varies)}), a "
+            "column for each label that varies."
+        )
+    found = np.tile(2.0 * classes[:, 0] - 1.0, (len(raw), 1))
+    found[:, varies] = raw
+    return found
 
 
 def encode_labels(y):
@@ -56,6 +110,8 @@ def class_weighted(weight, class_weight, classes, codes):
 
 def check_class_weight(class_weight, labels):
     """Raise unless ``class_weight`` is for these labels; a training set may have only some."""
+    if labels.ndim == 2:
+        return check_label_weight(class_weight)
     classes, codes = encode_labels(labels)
     class_weighted(np.ones(codes.size), class_weight, classes, codes)
 
@@ -175,16 +231,28 @@ def confidences(raw, n_classes, multiclass):
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
+def class_confidences(raw, classes, multiclass):
+    """The `confidences` of ``classes``, or the `label_decisions` of many labels."""
+    if classes.ndim == 2:
+        return label_decisions(raw, classes)
+    return confidences(raw, len(classes), multiclass)
+
+
 def decided_labels(raw, classes, multiclass):
     """Labels from the decisions (n, n_problems) of a machine that was trained on ``classes``.
 
     ``classes`` are sorted. Those of a training set may be fewer than all classes.
     """
-    return predicted_labels(confidences(raw, len(classes), multiclass), classes)
+    return predicted_labels(class_confidences(raw, classes, multiclass), classes)
 
 
 def predicted_labels(scores, classes):
-    """The class of the largest confidence; of two, the second where it is positive."""
+    """The class of the largest confidence; of two, the second where it is positive.
+
+    Of many labels 1 where the decision is positive, (n, c).
+    """
+    if classes.ndim == 2:
+        return (scores > 0.0).astype(classes.dtype)
     if scores.ndim == 1:
         return classes[(scores > 0.0).astype(np.intp)]
     return classes[scores.argmax(axis=1)]

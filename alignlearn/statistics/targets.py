@@ -6,10 +6,12 @@ import numpy as np
 
 from alignlearn.validation import (
     check_choice,
+    check_label_matrix,
     check_labels,
     check_targets,
     codes_by_appearance,
     doubt,
+    is_label_matrix,
     plain,
     warn,
 )
@@ -30,7 +32,8 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
     task : {"auto", "classification", "regression"}
         "auto" reads floating-point targets (and any matrix) as regression, the rest as classes.
         Two classes give one column of -1 and +1, c > 2 classes give c one-hot columns. The class
-        of the first sample comes first, so that names of classes do not change the columns.
+        of the first sample comes first, so that names of classes do not change the columns. Many
+        labels, classes of shape (m, c), are c columns of 0 and 1.
     name : str
         What error messages call y.
     weight : ndarray of shape (m,), optional
@@ -79,6 +82,8 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
         if task == "auto":
             doubt_real(Y, name)
         return Y[:, None] if Y.ndim == 1 else Y
+    if is_label_matrix(y):
+        return check_label_matrix(y, n_samples, name)[used].astype(np.float64)
     labels = check_labels(y, n_samples, name)[used]
     codes, n_classes = codes_by_appearance(labels)
     if task == "auto" and n_classes > _MANY and labels.dtype.kind in "iu":

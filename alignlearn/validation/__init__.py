@@ -66,10 +66,12 @@ from .samples import (
 )
 from .sparse_rows import SparseRows
 from .targets import (
+    check_label_matrix,
     check_labels,
     check_targets,
     check_weights,
     codes_by_appearance,
+    is_label_matrix,
     optional_weights,
 )
 
@@ -93,6 +95,7 @@ __all__ = [
     "check_fitted",
     "check_flag",
     "check_gram",
+    "check_label_matrix",
     "check_labels",
     "check_memory",
     "check_number",
@@ -120,6 +123,7 @@ __all__ = [
     "indexable_grams",
     "is_sequence",
     "is_part",
+    "is_label_matrix",
     "is_sparse",
     "lies_on_device",
     "not_fitted",

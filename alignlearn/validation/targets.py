@@ -60,6 +60,43 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
     return raw
 
 
+def is_label_matrix(y):
+    """Whether y has several columns, as many labels have: an array, a frame or nested lists."""
+    if isinstance(y, (list, tuple)):
+        return len(y) > 0 and all(
+            hasattr(row, "__len__") and not isinstance(row, (str, bytes)) and len(row) > 1
+            for row in y
+        )
+    shape = getattr(y, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def check_label_matrix(y, n_samples=None, name="y"):
+    """Many labels as an array of 0 and 1, int64 of shape (m, c)."""
+    try:
+        y = np.asarray(y.toarray() if is_sparse(y) else plain(name, y))
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different lengths; accepted: many labels as 0 and 1 in columns, "
+            "as sklearn.preprocessing.MultiLabelBinarizer makes of lists of labels."
+        ) from None
+    try:
+        found = y.astype(np.float64)
+    except (TypeError, ValueError):
+        found = np.full(y.shape, np.nan)
+    bad = np.flatnonzero(~((found == 0.0) | (found == 1.0)).all(axis=0))
+    if bad.size or y.dtype.kind in "SU":
+        values = np.unique(y[:, bad[0] if bad.size else 0].astype(str))
+        raise ValueError(
+            f"{name} has shape {y.shape} with the values {listed(values.tolist())} in one column, "
+            "which are no multilabel targets; accepted: several columns of 0 and 1, or one column "
+            "of class labels. Fit a classifier for each column of more classes."
+        )
+    if n_samples is not None and len(y) != n_samples:
+        raise ValueError(f"{name} has {len(y)} rows, but X has {n_samples} samples.")
+    return found.astype(np.int64)
+
+
 def check_targets(y, n_samples=None, name="y", *, columns=True, gaps=False):
     """Real targets as a float64 array of shape (m,) or, with ``columns``, also (m, c).
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.solvers.smo import smo
-from alignlearn.validation import check_labels, check_number, warn_unconverged
+from alignlearn.validation import check_number, warn_unconverged
 
 from .base import Weighting
 
@@ -101,7 +101,7 @@ class EasyMKL(Weighting):
 def _solve(problem, lam, tol, statistics, nonzero):
     """Weights, and what the result reports."""
     source, scale = problem.source, np.where(nonzero, problem.scale, 0.0)
-    signs = two_class_problems(check_labels(problem.y), "ovr").signs
+    signs = two_class_problems(problem.y, "ovr").signs
     B, violation, n_iter = _coefficients(source, scale, signs, lam, tol)
     used = np.flatnonzero(nonzero)
     margins = np.zeros((nonzero.size, len(B)))

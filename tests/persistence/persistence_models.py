@@ -119,6 +119,11 @@ def two_stage():
     yield "MKLClassifierCV", found, NEW_DATA
     average = al.MKLClassifierCV(Cs=[1.0, 10.0, 100.0], cv=2).fit(X, LABELS)
     yield "MKLClassifierCV average", average, NEW_DATA
+    many = np.c_[SIGNAL > 0.0, X[:, 2] > 0.3, np.ones(24)].astype(int)
+    found = al.MKLClassifierCV(KERNELS, Cs=[1.0], cv=2).fit(X, many)
+    yield "MKLClassifierCV labels", found, NEW_DATA
+    found = al.MKLClassifier(KERNELS, per_label=True, probability="isotonic").fit(X, many)
+    yield "MKLClassifier per label", found, NEW_DATA
     one = al.MKLRegressorCV(cv=2, ensemble=False).fit(X, SIGNAL)
     yield "MKLRegressorCV strategy", one, NEW_DATA
     found = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 1.0], cv=2).fit(X, SIGNAL)

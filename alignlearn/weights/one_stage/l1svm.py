@@ -12,6 +12,7 @@ from alignlearn.validation import (
     check_count,
     check_labels,
     check_number,
+    is_label_matrix,
     warn,
     warn_unconverged,
 )
@@ -162,7 +163,8 @@ class L1SVM(OneStageWeighting):
         if self.loss != "hinge":
             Y, shaped = real_rows(y, m)
             return Duals.tube(Y, cost, float(self.epsilon)), shaped
-        signs = two_class_problems(check_labels(y, m), self.multiclass).signs
+        y = y if is_label_matrix(y) else check_labels(y, m)
+        signs = two_class_problems(y, self.multiclass).signs
         return Duals.hinge(signs, cost), lambda R: R[0] if len(R) == 1 else R.T.copy()
 
     def _newton(self, family, duals, settings, x):
