@@ -51,6 +51,7 @@ class KernelClassifier(LabelScore, KernelModel):
     per_label: bool
 
     classes_: np.ndarray
+    models_: tuple
     support_: np.ndarray
     machine_: Any
     _uncalibrated: str
