@@ -117,7 +117,7 @@ def _fold_scores(model, X):
 def _refitted_probabilities(model, X, fit):
     """Probabilities (n, c) of the model and of fits without folds; scores and codes of these folds.
 
-    A class that a training set lacks has probability 0.
+    A class that is missing from a training set has probability 0.
     """
 
     def predict(one, Z):
@@ -247,7 +247,7 @@ def _learner(estimator, n_samples):
 
 
 def check_classes(method, labels, splits, weight):
-    """Raise where probabilities are asked for and a training set lacks a class."""
+    """Raise if a training set does not contain every class, which probabilities need."""
     for which, split in enumerate(splits if method is not None else ()):
         missing = lacking_class(labels, [split], weight)
         if missing is not None:
@@ -259,7 +259,7 @@ def check_classes(method, labels, splits, weight):
 
 
 def lacking_class(labels, splits, weight):
-    """A class that the training set of a split lacks; None where all have every class."""
+    """A class that is missing from the training set of a split; None if there is none."""
     for train, _ in splits if labels.ndim == 1 else ():
         used = train if weight is None else train[weight[train] > 0.0]
         missing = np.setdiff1d(labels, labels[used])

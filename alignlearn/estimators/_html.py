@@ -1,8 +1,8 @@
-"""What notebooks show of an estimator: its parameters, and the weights of its kernels as bars.
+"""HTML of an estimator for notebooks: its parameters, and the weights of its kernels as bars.
 
-One piece of HTML without scripts, links and images. Colors are those of the page around it, or lie
-between its light and its dark ones. A parameter may be anything, and the estimator half set: what
-cannot be shown is said to be so, and every text is cut.
+The HTML has no scripts, links or images. It uses the colors of the page, or colors that are
+readable on light and dark pages. Parameters may be arbitrary objects: those that cannot be shown
+are marked, and long strings are cut.
 """
 
 from __future__ import annotations

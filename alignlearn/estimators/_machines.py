@@ -23,18 +23,18 @@ def held_matrices(machine, paired, source, memory):
 
 
 def _completed_matrices(machine, paired, source, memory):
-    """Matrices that are held where samples lack tables; an error where these do not fit."""
+    """Number of matrices held for missing tables; raises if they do not fit into memory."""
     if machine in ("nystrom", "dual-cd"):
         raise ValueError(
-            f"machine={machine!r} does not go with samples that lack a table, whose completed "
-            f"kernel is a matrix; accepted: machine={paired!r} or 'auto'."
+            f"machine={machine!r} is not available for missing tables, because the completed "
+            f"kernel is a whole matrix; accepted: machine={paired!r} or 'auto'."
         )
     need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
     if memory is not None and need > check_memory("memory", memory):
         raise ValueError(
-            f"memory={memory!r}: samples that lack a table need {source.n_matrices} matrices of "
-            f"{source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: at least so "
-            "many, or fewer samples."
+            f"memory={memory!r}: missing tables need {source.n_matrices} matrices of "
+            f"{source.n_samples} x {source.n_samples}, {need:.3g} bytes; accepted: at least this "
+            "size, or fewer samples."
         )
     return source.n_matrices
 

@@ -53,15 +53,16 @@ def alignment_interval(
         R^2 >= K(x, x) over the whole distribution, in units of the kernel. Needed unless it is
         known, as for kernels of distances, normalized kernels, and sums and multiples of them.
     label_range : (low, high), optional
-        Holds all targets of the distribution, in units of y; makes y a real target.
+        Contains all targets of the distribution, in units of y. Setting it makes y a real target.
     method : {"betting", "ratio", "closed", "asymptotic"}, default "betting"
-        By products along random orders of the sample, or in closed form, which is longer; "ratio":
-        by products for both ends as they are, which is shorter from some 300 samples on and takes
-        seconds. All three hold for every m and law. "asymptotic": by the delta method and the
-        jackknife, two to five times shorter, with a coverage that is only approximate
-        (docs/guide/alignment-intervals.md has it in simulations); needs no ``radius2``.
+        "betting": by products along random orders of the sample. "closed": in closed form, which
+        gives longer intervals. "ratio": by betting on the alignment itself, which gives shorter
+        intervals from about 300 samples and takes seconds. These three are valid for every number
+        of samples and every distribution. "asymptotic": by the delta method and the jackknife, two
+        to five times shorter, but with only approximate coverage
+        (see the simulations in docs/guide/alignment-intervals.md); needs no ``radius2``.
     random_state : int, Generator or None, default 0
-        Of the random orders; to be chosen without looking at the result.
+        Seed of the random orders. Choose it without looking at the result.
 
     Returns
     -------
@@ -161,7 +162,7 @@ def _asymptotic(K, y, delta, label_range):
 
 
 def _open_one(X, kernel):
-    """The Gram matrix, the kernel (None for a given matrix), and what is not met."""
+    """The Gram matrix, the kernel (None if precomputed), and the hypotheses that are not met."""
     if isinstance(kernel, str) and kernel == "precomputed":
         source = open_source([X], "precomputed")
         if not source.kernels[0].is_psd:
@@ -229,10 +230,10 @@ def learned_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
     estimator : fitted MKLClassifier
     delta : float in (0, 1)
     radius2 : float, optional
-        Upper bound of K_k(x, x) over the distribution, for every kernel; default: the largest that
-        the kernel has anywhere, where that is known (1 for the Gaussian and other kernels of
-        distances, Hamming and normalized kernels). Where it is not, the interval is [0, 1] and says
-        so: the largest value on a sample bounds nothing.
+        Upper bound of K_k(x, x) over the distribution, for every kernel. Default: its maximum,
+        where known (1 for the Gaussian and other kernels of distances, Hamming and normalized
+        kernels). Without a known maximum the interval is [0, 1], with the reason in ``not_met``:
+        the maximum over a sample is not a bound.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _OF_EACH = (
     *("kernel_", "kernels_", "weights_", "scale_", "scales_", "alignment_", "uniform_alignment_"),
     *("kernel_alignments_", "statistics_", "result_", "support_", "dual_coef_", "coef_"),
 )
-_OF_FEATURES = ("kernel_", "kernels_", "scales_")  # of the features as they are given
+_OF_FEATURES = ("kernel_", "kernels_", "scales_")  # for the original features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,13 +58,13 @@ class Member(Described, Versioned):
 
     @property
     def kernels(self):
-        """Its kernels, of the features as they are given."""
+        """Its kernels, for the original features."""
         kernels = self.model.kernels_
         return kernels if self.factors is None else [Rescaled(k, self.factors) for k in kernels]
 
     @property
     def kernel(self):
-        """Its learned kernel, of the features as they are given."""
+        """Its learned kernel, for the original features."""
         kernel = self.model.kernel_
         return kernel if self.factors is None else Rescaled(kernel, self.factors)
 

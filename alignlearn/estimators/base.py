@@ -65,9 +65,9 @@ class Shared(NamedTuple):
     text: str
 
 
-# Every parameter whose default and text are those of many estimators, in the order that all of them
-# keep; the last four are the last ones of every estimator. A docstring leaves them out, and gets
-# these texts in their places, unless the class documents one of them like any other parameter.
+# Parameters with the same default and description in many estimators, in their common order; the
+# last four come last in every estimator. Docstrings omit them and get these descriptions inserted,
+# unless the class documents one of them itself.
 SHARED = {
     "strategy": Shared(
         None,
@@ -227,9 +227,9 @@ def svm_options(estimator):
 
 
 def _with_shared_texts(doc, names):
-    """A docstring whose list of parameters has texts of the shared ones among ``names``, in order.
+    """Insert the descriptions of the shared parameters among ``names`` into a docstring, in order.
 
-    What it documents itself is left as it is.
+    Parameters that the docstring documents are not changed.
     """
     doc = inspect.cleandoc(doc)
     found = _PARAMETERS.search(doc)
@@ -372,7 +372,7 @@ class Estimator(ParamsMixin):
         return X
 
     def _takes_gaps(self):
-        """Whether new samples may lack tables."""
+        """Whether new samples may have missing tables."""
         return False
 
     def _as_fitted(self, X):
@@ -567,7 +567,7 @@ class FrameOutput(Estimator):
 
 
 def _labels_of_matrices(X, kernels):
-    """Row labels of a list of given matrices, as a model keeps them, else None."""
+    """Row labels of a list of precomputed kernels, as a model stores them, else None."""
     if not (isinstance(kernels, str) and kernels == "precomputed" and isinstance(X, (list, tuple))):
         return None
     return stored_labels(next((own for own in map(row_labels, X) if own is not None), None))

@@ -100,7 +100,7 @@ class KernelClassifier(LabelScore, KernelModel):
         ------
         ValueError
             For more than two classes, other samples than those of ``fit`` without ``held_out``,
-            rows that ``fit`` has seen with it (parts of given matrices cannot be known again), or
+            training rows with it (parts of precomputed kernels cannot be recognized), or
             an argument out of range.
 
         Notes
@@ -132,7 +132,7 @@ class KernelClassifier(LabelScore, KernelModel):
         held_out : bool, default False
         radius2 : float, optional
             Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
-            whose largest value is not known, as it is for a Gaussian; not for held-out samples.
+            without a known maximum (that of a Gaussian is known); not for held-out samples.
         draws : int, default 2000
             Number of random sign vectors that estimate the complexity.
         random_state : int, Generator or None
@@ -368,12 +368,12 @@ class MKLClassifier(KernelClassifier):
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
     machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
         "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1 % as `NystromSVC` does; of given matrices, also in a
-        file, it reads the rows of these samples alone. "dual-cd": for kernels linear in the
+        samples, solved to a duality gap of 1% as in `NystromSVC`; of precomputed kernels, also in a
+        file, it reads only the rows of these samples. "dual-cd": for kernels linear in the
         features, without an intercept, by dual coordinate descent on these (less their means if
         dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small
-        pilots tell few enough support vectors for the time and ``memory``; ``chosen_machine_`` and
-        ``summary()`` say which.
+        pilots predict few enough support vectors for the time and ``memory``. ``chosen_machine_``
+        and ``summary()`` name the choice.
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
@@ -520,7 +520,7 @@ class MKLClassifier(KernelClassifier):
     >>> model = MKLClassifier([Gaussian(0.5), Linear()]).fit(X, y)
     >>> model.predict([[0.0, 0.0], [2.0, 2.0]]).tolist()
     ['inner', 'outer']
-    >>> model.weights_.round(1).tolist()  # a line cannot tell the classes apart
+    >>> model.weights_.round(1).tolist()  # a line cannot separate the classes
     [1.0, 0.0]
     >>> bool(model.alignment_ >= model.uniform_alignment_)
     True

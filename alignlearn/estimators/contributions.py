@@ -301,8 +301,8 @@ class _Terms:
         if self.predictor.is_linear:
             if self.predictor.takes_gaps and np.isnan(X).any():
                 raise ValueError(
-                    "X: samples lack a table, for which the machine on linear kernels has no terms "
-                    "by kernel; accepted: samples with all tables."
+                    "X has missing tables, for which a model of linear kernels has no terms by "
+                    "kernel; accepted: samples with all tables."
                 )
             source = open_source(X, model.kernels_, engine=self.engine)
             self.owners = _owners(source.column_groups(), source.n_features)

@@ -72,7 +72,7 @@ class _Opened:
 
     def __init__(self, model, fit, exact):
         self.model, self.predictor, self.exact = model, model._predictor, exact
-        self._without = {}  # by the number of folds, which says what they are
+        self._without = {}  # by the number of folds, which determines them
         self.fit, machine = fit, model.machine_
         source, Y, weight = training(model, fit)
         self.combination = learned = source.combine(model.weights_ * model.scale_)
@@ -240,8 +240,8 @@ def deviations(estimator, X, noise, fit):
     _refuse(estimator, "return_std")
     if estimator._predictor.is_given:
         raise ValueError(
-            "return_std needs k(x, x) of the new samples, which rows of given matrices do not "
-            "hold; accepted: kernels that are functions, or predict_interval."
+            "return_std needs k(x, x) of the new samples, which precomputed kernels do not "
+            "contain; accepted: kernels that are functions, or predict_interval."
         )
     parts, engine = _parts(estimator, fit, True), estimator._engine()
     mean = estimator._predictor.decisions(X, engine)
@@ -308,7 +308,7 @@ def _refitted(estimator, X, coverage, folds, fit):
 
 
 def _learned(estimator):
-    """What was learned on all samples so that leaving some out afterwards says too little."""
+    """The parts learned on all samples, for which leaving samples out later is not enough."""
     if not is_search(estimator):
         return many_weights(estimator)
     reasons = ["alpha or C was chosen on all samples"]

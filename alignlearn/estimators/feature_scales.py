@@ -147,7 +147,7 @@ def learned_scales(
     choose : bool, default True
         False takes the last iteration and finds no errors, in less than half the time.
     start : ndarray of shape (d,) or (d, d), optional
-        `squares_of` the features as they are, if it is known; not with ``choose``.
+        `squares_of` the unscaled features, if already computed; not with ``choose``.
     blocks : Blocks, optional
         Groups of features that share a scale; not of a matrix.
     dtype : dtype, default float64
@@ -175,7 +175,7 @@ def learned_scales(
         if share is not None:
             new = blocks.pooled(new) * varies
         total = float(np.trace(new) if full else (new if share is None else new * share).sum())
-        if not 0.0 < total < np.inf:  # a constant function: nothing tells features apart
+        if not 0.0 < total < np.inf:  # a constant function has no informative features
             break
         iterates.append(new * (size / total))
         changes.append(np.abs(iterates[-1] - iterates[-2]).sum() / np.abs(iterates[-2]).sum())
@@ -277,11 +277,11 @@ class FeatureScales(FrameOutput):
     compare iterations and are too small as errors of prediction. A sample is left out with its
     whole weight.
 
-    Features count in the units that they have: scale them first, as for any kernel of distances. A
-    feature that does not vary has scale 0, and new samples in which it does are mapped to 0 there.
+    The result depends on the units of the features: scale them first, as for any kernel of
+    distances. A constant feature gets scale 0, which maps it to 0 in new samples.
 
-    Kernels of the L1 distance, such as `Laplacian`, have no gradient that is a sum of kernels times
-    samples, and are refused; `Exponential` is the Laplacian of the L2 distance, which papers on
+    Kernels of the L1 distance, such as `Laplacian`, raise an error, because their gradient is not a
+    sum of kernels times samples. `Exponential` is the Laplacian of the L2 distance, which papers on
     recursive feature machines use.
 
     Sparse samples stay sparse and are not made dense, but for some rows at a time. Memory: two
@@ -341,7 +341,7 @@ class FeatureScales(FrameOutput):
         given, X = X, _samples(X, options["full"])
         inputs.check_sample_count(len(X))
         kernel = as_kernel(self.kernel).resolve_names(column_names(given))
-        kernel.resolve(X[:2]).gradient()  # refuses at once
+        kernel.resolve(X[:2]).gradient()  # raises before long computations
         Y, weight, X = self._targets(X, y, sample_weight)
         inputs.doubt_scales(given, X, [kernel])
         rng = check_seed("random_state", self.random_state)
@@ -423,8 +423,8 @@ class FeatureScales(FrameOutput):
             k = int(np.argmax(self.scales_))
             name = repr(self._names()[k])
             doubt(
-                f"Feature {name} of X has nearly all of the scale, so that others hardly count; "
-                "leave it out if it tells the target by mistake."
+                f"Feature {name} of X has nearly all of the scale, so other features have almost "
+                "no effect; remove it if it leaks the target."
             )
 
     def transform(self, X):

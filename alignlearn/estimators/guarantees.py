@@ -18,7 +18,7 @@ FROM_SAMPLE = (
     "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "
     "gamma, and matrices that need no fix"
 )
-GAPS = "kernels must be known on all pairs of samples, but some lack a table"
+GAPS = "kernels must be known on all pairs of samples, but some samples have missing tables"
 UNBOUNDED = (
     "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
     "bounds nothing: give radius2"
@@ -38,7 +38,7 @@ class SampleRanges:
     weighted : bool
         Whether the samples have weights.
     rows : SeenRows or None
-        The rows of positive weight: of X, or of one given matrix.
+        The rows of positive weight: of X, or of one precomputed kernel.
     pairs : SeenRows or None
         These rows with their labels or targets.
     is_part : bool
@@ -79,23 +79,22 @@ def seen_samples(source, y, weights=()):
 
 
 def matrix_in_use(weights):
-    """Number of the given matrix whose rows stand for the samples: the first that is used."""
+    """Number of the precomputed kernel whose rows identify the samples: the first in use."""
     return int(np.argmax(np.asarray(weights) != 0.0)) if len(weights) else 0
 
 
 def refuse_seen_samples(estimator, X, y):
-    """An error where samples of the fit are among those that are said to be held out.
+    """Raise an error if held-out samples contain training samples.
 
-    Rows are compared alone and with their labels, and the rows with their labels of the fit are
-    refused in any order; see `SeenRows.refuses`. Where rows of the fit equal each other, as with
-    columns of few values, new samples may equal some by chance. Warns where many rows of X are
-    equal.
+    Rows are compared alone and with their labels. Training rows with their labels raise an error in
+    any order; see `SeenRows.refuses`. If training rows repeat, as for columns with few values, new
+    samples may equal some by chance. Warns if many rows of X are equal.
     """
     ranges, predictor = estimator._ranges, estimator._predictor
     if ranges.is_part:
         raise ValueError(
-            "held_out=True: this model is a part of another one, which alone knows the samples of "
-            "its fit; accepted: the tuned estimator itself."
+            "held_out=True: this model is a part of another one, which has the training samples; "
+            "accepted: the tuned estimator itself."
         )
     if ranges.rows is None:
         return
@@ -119,7 +118,7 @@ def doubt_own_repeats(estimator):
 
 
 def _factors(estimator):
-    """Weights of the kernels as they are given, before any normalization."""
+    """Weights of the original kernels, before any normalization."""
     return estimator.weights_ * estimator.scale_
 
 
@@ -161,7 +160,7 @@ def common(estimator, radius2):
 
 
 def _given(estimator, kernels):
-    """The kernels as they were given, as far as they are the fitted ones."""
+    """The kernels that the user passed, if they are the fitted ones."""
     if kernels is None:
         return None
     if hasattr(estimator, "table_names_in_"):
@@ -254,8 +253,8 @@ def label_limits(estimator, label_range):
     seen = estimator._ranges.labels
     if label_range is None:
         raise HypothesisNotMet(
-            "label_range: the bound needs an interval that holds all labels, and their range on "
-            f"the sample, [{seen[0]:.4g}, {seen[1]:.4g}], bounds nothing: give label_range=(low, "
+            "label_range: the bound needs an interval that contains all labels. Their range on the "
+            f"sample, [{seen[0]:.4g}, {seen[1]:.4g}], is not enough: give label_range=(low, "
             "high)."
         )
     given = check_numbers("label_range", label_range, 2).tolist()

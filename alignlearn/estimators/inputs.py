@@ -21,8 +21,8 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 _APART = 1000.0  # standard deviations of columns in one kernel, beyond which it sees the largest
-_LOOKED_AT = 1000  # samples that tell the standard deviations
-_SINGLE = 100  # classes of one sample that look like amounts
+_LOOKED_AT = 1000  # samples from which standard deviations are estimated
+_SINGLE = 100  # classes of one sample that look like real-valued targets
 
 
 class DataConversionWarning(UserWarning):

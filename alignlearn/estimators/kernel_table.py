@@ -133,7 +133,7 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
 def training_source(model, name, X, y, sample_weight=None):
     """The fitted kernels on the training samples of positive weight, and y as checked.
 
-    Other samples are refused as far as sizes tell; errors call them ``name``.
+    Samples of another number raise an error, which calls them ``name``.
     """
     model._check_names(model._as_fitted(X))
     gaps = model._takes_gaps()

@@ -160,13 +160,13 @@ class KernelLearner(Estimator):
         return None if self.missing is None else check_choice("missing", self.missing, ("tables",))
 
     def _for_gaps(self, X, learned):
-        """The `GappedCombination` of a fit to X that lacks nothing; None where it is not asked."""
+        """The `GappedCombination` of a fit to X without gaps; None if not requested."""
         if self.missing != "tables" or learned.source.has_gaps:
             return None
         return complete(learned, as_tables(X, self.kernels))
 
     def _taking_gaps(self, predictor, X, learned):
-        """A predictor for new samples that may lack tables, if the fit says so."""
+        """A predictor for new samples, which may have missing tables if the fit allows them."""
         combination = self._for_gaps(X, learned)
         if combination is None:
             return predictor
@@ -246,7 +246,7 @@ class KernelLearner(Estimator):
         return self.statistics_.names
 
     def _term_weights(self):
-        """Weights of the kernels as they are, (p,), or (p, q) with weights for every target."""
+        """Weights of the original kernels, (p,), or (p, q) with weights for every target."""
         return (self.weights_.T * self.scale_).T
 
     def _verdict(self):

@@ -1,4 +1,4 @@
-"""What a fitted model says of its kernels: their contributions to new predictions, and a table."""
+"""The kernels of a fitted model: their contributions to new predictions, and a table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class KernelModel(KernelLearner):
         method : {"product", "leave-out", "refit", "permutation"}, optional
             "product": parts of R^2 that add up to it, which may be negative; the default of
             regressors, and only for these. "leave-out": loss in score without the group's term, the
-            others as they are; the default of classifiers. "refit": loss where kernels of the group
+            others unchanged; the default of classifiers. "refit": loss where kernels of the group
             are left out and the model is fitted again with the same alpha or C; see Notes.
             "permutation": loss where the group's term is that of another sample, at random.
         groups : dict, "columns", "features" or None
@@ -147,9 +147,9 @@ class KernelModel(KernelLearner):
         Notes
         -----
         ``spread`` is that of the jackknife that leaves out one of g folds at a time,
-        ``sqrt((g - 1) / g * sum_t (w_t - mean)^2)``. It says how much a weight varies with the
-        samples; it is no confidence interval, as weights that are 0 in most training sets are not
-        near normal and its coverage is not known.
+        ``sqrt((g - 1) / g * sum_t (w_t - mean)^2)``. It measures how much a weight varies with the
+        samples. It is not a confidence interval, because weights that are 0 in most training sets
+        are not nearly normal, and its coverage is unknown.
         """
         from .kernel_table import kernel_table
 

@@ -40,7 +40,7 @@ _NEAREST, _NEAREST_OF_MANY, _MANY = 8, 5, 2000
 # Any weights, tried on all targets: alignment may prefer others than ridge regression does.
 _DRAWN, _DRAWN_OF_MANY = 32, 4
 # Samples of the first search, and from how many on there is one: a decomposition of m samples costs
-# m^3, so that fewer of them pay for the first search.
+# m^3, so that fewer of them make up for the first search.
 _FEW, _SCREENED = 1000, 1500
 # Share by which squares may be larger before penalties that are so many places away are tried: of
 # folds, and of leave-one-out, which begins close to its best penalty.
@@ -94,7 +94,7 @@ class Targets:
     Parameters
     ----------
     family : GramFamily or FeatureFamily
-        Centered and rooted kernels as they are.
+        Centered and rooted kernels, not rescaled.
     scale : ndarray of shape (p,)
         Their factors; 0 leaves a kernel out.
     Y : ndarray of shape (m, q)
@@ -140,7 +140,7 @@ class Targets:
         usable = np.flatnonzero(self.scale)
         M = self.family.products(np.zeros((1, len(w))))[1] * self.scale[:, None] * self.scale
         found = np.zeros((q, p))
-        # Their residuals are not asked about: weights only say which candidates a target tries.
+        # Their residuals are not needed: weights only determine the candidates of a target.
         found[:, usable], _ = nonnegative_rows(
             M[np.ix_(usable, usable)], (inner - size[:, None] * noise)[:, usable]
         )
@@ -259,9 +259,9 @@ def _candidates(targets, equal, rng):
 def _best_alpha(targets, ridge, Y, projected, alphas, best):
     """Least losses of a candidate, and their penalties, of some targets.
 
-    Generalized cross-validation, which costs next to nothing, says which targets leave-one-out is
-    worth its time for, and where to begin; for folds every fourth penalty is tried. Where the
-    candidate may then be better, penalties around the best follow, nearer and nearer.
+    Generalized cross-validation, which is cheap, selects the targets for which leave-one-out is
+    computed, and the first penalty; for folds every fourth penalty is tried. If the candidate may
+    then be better, penalties around the best are tried, ever closer.
     """
     least, at = np.full(len(best), np.inf), np.zeros(len(best), dtype=np.intp)
 
@@ -302,9 +302,9 @@ class TargetPredictor(Predictor):
     coef : ndarray of shape (m, q)
         Dual coefficients, whose columns sum to 0.
     weights : ndarray of shape (p, q)
-        Of the kernels as they are.
+        For the original kernels.
     intercept : ndarray of shape (q,)
-        Of the kernels as they are.
+        For the original kernels.
     """
 
     def __init__(self, combination, coef, weights, intercept):
@@ -362,10 +362,10 @@ def first_statistics(source, Y):
 
 
 def fit_targets(source, Y, scale, folds, pick, rng, by_correlation=False):
-    """What every target is fitted with, the predictor and dual coefficients, see `fitted_machine`.
+    """Choose and fit a model for every target; returns the choices and the fit of `fitted_machine`.
 
-    Targets that lack the same samples, NaN in Y (m, q), are fitted together, on the samples that
-    they have: as if the others were not there, but for the ``scale`` of the kernels.
+    Targets with NaN in the same samples of Y (m, q) are fitted together on the other samples, as if
+    the samples with NaN did not exist, except for the ``scale`` of the kernels.
 
     ``pick(targets, rng=rng, few=few)`` chooses, see `choose`; ``folds`` are test sets or None for
     leave-one-out; ``by_correlation`` as in `Targets`.
@@ -407,7 +407,7 @@ def first_targets(source, Y, scale, folds, rng, by_correlation=False):
 
 
 def _patterns(Y):
-    """(samples, targets) of every set of targets that lack the same; None where nothing lacks."""
+    """(samples, targets) of every set of targets with NaN in equal samples; None without NaN."""
     gaps = np.flatnonzero(np.isnan(Y.sum(axis=0)))
     if not gaps.size:
         return None
@@ -568,7 +568,7 @@ def test_sets(splits, n_samples):
 
 
 def check_varies(y, lack="of which nothing can be learned"):
-    """Raise for targets that are constant, by number, and say what they ``lack``."""
+    """Raise an error with the numbers of constant targets; ``lack`` names the consequence."""
     constant = np.flatnonzero(np.fmin.reduce(y) == np.fmax.reduce(y))  # but for NaN
     if constant.size:
         shown = listed(constant, show=str)
@@ -584,14 +584,14 @@ def checked_rule(estimator):
     rule = "alignf" if rule == "auto" else rule
     if rule not in ("alignf", "uniform"):
         raise ValueError(
-            f"weighting={rule!r:.80} does not go with per_target=True; accepted: 'alignf', "
+            f"weighting={rule!r:.80} is not available for per_target=True; accepted: 'alignf', "
             "'uniform'."
         )
     if estimator.machine not in ("auto", "krr"):
-        raise ValueError(f"machine={estimator.machine!r} does not go with per_target=True: 'krr'.")
+        raise ValueError(f"machine={estimator.machine!r}: per_target=True accepts only 'krr'.")
     if not (scoring is None or (isinstance(scoring, str) and scoring in SCORINGS)):
         raise ValueError(
-            f"scoring={scoring!r:.80} does not go with per_target=True; accepted: None, 'r2', "
+            f"scoring={scoring!r:.80} is not available for per_target=True; accepted: None, 'r2', "
             "'correlation'."
         )
     return rule

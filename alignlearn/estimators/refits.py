@@ -82,7 +82,7 @@ def _of_several(labels):
 
 
 def _given(estimator, fit):
-    """Source of the training samples, their targets, and these samples where some lack a table."""
+    """Source of the training samples, their targets, and these samples if tables are missing."""
     check_tuple(fit, (2,))
     X, gaps = estimator._as_fitted(fit[0]), estimator._takes_gaps()
     source = open_source(X, estimator.kernels, gaps=gaps, engine=estimator._engine())
@@ -153,7 +153,7 @@ def training(model, fit):
     if not model._ranges.weighted and model.chosen_machine_ != "nystrom":
         source = model._predictor.source(model._engine())
     if source is None:
-        why = "given matrices"
+        why = "precomputed kernels"
         if model._ranges.weighted:
             why = "sample weights"
         elif model._predictor.is_linear:
@@ -161,11 +161,11 @@ def training(model, fit):
         elif model.chosen_machine_ == "nystrom":
             why = "machine='nystrom'"
         elif model._predictor.takes_gaps:
-            why = "training samples that lack a table"
+            why = "missing tables in the training samples"
         what = "(X, y, sample_weight)" if model._ranges.weighted else "(X, y)"
         raise ValueError(
-            f"fit={what} is needed: with {why} the model does not hold the training samples, which "
-            "error bars are made of."
+            f"fit={what} is needed: with {why} the model does not store the training samples, "
+            "which error bars need."
         )
     return source, None, None
 
@@ -180,7 +180,7 @@ def check_tuple(fit, lengths):
 def keep(model, key, fits, make):
     """What ``make(fit)`` gave for a fitted model, made once for the same samples.
 
-    ``fits`` are the samples as they are to be used and as they were given, or None; where others
+    ``fits`` are the samples to be used and the original ones, or None; where others
     were given before, for another key, these are used for None.
     """
     kept = vars(model).get("_smoothers")

@@ -82,7 +82,7 @@ class KernelRegressor(TargetScore, KernelModel):
             not determine it.
         radius2 : float, optional
             Upper bound of ``K_k(x, x)`` over the distribution, for every kernel. Needed for kernels
-            whose largest value is not known, as it is for a Gaussian; not for held-out samples.
+            without a known maximum (that of a Gaussian is known); not for held-out samples.
         fixed : bool, optional
             Whether kernels and weights were chosen without the training samples. Default: only for
             equal weights with ``normalize=None`` and kernels given by numbers. Weights learned on
@@ -174,8 +174,9 @@ class KernelRegressor(TargetScore, KernelModel):
         Raises
         ------
         ValueError
-            ``return_std`` for "svr", ``per_target`` or given matrices, whose k(x, x) of new samples
-            is not known; ``fit`` is needed or holds other samples.
+            ``return_std`` for "svr", ``per_target`` or precomputed kernels, which do not contain
+            k(x, x) of new samples; ``fit`` is needed, or has other samples than the training
+            samples.
 
         Notes
         -----
@@ -189,9 +190,9 @@ class KernelRegressor(TargetScore, KernelModel):
         deviations too small where there are many kernels and few samples: no guarantee holds for
         them. Of 100 kernels of one column each, 50 samples and a target of pure noise, 1.645
         deviations with noise cover 0.73 where the aim is 0.9 (60 fits). An average of machines
-        is taken as the mixture of their posteriors in equal parts: its variance is the mean of
-        theirs and the variance between their predictions. "nystrom": with the exact prior variance
-        of a new sample, of which the centers only explain a part.
+        is the mixture of their posteriors in equal parts: its variance is the mean of their
+        variances plus the variance between their predictions. "nystrom": with the exact prior
+        variance of a new sample, of which the centers explain only a part.
 
         The first call costs a factorisation, O(m^3), each sample O(m^2).
         """
@@ -226,7 +227,7 @@ class KernelRegressor(TargetScore, KernelModel):
             training set. Default with refits: of 8 to 12 the number that leaves fewest samples
             over, 10 among equals; one sample at a time for ``m <= 20``. Else: one sample.
         fit : tuple (X, y), optional
-            The training samples, which the model does not hold for given matrices, kernels that are
+            The training samples, which the model does not store for precomputed kernels, kernels
             linear in the features, "svr" and "nystrom", and for refits after a strategy. Needed
             once, as in ``predict``.
         refit : bool, optional
@@ -309,8 +310,8 @@ class MKLRegressor(KernelRegressor):
         "svr": half-width of the tube without loss, in units of y.
     machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
         "krr": kernel ridge on all pairs of samples; "svr": support vectors. "nystrom": ridge in the
-        span of the kernel at few samples, as `NystromRidge`, also of given matrices. "auto": "krr"
-        up to 20,000 samples, else "nystrom"; ``chosen_machine_`` and ``summary()`` say which.
+        span of the kernel at few samples, as `NystromRidge`, also of precomputed kernels. "auto":
+        "krr" up to 20,000 samples, else "nystrom"; ``chosen_machine_`` and ``summary()`` name it.
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None

@@ -571,7 +571,7 @@ def check_grid(name, values, default, strict=True):
     elif isinstance(values, np.ndarray):
         values = np.atleast_1d(values).tolist()
     elif isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        values = [values]  # a number; anything else is refused below
+        values = [values]  # a number; anything else raises an error below
     values = list(values)
     if not values:
         raise ValueError(f"{name} is empty; give at least one value.")

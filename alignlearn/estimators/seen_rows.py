@@ -1,8 +1,8 @@
-"""Which samples a fit has seen, by 16 bytes each, and how many rows of a sample are equal.
+"""Hashes of the training samples, 16 bytes each, and the number of equal rows of a sample.
 
-A row is known by a hash of its numbers as float32, so that a copy in single precision is known
-again; where that makes rows equal that differ, by its numbers as they are. A row with its label has
-a hash of its own: rows of few values repeat by themselves, and pairs less often.
+The hash of a row is that of its numbers in float32, so that a copy in single precision is
+recognized; if float32 makes different rows equal, the numbers are not rounded. A row with its label
+has another hash: rows of few values repeat by chance, rows with labels less often.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SeenRows:
         return int(np.isin(hashes, self.hashes).sum())
 
     def refuses(self, hashes, cautious=False) -> bool:
-        """Whether rows of these hashes, said to be new, are rows that were seen.
+        """Whether rows with these hashes, passed as new samples, are training rows.
 
         They are where more of them were seen than by chance, see `most_by_chance`, and than 2 %,
         since parts of real samples often share a copy; or where they repeat the rows that were seen

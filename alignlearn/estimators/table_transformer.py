@@ -77,8 +77,8 @@ class TableTransformer(Estimator):
         Raises
         ------
         ValueError, TypeError
-            Bad tables, a table without a transformer, a transformer without a table, a table that
-            every sample lacks.
+            Bad tables, a table without a transformer, a transformer without a table, or a table
+            that is missing for every sample.
         """
         self.fit_transform(X, y)
         return self
@@ -111,8 +111,8 @@ class TableTransformer(Estimator):
     def transform(self, X) -> Tables:
         """Transform the tables of new samples, in the order of ``fit``.
 
-        Tables that X lacks are missing for all of its samples: the result lacks them, too, which
-        ``missing="tables"`` of the estimator that follows accepts.
+        A table that X does not contain is missing for all samples, also in the result, which
+        ``missing="tables"`` of the following estimator accepts.
         """
         self._check_is_fitted()
         given = X if isinstance(X, (Mapping, Tables)) else ()
@@ -144,7 +144,7 @@ class TableTransformer(Estimator):
         if set(known) != set(names):
             raise ValueError(
                 f"transformers are for the tables {listed(known)}, X has {listed(names)}; "
-                f"accepted: one for each, {_UNCHANGED!r} for a table that stays as it is."
+                f"accepted: one for each, {_UNCHANGED!r} for a table that is not changed."
             )
         for name in names:
             usable = hasattr(given[name], "fit") and hasattr(given[name], "transform")

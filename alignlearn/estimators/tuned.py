@@ -115,7 +115,7 @@ class Tuned(KernelModel):
         model = vars(self).get("model_")
         fitted = name.endswith("_") and not name.startswith("_")
         if model is None or not (fitted or name in _OF_MODEL):
-            return super().__getattribute__(name)  # raises again, and says why
+            return super().__getattribute__(name)  # raises again, with the reason
         return getattr(model, name)
 
     @property
@@ -203,7 +203,7 @@ class Tuned(KernelModel):
         if self.weighting is not None:
             return self.weighting
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        # Its methods look at features, which samples may lack then.
+        # Its methods use single features, which may be missing then.
         gaps = self.missing == "tables"
         asked = self.strategy is not None or (self.kernels is None and not loo and not gaps)
         if asked:
@@ -417,7 +417,7 @@ class Tuned(KernelModel):
             rows = np.flatnonzero(source.weight)[rows]
 
         def fit(member, block):
-            # Kernels of the samples as given are opened again, as they may know their columns.
+            # Kernels of the original samples are opened again, as they may refer to columns.
             with a_part():
                 as_given = block is None and not isinstance(X, PreparedMatrix)
                 opened = member.name in _WEIGHTS_ALONE and as_given
@@ -757,8 +757,8 @@ default 5
         ``mean_test_name``.
     probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
         "auto": temperature scaling ("sigmoid" with ``class_weight``), fitted to the decisions on
-        the folds of the search, which costs next to nothing; no ``predict_proba`` where a training
-        set lacks a class. Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of
+        the folds of the search, at almost no cost; no ``predict_proba`` if a class is missing from
+        a training set. Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of
         folds for ``predict_set``. None: no ``predict_proba``.
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
@@ -803,8 +803,8 @@ machine_, calibration_, n_features_in_, feature_names_in_
     Notes
     -----
     Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
-    is fixed on all samples. Where a training set lacks a class, as by groups or a class of one
-    sample, its machine decides between the classes that it has, and test samples of the other
+    is fixed on all samples. If a class is missing from a training set (by groups, or a class of one
+    sample), its model decides between the classes that it has, and test samples of the other
     class count as errors.
 
     Names of classes and their order change neither folds nor choices. Decisions for other names are
@@ -821,7 +821,7 @@ machine_, calibration_, n_features_in_, feature_names_in_
     each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
     kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and
     "single" kernels of pairs of samples. C is tried without the ends of its grid on the first
-    fold, on the others with the neighbours of what is best so far, the ends after two folds.
+    fold, on the others with the neighbors of what is best so far, the ends after two folds.
     ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Averaged
     decisions are over their mean absolute value on the folds. ``bound`` and ``alignment_interval``
     take held-out samples alone where more than weights was learned.
@@ -907,8 +907,8 @@ machine_, calibration_, n_features_in_, feature_names_in_
 
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
         cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
-        UserWarning says where ``cv`` is no splitter. Scores are weighted by ``sample_weight``, and
-        a callable ``scoring`` gets it as a keyword of that name.
+        UserWarning is raised if ``cv`` is no splitter. Scores are weighted by ``sample_weight``,
+        and a callable ``scoring`` gets it as a keyword of that name.
 
         Returns
         -------
@@ -1037,10 +1037,10 @@ machine_, calibration_, n_features_in_, feature_names_in_
 class MKLRegressorCV(Tuned, KernelRegressor):
     """`MKLRegressor` that chooses ``alpha`` or ``C`` and how its kernel is made, by validation.
 
-    Without ``kernels`` by a strategy, whose predictions are averaged as they are; with them equal
-    to a grid search over the same folds with much less work; see `MKLClassifierCV`. For
-    kernel ridge all values of alpha come from one matrix reduction per fold, and leave-one-out
-    predictions are exact and need no refits.
+    Without ``kernels`` by a strategy, whose predictions are averaged without scaling. With
+    ``kernels`` equal to a grid search over the same folds, with much less work; see
+    `MKLClassifierCV`. For kernel ridge all values of alpha come from one matrix reduction per fold,
+    and leave-one-out predictions are exact and need no refits.
 
     Parameters
     ----------
@@ -1070,12 +1070,12 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     refit : str, optional
         As in `MKLClassifierCV`.
     missing : {"tables", "drop-per-target"}, optional
-        "tables": samples may lack tables, as in `MKLRegressor`; not with ``per_target``.
-        "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets that lack the
+        "tables": samples may have missing tables, as in `MKLRegressor`; not with ``per_target``.
+        "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets with NaN in the
         same samples are fitted together, on the samples that they have, exactly as without the
         others (kernels stay scaled to the trace on all samples); each such group takes
         decompositions of its own.
-        None, the default: NaN is refused.
+        None, the default: NaN raises an error.
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
 
@@ -1113,7 +1113,7 @@ feature_names_in_
     report, use folds, where weights are learned on each training set alone.
 
     With ``per_target`` targets share some 60 weight vectors: equal weights, single kernels, the
-    centres of clusters of the targets' own weights, found by alignment that is corrected for noise,
+    centers of clusters of the targets' own weights, found by alignment that is corrected for noise,
     and random ones. Every target takes the best of these near its own, and the best alpha, by exact
     leave-one-out or folds; the candidates themselves are found on all samples. From 1500 samples
     on, a search on 1000 of them comes first, and each target is tried on the best random one only,

@@ -361,7 +361,7 @@ class WayKernels:
         return K
 
     def _of_gradients(self):
-        """float32, which is precise enough, where it pays and holds what they are products of."""
+        """float32, which is precise enough, if it is faster and its range is sufficient."""
         if self.Y.shape[1] * self.source.n_features < _MANY:
             return np.float64
         X = self.source.X.data if is_sparse(self.source.X) else self.source.X
@@ -389,7 +389,7 @@ class WayKernels:
         return _reopened(source, X, self.kernels_of(way))
 
     def of_single(self):
-        """The source of the one kernel on the samples as they are."""
+        """The source of the one kernel on the original samples."""
         with self._lock:
             if self._of_single is None:
                 self._of_single = _reopened(self.source, self.source.X, [self.single])

@@ -281,7 +281,7 @@ def test_coefficients_of_features_stay():
     np.testing.assert_array_equal(model.coef_, al.MKLRegressor(LINEAR).fit(OF_WHOLE, TARGET).coef_)
     found = model.contributions(OF_WHOLE, TARGET, groups="columns")
     assert found.values.shape == (3, 1)
-    with pytest.raises(ValueError, match="samples lack a table, for which the machine on linear"):
+    with pytest.raises(ValueError, match="X has missing tables, for which a model of linear"):
         model.contributions(NEW, TARGET[:N])
 
 
@@ -360,7 +360,7 @@ def test_contributions_and_tables(model):
 def test_copies_and_bounds(model):
     for again in (pickle.loads(pickle.dumps(model)), clone(model).fit(al.Tables(X), TARGET)):
         np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
-    with pytest.raises(al.HypothesisNotMet, match="some lack a table"):
+    with pytest.raises(al.HypothesisNotMet, match="some samples have missing tables"):
         model.bound(X, TARGET, label_range=(-9, 9), radius2=99.0)
     plain = al.MKLRegressor(KERNELS).fit(OF_WHOLE, TARGET)
     for one, given in ((model, NEW), (plain, some(WHOLE, slice(M, None)))):
@@ -404,8 +404,8 @@ BAD = {
     "no table": (LOST, {}, r"X: every table is missing for 1 samples \(7\)"),
     "no pair": (alone("b"), {}, r"no pair of training samples has the table 'b'"),
     "unbiased": (X, {"unbiased": True}, "unbiased=True cannot be used with missing tables"),
-    "nystrom": (X, {"machine": "nystrom"}, "machine='nystrom' does not go with samples that lack"),
-    "memory": (X, {"memory": 1000}, "memory=1000: samples that lack a table need 3 matrices"),
+    "nystrom": (X, {"machine": "nystrom"}, "machine='nystrom' is not available for missing tables"),
+    "memory": (X, {"memory": 1000}, "memory=1000: missing tables need 3 matrices"),
     "several": (
         X,
         {"kernels": [al.Columns("rbf", ["a__0", "b__0"])]},
@@ -594,7 +594,7 @@ def test_training_samples_with_all_tables_are_not_needed_again():
     fit = (given, TARGET)
     again = model.predict(new, return_std=True, fit=fit), model.predict_interval(new, fit=fit)
     np.testing.assert_allclose(again, found, rtol=1e-9)
-    with pytest.raises(ValueError, match="with training samples that lack a table the model"):
+    with pytest.raises(ValueError, match="with missing tables in the training samples the model"):
         model.fit(X, TARGET).predict(new, return_std=True)
     nystrom = al.MKLRegressor(KERNELS, machine="nystrom", alpha=0.5, missing="tables")
     found = nystrom.fit(given, TARGET).predict(new, return_std=True, fit=fit)
@@ -630,8 +630,9 @@ def test_alignment_intervals_say_that_pairs_are_missing():
     ):
         found = call()
         assert (found.low, found.high, found.vacuous) == (-1.0, 1.0, True)
-        assert "kernels must be known on all pairs of samples, but some lack a table" in (
-            found.not_met
+        assert (
+            "kernels must be known on all pairs of samples, but some samples have missing tables"
+            in (found.not_met)
         )
 
 

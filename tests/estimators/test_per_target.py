@@ -227,9 +227,9 @@ def test_samples_of_weight_zero_take_no_part():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"weighting": "align"}, "weighting='align' does not go with per_target"),
-        ({"machine": "svr"}, "machine='svr' does not go with per_target"),
-        ({"scoring": "neg_mean_absolute_error"}, "scoring='neg_mean_absolute_error' does not go"),
+        ({"weighting": "align"}, "weighting='align' is not available for per_target"),
+        ({"machine": "svr"}, "machine='svr': per_target=True accepts only"),
+        ({"scoring": "neg_mean_absolute_error"}, "scoring='neg_mean_absolute_error' is not"),
         ({"per_target": "yes"}, "per_target must be True or False"),
         ({"alphas": [0.0, 1.0]}, "alphas=0.0 is out of range"),
     ],
