@@ -302,6 +302,15 @@ _TITLES = {
 _LIMITS = {"friedman": 0.9594, "hills": 0.9}
 
 
+def _plain_ticks(axis, digits):
+    """Plain numbers at some digits times powers of ten on a logarithmic axis."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(base=10, subs=digits, numticks=20))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def figure(records, path):
     """Score and time against the number of training samples, a column of panels for each set."""
     import matplotlib
@@ -330,12 +339,15 @@ def figure(records, path):
             axes[0, column].axhline(_LIMITS[name], color="0.5", ls="--", lw=1)
         axes[0, column].set_title(_TITLES.get(name, name), fontsize=9)
         axes[0, column].set_ylabel("accuracy" if classes[name] else "$R^2$")
-        axes[1, column].set_ylabel("processor time of a fit (s)" if not column else "")
+        axes[1, column].set_ylabel("CPU time of a fit (s)" if not column else "")
         axes[1, column].set_xlabel("training samples $m$")
         for row in (0, 1):
             axes[row, column].set_xscale("log")
             axes[row, column].grid(alpha=0.3)
         axes[1, column].set_yscale("log")
+        _plain_ticks(axes[0, column].xaxis, (1,))
+        _plain_ticks(axes[1, column].xaxis, (1,))
+        _plain_ticks(axes[1, column].yaxis, (1, 2, 5))
     handles, labels = axes[0, 0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9)
     fig.tight_layout(rect=(0, 0.05, 1, 1))

@@ -160,18 +160,22 @@ def trial(X, labels, seed, quick):
 
 
 def draw(values):
-    """Bars of the measures, a group for each, a color for each method."""
+    """Mean and standard deviation of each measure, a group for each, a color for each method."""
+    return draw_means(100 * values.mean(axis=2), 100 * values.std(axis=2))
+
+
+def draw_means(means, deviations):
+    """The figure of means and standard deviations (methods, measures), in percent."""
     figure, axes = new_figure(1, 1, (8.5, 4.2))
     ax, places = axes[0, 0], np.arange(len(MEASURES))
     for k, (method, colour) in enumerate(zip(METHODS, COLOURS)):
-        mean, deviation = 100 * values[k].mean(axis=1), 100 * values[k].std(axis=1)
-        options = {"width": 0.16, "color": colour, "label": method, "error_kw": {"lw": 0.9}}
-        ax.bar(places + 0.17 * (k - 2), mean, yerr=deviation, **options)
+        options = {"color": colour, "label": method, "fmt": "oDs^v"[k], "ms": 5, "capsize": 2}
+        ax.errorbar(places + 0.15 * (k - 2), means[k], deviations[k], **options)
     ax.set_xticks(places, [name.replace(" ", "\n", 1) for name in MEASURES])
-    ax.set_ylim(50, 108)
-    ax.set_ylabel("per cent")
-    ax.set_title("Digits: a similarity learned from 5 % of the pairs, on new images", loc="left")
-    ax.legend(loc="upper left", frameon=False, ncols=3, fontsize=8)
+    ax.grid(axis="y", alpha=0.3)
+    ax.set_ylabel("AUC, accuracy (%)")
+    ax.set_title("Digits: a similarity learned from 5% of the pairs, on new images", loc="left")
+    ax.legend(loc="lower right", frameon=False, fontsize=9)
     return figure
 
 

@@ -129,7 +129,7 @@ def _draw_speed(ax, quick):
     median = np.nanmedian(count[useful], axis=1)
     slow = np.nanquantile(count[useful], 0.95, axis=1)
     ax.plot(eta[useful], median, label="steps: median", **style.CORRECTED)
-    name = "steps: 95 % of those that converge"
+    name = "steps: 95% of those that converge"
     ax.plot(eta[useful], slow, label=name, **style.REFINED)
     ax.set_ylim(3, 2000)
     style.finish(

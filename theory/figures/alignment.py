@@ -47,7 +47,7 @@ class Samples(NamedTuple):
     """What samples of the mixture show, a row for each m."""
 
     m: np.ndarray
-    deviation: np.ndarray  # median and 95 % quantile of |rho - rho_S|
+    deviation: np.ndarray  # median and 95% quantile of |rho - rho_S|
     alignment: np.ndarray  # 2.5 %, 50 %, 97.5 % quantiles of rho_S
     interval: np.ndarray  # mean ends of the interval
     covered: np.ndarray  # share of intervals that contain rho
@@ -84,8 +84,8 @@ def concentration(quick=False):
     _draw_bounds(left, shown)
     _draw_interval(right, shown, moments)
     figure.suptitle(
-        "Centred alignment of the Gaussian kernel of bandwidth 1 with the labels of two normal "
-        rf"laws in the plane at distance 2, $\delta={DELTA}$",
+        "Centered alignment of the Gaussian kernel of width 1 with the labels of two normal "
+        rf"distributions in the plane at distance 2, $\delta={DELTA}$",
         fontsize=11,
     )
     return figure
@@ -98,19 +98,17 @@ def _draw_bounds(ax, shown):
     starts = half_starts()
     names = {
         "printed": ("Theorem 12 as printed", style.PRINTED),
-        "form (ii)": ("(ii): both variances known", style.CORRECTED),
-        "form (iii)": ("(iii): variances, alignments known", style.REFINED),
-        "unbiased": ("(D): unbiased, variances known", style.REPAIRED),
-        "interval": ("interval from the data: length", style.INTERVAL),
+        "form (iii)": ("Theorem 12, corrected", style.CORRECTED),
+        "unbiased": ("unbiased estimate, known variances", style.REPAIRED),
+        "interval": ("length of the interval from the data", style.INTERVAL),
     }
     for name, (label, look) in names.items():
         ax.plot(m, values[name], label=f"{label}: {style.count(starts[name])}", **look)
-    ax.plot(shown.m, shown.deviation[:, 1], label="samples: 95 % quantile", **style.OBSERVED)
-    ax.plot(shown.m, shown.deviation[:, 0], label="samples: median", **style.SECOND)
-    title = "(a) Bounds, and what samples show"
+    ax.plot(shown.m, shown.deviation[:, 1], label="observed, 95% quantile", **style.OBSERVED)
+    title = "(a) Bounds of the deviation, and observed deviations"
     style.finish(ax, y=r"$|\rho-\hat\rho|$, or length of an interval", title=title, legend=None)
     ax.set_ylim(2e-4, 3e3)
-    words = "shaded: vacuous\ndots, numbers below: $m$ from which on it is below 1/2"
+    words = "shaded: vacuous\ndots, numbers below: smallest $m$ with a bound below 1/2"
     style.shade_vacuous(ax, 1.0, words)
     ax.axhline(HALF, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
     for name, (_, look) in names.items():
@@ -144,11 +142,11 @@ def _draw_interval(ax, shown, moments):
     reach = [middle - shown.alignment[:, 0], shown.alignment[:, 2] - middle]
     ax.errorbar(
         shown.m, middle, reach, fmt="o", color=style.BLACK, markersize=4, elinewidth=1,
-        capsize=2, label=r"$\hat\rho$ of samples: median, 95 % range",
+        capsize=2, label=r"$\hat\rho$ of samples: median, 95% range",
     )  # fmt: skip
     ax.axhline(moments.alignment, color=style.GREEN, linewidth=1.4, label=r"$\rho$, exact")
-    title = "(b) The interval that needs nothing but the sample"
-    style.finish(ax, y="centred alignment", title=title, log="x", legend=None)
+    title = "(b) The interval computed from the sample"
+    style.finish(ax, y="centered alignment", title=title, log="x", legend=None)
     ax.set_ylim(-0.02, 1.05)
     useful = half_starts()["interval"]
     ax.axvspan(7, useful, color="#000000", alpha=0.07, linewidth=0, zorder=0)
@@ -187,7 +185,7 @@ def bias_examples():
     return {
         "points $\\pm1$, $K=K'=xx'$": (coin, np.outer(x, x), np.outer(x, x)),
         "three points": (three, K / np.diagonal(K).max(), np.outer(w, w)),
-        "two normal laws, Gaussian kernel": (law, G, law.target()),
+        "two normal distributions, Gaussian kernel": (law, G, law.target()),
     }
 
 
@@ -243,12 +241,12 @@ def _draw_sensitivity(ax, quick):
 
 
 def figure_1(quick=False):
-    """Alignment with the labels against the share of one class: uncentred and centred."""
+    """Alignment with the labels against the share of one class: uncentered and centered."""
     shares = np.linspace(0, 1, 21 if quick else 101)
     uncentered, centered = np.array([two_point_alignments(share) for share in shares]).T
     figure, (ax,) = style.new_figure()
-    ax.plot(shares, uncentered, label="alignment without centring, $A$", **style.PRINTED)
-    ax.plot(shares, centered, label=r"centred alignment, $\rho$", **style.CORRECTED)
+    ax.plot(shares, uncentered, label="alignment without centering, $A$", **style.PRINTED)
+    ax.plot(shares, centered, label=r"centered alignment, $\rho$", **style.CORRECTED)
     hollow = {"mfc": "white", "mec": style.BLUE, "ms": 7, "mew": 1.6, "clip_on": False}
     ax.plot([0, 1], [1, 1], "o", label=r"$\rho$ is not defined: $K_c=0$", zorder=6, **hollow)
     x = r"share $\alpha$ of points at $(-1,0)$ with label $-1$"

@@ -1,4 +1,4 @@
-"""Figure on the intervals for two classes: where they begin to say something, and coverage."""
+"""Figure on the intervals for two classes: their ends by sample size, lengths and coverage."""
 
 from __future__ import annotations
 
@@ -19,6 +19,21 @@ from .curves import mixture
 DELTA = 0.05
 FEATURES = FeatureRange(1.0, non_negative=True)
 SIZES = (50, 200, 1000)
+
+
+# Descriptions of the distributions of `class_laws`; kernels are Gaussian unless stated.
+_NAMES = {
+    "independent labels, 4 atoms": "labels independent of x\non 4 points",
+    "independent labels, 10 atoms": "labels independent of x\non 10 points",
+    "separated, balanced": "separated classes",
+    "separated, 95 to 5": "separated classes,\n95% and 5%",
+    "three atoms of mass 1/100": "three rare points,\nprobability 0.01 each",
+    "a pair of mass .002": "a rare pair of points,\nprobability 0.002",
+    "near-constant kernel": "wide kernel, nearly constant",
+    "near-identity kernel, 200 atoms": "narrow kernel on 200 points,\nnearly the identity",
+    "share of labels .03": "overlapping classes,\n97% and 3%",
+    "two normals at distance 2": "overlapping classes, two normal\ndistributions at distance 2",
+}
 
 
 class Ends(NamedTuple):
@@ -103,12 +118,12 @@ _LOOKS = (
 
 
 def class_intervals(quick=False):
-    """Ends of three intervals against m on two normal laws; lengths and misses on ten laws."""
-    figure, (left, right) = style.new_figure(2, width=13.0, height=5.9)
+    """Ends of three intervals against m; lengths and misses on ten distributions."""
+    figure, (left, right) = style.new_figure(2, width=13.0, height=7.6)
     _draw_ends(left, quick)
     _draw_lengths(right, quick)
     figure.suptitle(
-        rf"Intervals for the centred alignment with the labels of two classes, $\delta={DELTA}$",
+        rf"Intervals for the centered alignment with the labels of two classes, $\delta={DELTA}$",
         fontsize=11,
     )
     return figure
@@ -132,7 +147,7 @@ def _draw_ends(ax, quick):
             )  # fmt: skip
     rho = mixture().gaussian_moments(1.0).alignment
     ax.axhline(rho, color=style.BLACK, linewidth=1.0, label=rf"$\rho={rho:.3f}$")
-    title = "(a) Mean ends; two normal laws at distance 2, Gaussian kernel of bandwidth 1"
+    title = "(a) Mean ends: two normal distributions, Gaussian kernel of width 1"
     style.finish(ax, y="ends of the interval", title=title, log="x", legend=None)
     ax.set_ylim(-0.02, 1.02)
     style.legend_below(ax)
@@ -147,8 +162,8 @@ def _draw_lengths(ax, quick):
         for m in SIZES:
             found = coverage(row, m, trials[m])
             misses, samples = misses + found.misses, samples + found.samples
-            place = row + (0.22 if m == 50 else -0.22 if m == 1000 else 0.0)
-            look = {"color": shades[m], "markersize": 6, "linestyle": "none"}
+            place = row + (0.27 if m == 50 else -0.27 if m == 1000 else 0.0)
+            look = {"color": shades[m], "markersize": 4.5, "linestyle": "none"}
             first = row == 0
             ax.plot(*_sides(found.length, place), color=shades[m], linewidth=1.0)
             ax.plot(
@@ -156,11 +171,15 @@ def _draw_lengths(ax, quick):
                 label=f"m = {m}: closed form (hollow), betting (filled)" if first else None, **look,
             )  # fmt: skip
             ax.plot(found.length[1], place, "o", **look)
-    ax.set_yticks(range(len(laws)), [f"{law.name}\n$\\rho={law.alignment:.3f}$" for law in laws])
-    ax.tick_params(axis="y", labelsize=8)
+    names = [f"{_NAMES.get(law.name, law.name)}\n$\\rho={law.alignment:.3f}$" for law in laws]
+    ax.set_yticks(range(len(laws)), names)
+    for row in range(1, len(laws)):
+        ax.axhline(row - 0.5, color="#DDDDDD", linewidth=0.8)
+    ax.grid(False, axis="y")
+    ax.tick_params(axis="y", labelsize=8.5)
     title = (
-        f"(b) Mean length on ten laws; misses: closed form {misses[0]}, betting {misses[1]} "
-        f"of {samples:,}"
+        f"(b) Mean length on ten distributions; misses: closed form {misses[0]}, "
+        f"betting {misses[1]} of {samples:,}"
     )
     style.finish(ax, x="length of the interval", y="", title=title, log="", legend=None)
     ax.set_xlim(-0.02, 1.05)

@@ -2,8 +2,8 @@
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
 by cross-validation, mean over five assignments of folds as in
-``scripts/reproduce/p1_alignment/table1.py``, against the centred alignment and the one without
-centring, both of the whole sample. Accuracy is 1 - RMSE for regression, as there. One assignment
+``scripts/reproduce/p1_alignment/table1.py``, against the centered alignment and the one without
+centering, both of the whole sample. Accuracy is 1 - RMSE for regression, as there. One assignment
 alone leaves noise that moves the correlations of german credit between .88 and .98, and their order
 with it.
 """
@@ -101,7 +101,7 @@ def _accuracy(X, y, kernel, data, n_folds, repeats):
 
 
 def alignments(K, y):
-    """(centred, uncentred) alignment of a Gram matrix with yy'."""
+    """(centered, uncentered) alignment of a Gram matrix with yy'."""
     yc = y - y.mean()
     means = K.mean(0)
     Kc = K - means - means[:, None] + means.mean()
@@ -146,7 +146,7 @@ def _load(data, datasets):
 
 
 def alignment_accuracy(quick=False):
-    """Accuracy of each kernel against its centred and uncentred alignment, on real data."""
+    """Accuracy of each kernel against its centered and uncentered alignment, on real data."""
     sets, substitute = load_sets()
     figure, axes = style.new_figure(len(sets), width=5.0 * len(sets), height=5.2)
     for ax, (data, X, y) in zip(axes, sets):
@@ -155,7 +155,7 @@ def alignment_accuracy(quick=False):
         _draw_scores(ax, kernel_scores(X, y, data, *((3, 1) if quick else (5, 5))), data)
     title = (
         "Alignment of single Gaussian kernels with the target against their accuracy, mean over "
-        r"five assignments of folds; lines join neighbours in $\gamma$"
+        r"five assignments of folds; lines join neighbors in $\gamma$"
     )
     if substitute:
         title += "; data sets of scikit-learn, those of the paper were not at hand"
@@ -166,8 +166,8 @@ def alignment_accuracy(quick=False):
 def _draw_scores(ax, scores, data):
     correlations = scores.correlations()
     looks = (
-        (scores.centered, "centred", style.BLUE, "o", "-"),
-        (scores.uncentered, "without centring", style.ORANGE, "s", (0, (4, 2))),
+        (scores.centered, "centered", style.BLUE, "o", "-"),
+        (scores.uncentered, "without centering", style.ORANGE, "s", (0, (4, 2))),
     )
     for (values, name, colour, marker, line), r in zip(looks, correlations):
         label = f"{name}: correlation {r:+.2f}"

@@ -21,7 +21,7 @@ SETTINGS = (
 
 
 class Errors(NamedTuple):
-    """For each m: the mean of |k_z - k_rho|, half its 95 % interval, and the bias."""
+    """For each m: the mean of |k_z - k_rho|, half its 95% interval, and the bias."""
 
     mean: np.ndarray
     half: np.ndarray

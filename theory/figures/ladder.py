@@ -18,7 +18,7 @@ _STRETCH = np.array([2.0, 0.5])  # of the columns in the target
 
 def hyper_ladder(quick=False):
     """Relative errors of one hyper-kernel and of a ladder, and an ellipse that neither learns."""
-    figure, axes = style.new_figure(4, width=15.5, height=4.3)
+    figure, axes = style.new_figure(4, width=15.5, height=5.0)
     _draw_errors(axes[0], 25 if quick else 60, 3 if quick else 7)
     kernels = ellipses(40 if quick else 100)
     for ax, (name, kernel) in zip(axes[1:], kernels.items()):
@@ -49,13 +49,16 @@ def _draw_errors(ax, m, number):
     )
     for name, widths, hyper, colour, marker in looks:
         least = [width_error(gamma, widths, variances) for gamma in gammas]
-        ax.plot(scale * gammas, least, color=colour, label=f"{name}: no fit is below")
+        ax.plot(scale * gammas, least, color=colour, label=f"{name}: lower limit")
         some = gammas[:: len(gammas) // number]
         errors = [measured_error(hyper, gamma, X, U) for gamma in some]
-        ax.plot(scale * some, errors, marker, color=colour, label=f"{name}: ridge, {m} points")
+        ax.plot(scale * some, errors, marker, color=colour, label=f"{name}: fit to {m} points")
     ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
     ax.set_ylim(1e-3, 10.0)
-    style.finish(ax, x=r"$\gamma s$ of the target", y="relative RMSE on new pairs", legend=None)
+    style.finish(
+        ax, x=r"rate $\gamma s$ of the target kernel", y="relative RMSE on new pairs", legend=None,
+        title="error on a Gaussian target",
+    )  # fmt: skip
     style.legend_below(ax, 1)
 
 
@@ -70,9 +73,9 @@ def ellipses(m):
     K = ellipse(X, X)
     scaled = hyper_kernels(reach=64.0, scales=difference_scales(X, K))
     return {
-        "target": ellipse,
-        "ladder, wide reach": _learned(hyper_kernels(reach=64.0), X, K),
-        "ladder, column scales": _learned(scaled, X, K),
+        "target kernel": ellipse,
+        "learned: ladder": _learned(hyper_kernels(reach=64.0), X, K),
+        "learned: ladder and column scales": _learned(scaled, X, K),
     }
 
 

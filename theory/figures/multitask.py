@@ -81,7 +81,7 @@ def rademacher(quick=False):
     axes[0].legend(loc="lower left", fontsize=8.5, frameon=False)
     figure.suptitle(
         "Kernels near $yy^\\top$: Rademacher complexity of the multi-task class, three Gaussian "
-        "kernels, two normal laws, $R=T$, $\\rho$ = 1.05 times the least squared distance",
+        "kernels, two normal distributions, $R=T$, $\\rho$ = 1.05 times the least squared distance",
         fontsize=11,
     )
     return figure

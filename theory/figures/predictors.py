@@ -33,7 +33,7 @@ class Risks(NamedTuple):
 
 
 def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
-    """Population risks of h_S for samples of each size, all centred on the sample."""
+    """Population risks of h_S for samples of each size, all centered on the sample."""
     rng = np.random.default_rng(random_state)
     y, p = law.labels, law.weights
     found = []
@@ -75,7 +75,7 @@ def predictor_risks(quick=False):
     _draw_regression(axes[1], law, sizes, found, rho, h)
     _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
     figure.suptitle(
-        "Predictors from alignment: two normal laws on the line at distance 3, Gaussian kernel, "
+        "Predictors from alignment: two normal distributions on the line at distance 3, Gaussian kernel, "
         rf"$\rho={rho:.3f}$",
         fontsize=11,
     )
@@ -102,7 +102,7 @@ def _draw_classification(ax, law, K, sizes, found, rho, h):
     _level(ax, g, r"Theorem 15: $1-\rho_u/R^2$", style.REPAIRED)
     _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
     _level(ax, predictors.classification_risk(law, h), r"$R(h^*)$", style.REFINED)
-    _band(ax, sizes, found.classification, style.BLACK, "$R(h_S)$: median, 90 % band")
+    _band(ax, sizes, found.classification, style.BLACK, "$R(h_S)$: median, 90% band")
     style.finish(ax, y=r"$\Pr[y\,h(x)<0]$", title="(a) Classification", legend=None)
     ax.set_ylim(0.04, 1.4)
     style.shade_vacuous(ax, 1.0, "shaded: vacuous")
@@ -119,7 +119,7 @@ def _draw_regression(ax, law, sizes, found, rho, h):
     _level(ax, predictors.regression_risk(law, h), r"$R(h^*)$", style.REFINED)
     scaled = promised.scaled_regression_risk(rho, energy)
     _level(ax, scaled, r"$R$ of the best multiple of $h^*$", style.INTERVAL)
-    _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90 % band")
+    _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90% band")
     title = "(b) Regression on the labels"
     style.finish(ax, y=r"$\mathrm{E}(y-h(x))^2$", title=title, legend=None)
     ax.set_ylim(0.18, 2.6)
@@ -133,7 +133,7 @@ def _draw_gaps(ax, law, h, sizes, found, coin):
     three = "three points, one with a coin for a label"
     _band(ax, sizes, coin.classification, style.RED, f"0/1 loss, {three}")
     _band(ax, sizes, coin.regression, style.GREEN, f"squared loss, {three}")
-    _band(ax, sizes, squared, style.BLUE, "squared loss, the normal laws")
+    _band(ax, sizes, squared, style.BLUE, "squared loss, the normal distributions")
     ax.plot(sizes, 1 / np.sqrt(sizes), color=style.GREY, linestyle=":", label=r"$1/\sqrt{m}$")
     title = r"(c) Is $h_S$ as good as $h^*$ up to $O(1/\sqrt{m})$?"
     style.finish(ax, y=r"$|R(h^*)-R(h_S)|$", title=title, legend=None)

@@ -22,7 +22,7 @@ _QUADRUPLES = 20_000
 
 
 class Ladder(NamedTuple):
-    """Ten Gaussians and the labels +-1 of two normal laws on the line at distance 2."""
+    """Ten Gaussians and the labels +-1 of two normal distributions on the line at distance 2."""
 
     law: FiniteDistribution
     kernels: np.ndarray
@@ -118,7 +118,7 @@ CURVE = Curve(
     lambda rho2, distance: rho2,
     "no weights lose more than the largest squared alignment",
     setting,
-    "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal laws on the line "
+    "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal distributions on the line "
     "at distance 2: rho2 is the largest squared alignment, distance is |v - v*|_D/V, by "
     "default for learned weights that are no larger than the best ones",
     least=4,
@@ -136,7 +136,7 @@ def learned_price(quick=False):
     for look, (name, values) in zip((style.CORRECTED, style.PRINTED), CURVE.values(m).items()):
         left.plot(m, values, label=name, **look)
     quantile = np.quantile(lost[..., 0], 0.95, axis=1)
-    left.plot(sizes, np.maximum(quantile, 1e-12), label="alignf: 95 % of samples", **style.OBSERVED)
+    left.plot(sizes, np.maximum(quantile, 1e-12), label="alignf: 95% of samples", **style.OBSERVED)
     style.finish(left, y=r"$\rho(v^*)^2-\rho(\hat v)_+^2$", title="What learned weights cost")
     style.shade_vacuous(left, level, "shaded: vacuous")
     for k, (look, name) in enumerate(((style.OBSERVED, "alignf"), (style.SECOND, "align"))):

@@ -73,7 +73,7 @@ def _draw_theorem_17(ax):
         ax.annotate(f"$\\lambda_0={lam0:g}$", place, fontsize=9.5, va="center", color="#444444")
     sizes = style.log_grid(10, 1e6, 14)
     found = constant_kernel_quantile(sizes, 100.0)
-    name = r"$K=1$, labels 0, 1 by a coin, $\lambda_0=100$: 95 % quantile"
+    name = r"$K=1$, labels 0, 1 by a coin, $\lambda_0=100$: 95% quantile"
     ax.plot(sizes, found, label=name, **style.OBSERVED)
     wrong = found > np.interp(sizes, m, values[100.0]["printed"])
     _mark_violations(ax, sizes, found, wrong)
@@ -119,7 +119,7 @@ def _draw_coin(ax):
     ax.plot(m, right, label="corrected", **style.CORRECTED)
     sizes = style.log_grid(10, 1e6, 14)
     found = coin_quantile(sizes, label)
-    ax.plot(sizes, found, label="exact 95 % quantile", **style.OBSERVED)
+    ax.plot(sizes, found, label="exact 95% quantile", **style.OBSERVED)
     wrong = found > np.interp(sizes, m, printed)
     _mark_violations(ax, sizes, found, wrong)
     title = (

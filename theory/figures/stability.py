@@ -96,7 +96,7 @@ def two_stage(quick=False):
         (
             mixture_change(style.log_grid(8, 60 if quick else 400, 8), 2 if quick else 25),
             1 / np.sqrt(0.1),
-            "(c) alignf, three Gaussian kernels, two normal\nlaws, one label flipped, "
+            "(c) alignf, three Gaussian kernels, two normal\ndistributions, one label flipped, "
             "$\\lambda_0=0.1$",
         ),
     )
@@ -189,7 +189,7 @@ def lkrr_mixture_change(sizes, pairs, lam0=0.1) -> Change:
 
 
 def lkrr_stability(quick=False):
-    """L2-regularised learning of the kernel: observed change, proposition 3 and its correction."""
+    """L2-regularized learning of the kernel: observed change, proposition 3 and its correction."""
     top = 40 if quick else 300
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
     labels = "Proposition 3 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
@@ -213,14 +213,14 @@ def lkrr_stability(quick=False):
         (
             lkrr_mixture_change(style.log_grid(8, top, 6), 2 if quick else 20),
             np.sqrt(three / 0.1),
-            "(c) three Gaussian kernels, two normal laws,\none label flipped, $\\Lambda=1$, "
+            "(c) three Gaussian kernels, two normal distributions,\none label flipped, $\\Lambda=1$, "
             "$\\lambda_0=0.1$",
         ),
     )
     for ax, (found, level, title) in zip(axes, panels):
         _draw_change(ax, found, level, title, labels)
     figure.suptitle(
-        "L2-regularised learning of the kernel: change of the predictor when one of $m$ points is "
+        "L2-regularized learning of the kernel: change of the predictor when one of $m$ points is "
         "exchanged",
         fontsize=11,
     )

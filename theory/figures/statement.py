@@ -51,7 +51,7 @@ def _draw_ends(ax, ends, value):
     )  # fmt: skip
     ax.set_xlim(sizes[0] / 1.5, sizes[-1] * 1.5)
     style.finish(
-        ax, x="held-out samples $m$", y="centred alignment", title="(a) Interval", log="x",
+        ax, x="held-out samples $m$", y="centered alignment", title="(a) Interval", log="x",
         legend=None,
     )  # fmt: skip
     ax.set_ylim(-0.02, 1.1)

@@ -88,7 +88,7 @@ def _decades(axis):
 
 def legend_below(ax, columns=1, **options):
     """A legend under the panel, where it hides nothing."""
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.13)}
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
     ax.legend(**place, ncols=columns, fontsize=9, frameon=False, columnspacing=1.2, **options)
 
 

@@ -273,18 +273,21 @@ def tests(out, losses):
     return every
 
 
-def draw(every, models):
+def draw(every, matrices):
     """The rank diagram and the alignments of figure 1."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.0, 8.5))
+    # A matrix of equal values, like that of landmine, needs no picture.
+    shown = {name: A for name, A in matrices.items() if np.ptp(A) > 0.05}
+    figure = Figure(figsize=(11.0, 8.5 if shown else 3.4))
     figure.set_layout_engine("constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=(2, 3))
+    top, bottom = figure.subfigures(2, 1, height_ratios=(2, 3)) if shown else (figure, None)
     title = "Average ranks over the tasks (1 is best)"
     critical_difference_diagram(every, title=title, ax=top.subplots())
-    for ax, (name, model) in zip(bottom.subplots(1, 2), models.items()):
-        image = ax.imshow(model.alignment_matrix_, vmin=0.0, vmax=1.0, cmap="viridis")
-        ax.set_title(f"{name}: kernel of a task (rows) with\nneighbourhood kernel of a task")
+    panels = bottom.subplots(1, len(shown), squeeze=False)[0] if shown else []
+    for ax, (name, A) in zip(panels, shown.items()):
+        image = ax.imshow(A, vmin=0.0, vmax=1.0, cmap="viridis")
+        ax.set_title(f"{name}: kernel of a task (rows) with\nneighborhood kernel of a task")
         ax.set_xlabel("task")
         ax.set_ylabel("task")
         for axis in (ax.xaxis, ax.yaxis):
@@ -324,10 +327,10 @@ def main(argv=None):
             f"with others' {others.mean():.3f} ({others.min():.3f} to {others.max():.3f})."
         )
     out.say(
-        "In the consistent model such alignments say nothing: Khat = K - (beta / eta) P(I) is as",
-        "near to K as eta is large, and eta changes no prediction (here eta = 4 beta).",
+        "In the consistent model such alignments carry no information: Khat = K - (beta / eta)",
+        "P(I) is as near to K as eta is large, and eta changes no prediction (here eta = 4 beta).",
     )
-    out.write(draw(every, models))
+    out.write(draw(every, {name: model.alignment_matrix_ for name, model in models.items()}))
     return means
 
 
