@@ -124,7 +124,7 @@ def _krr(m, delta, label_bound, kappa, lam0):
 
 @cache
 def mixture():
-    """The mixture of the examples: two normal distributions in the plane at distance 2, labels +-1."""
+    """The mixture of the examples: two normal distributions at distance 2 in the plane."""
     return GaussianMixture(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]))
 
 
@@ -246,8 +246,8 @@ _LIST = (
         "the expectation lies in [0, 1]",
         _variance_setting,
         "theta = E[K_c K'_c] and variance = Var h for K >= 0, in units of R^2 R'^2, by default "
-        "those of the Gaussian kernel of bandwidth 1 and the labels +-1 of two normal distributions in the "
-        "plane at distance 2; D' where the estimate of the variance is right",
+        "those of the Gaussian kernel of bandwidth 1 and the labels +-1 of two normal "
+        "distributions in the plane at distance 2; D' where the estimate of the variance is right",
         least=4,
     ),
     Curve(

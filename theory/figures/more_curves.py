@@ -20,8 +20,8 @@ BETTING = (1.0, 0.996, 0.903, 0.545, 0.346, 0.233, 0.152)
 RATIO = (1.0, 1.0, 0.935, 0.638, 0.343, 0.222)
 OWN_SAMPLE = (0.924, 0.746, 0.610, 0.478, 0.385, 0.356, 0.309)
 _SIMULATED = (
-    "simulated at delta = 0.05 for the Gaussian kernel of bandwidth 1 and two normal distributions in the "
-    "plane at distance 2, whatever delta is given"
+    "simulated at delta = 0.05 for the Gaussian kernel of bandwidth 1 and two normal "
+    "distributions in the plane at distance 2, whatever delta is given"
 )
 
 

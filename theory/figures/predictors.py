@@ -75,8 +75,8 @@ def predictor_risks(quick=False):
     _draw_regression(axes[1], law, sizes, found, rho, h)
     _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
     figure.suptitle(
-        "Predictors from alignment: two normal distributions on the line at distance 3, Gaussian kernel, "
-        rf"$\rho={rho:.3f}$",
+        "Predictors from alignment: two normal distributions on the line at distance 3, "
+        rf"Gaussian kernel, $\rho={rho:.3f}$",
         fontsize=11,
     )
     return figure

@@ -118,8 +118,8 @@ CURVE = Curve(
     lambda rho2, distance: rho2,
     "no weights lose more than the largest squared alignment",
     setting,
-    "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal distributions on the line "
-    "at distance 2: rho2 is the largest squared alignment, distance is |v - v*|_D/V, by "
+    "ten Gaussians, bandwidths 2^-5 to 2^4, and the labels +-1 of two normal distributions on "
+    "the line at distance 2: rho2 is the largest squared alignment, distance is |v - v*|_D/V, by "
     "default for learned weights that are no larger than the best ones",
     least=4,
 )

@@ -213,8 +213,8 @@ def lkrr_stability(quick=False):
         (
             lkrr_mixture_change(style.log_grid(8, top, 6), 2 if quick else 20),
             np.sqrt(three / 0.1),
-            "(c) three Gaussian kernels, two normal distributions,\none label flipped, $\\Lambda=1$, "
-            "$\\lambda_0=0.1$",
+            "(c) three Gaussian kernels, two normal\ndistributions, one label flipped, "
+            "$\\Lambda=1$, $\\lambda_0=0.1$",
         ),
     )
     for ax, (found, level, title) in zip(axes, panels):

@@ -61,12 +61,17 @@ fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 colors = "#999999", "#E69F00", "#009E73", "#555555", "#0072B2"
 for k, (name, row) in enumerate(zip(choices, rmse.mean(axis=2))):
     style = ("--" if k == 4 else "-") + "os^Dv"[k]
-    ax.plot(sizes, row, style, color=colors[k], label=name)
+    ax.plot(
+        sizes, row, style, color=colors[k], label=name, markerfacecolor="none" if k == 4 else None
+    )
 ax.axhline(physics, color="#222222", linewidth=0.8, linestyle=":")
-ax.annotate("molecular dynamics, no data", (sizes[0], physics + 0.03), fontsize=9)
-ax.set(xscale="log", xlabel="training molecules", ylabel="RMSE on others, kcal/mol")
+ax.annotate(
+    "molecular dynamics, without training data", (sizes[-1], physics + 0.05), fontsize=9, ha="right"
+)
+ax.set(xscale="log", xlabel="training molecules", ylabel="RMSE on new molecules, kcal/mol")
 ax.set_title("Hydration free energy from fingerprints")
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()
 ax.spines[["top", "right"]].set_visible(False)
-ax.legend(frameon=False, fontsize=9)
+ax.set_ylim(0.0, None)
+ax.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0.0, 0.02), ncols=2)
