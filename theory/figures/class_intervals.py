@@ -178,7 +178,7 @@ def _draw_lengths(ax, quick):
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", labelsize=8.5)
     title = (
-        f"(b) Mean length on ten distributions; misses: closed form {misses[0]}, "
+        f"(b) Mean length on ten distributions\nmisses: closed form {misses[0]}, "
         f"betting {misses[1]} of {samples:,}"
     )
     style.finish(ax, x="length of the interval", y="", title=title, log="", legend=None)
