@@ -468,8 +468,8 @@ class MKLClassifier(KernelClassifier):
     Many labels. y of shape (m, c) with 0 and 1, as scikit-learn's label indicators, is fitted with
     one kernel for all labels, aligned with ``YY'`` of the centered columns of y, and a machine for
     each label. Kernels of labels that are 1 for about half of the samples weigh most there;
-    ``per_label=True`` learns a kernel for each. A label that is constant needs no machine and is
-    predicted as it is. ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds,
+    ``per_label=True`` learns a kernel for each. A constant label needs no model, and its value is
+    predicted. ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds,
     intervals and contributions are for one label.
 
     Centering. The SVM is trained on the uncentered Gram matrix. Since its dual coefficients sum to
