@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from time import monotonic, sleep
+from urllib.parse import quote
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _SECONDS = 60
@@ -170,6 +171,42 @@ def page_faults(browser, folder, name):
     browser.open((folder / name).as_uri())
     found = browser.value(_SETTLE) or []
     return [f"{name}: in the browser: {words}" for words in [*_errors(browser.events), *found]]
+
+
+# Queries that people type, and a page that has to be among the first three results.
+QUERIES = {
+    "missing values": "guide/missing-tables",
+    "imputation": "guide/missing-tables",
+    "multi-view": "guide/tables",
+    "multi-omics": "guide/tables",
+    "multiple kernel learning": "guide/index",
+    "categorical": "guide/which-estimator",
+    "large scale": "guide/many-samples",
+    "probabilities": "guide/error-bars",
+    "feature importance": "guide/reading-weights",
+    "banded ridge": "guide/many-targets",
+}
+_RESULTS = """(() => {
+  const summary = document.querySelector(".search-summary");
+  if (!summary || !/[0-9]/.test(summary.textContent)) return "";
+  const found = [...document.querySelectorAll("#search-results ul.search li a:first-child")];
+  return found.slice(0, 3).map((e) => e.getAttribute("href")).join(" ");
+})()"""
+
+
+def query_faults(browser, folder):
+    """Each of `QUERIES` has to find its page among the first three results."""
+    if not (folder / "search.html").is_file():
+        return []
+    faults = []
+    for query, page in QUERIES.items():
+        browser.open(f"{(folder / 'search.html').as_uri()}?q={quote(query)}")
+        until = monotonic() + _SECONDS
+        while not (found := browser.value(_RESULTS)) and monotonic() < until:
+            sleep(0.1)
+        if f"{page}.html" not in found:
+            faults.append(f"search.html: {query!r} finds {found or 'nothing'}, not {page} first")
+    return faults
 
 
 def search_faults(browser, folder, word="alignment"):

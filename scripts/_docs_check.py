@@ -131,7 +131,7 @@ def check_site(folder):
 
 def open_site(folder):
     """What Chromium finds wrong when it opens every page; nothing where there is none."""
-    from _docs_browser import Browser, find_chromium, page_faults, search_faults
+    from _docs_browser import Browser, find_chromium, page_faults, query_faults, search_faults
 
     folder, chromium = Path(folder).resolve(), find_chromium()
     if chromium is None:
@@ -141,7 +141,7 @@ def open_site(folder):
         faults = [
             fault for name in read_site(folder) for fault in page_faults(browser, folder, name)
         ]
-        return faults + search_faults(browser, folder)
+        return faults + search_faults(browser, folder) + query_faults(browser, folder)
 
 
 if __name__ == "__main__":

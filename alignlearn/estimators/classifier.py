@@ -377,9 +377,9 @@ class MKLClassifier(KernelClassifier):
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. "svm": where
-        the Gram matrix does not fit, or few samples become support vectors, its rows are computed
-        when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
+        where the Gram matrix does not fit, or few samples become support vectors, its rows are
+        computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
         Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.

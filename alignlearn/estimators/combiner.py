@@ -30,12 +30,30 @@ class KernelCombiner(FrameOutput, KernelLearner):
 
     Parameters
     ----------
-    kernels, weighting, normalize
-        As in `MKLClassifier`.
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
+    weighting : str or object, default "alignf"
+        Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
+        "align-lq", or an object with a method ``solve(statistics)``. Unsupervised: "consensus",
+        "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`. By margins of
+        one solution: "easymkl", see `EasyMKL`. One-stage,
+        holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with default parameters, or an
+        object such as `LKRR` with a method ``solve_grams``. The weights keep the scale of their
+        problem.
     center : bool, default True
         Center the Gram matrices at the means of the training samples.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
 
     Attributes
     ----------

@@ -30,23 +30,33 @@ class OneClassMKL(OutlierDetector, KernelLearner):
 
     Parameters
     ----------
-    kernels, normalize, unbiased
-        As in `MKLClassifier`.
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
     weighting : str or object, default "uniform"
         "uniform": equal weights. "max-entropy": the combination of the most evenly spread spectrum.
         "consensus": that which agrees most with all kernels. "structure": sparse weights that keep
-        neighbourhoods. See `MaxEntropy`, `Consensus` and `Structure`; or an object with a method
+        neighborhoods. See `MaxEntropy`, `Consensus` and `Structure`; or an object with a method
         ``solve(statistics)`` whose attribute ``needs_target`` is False.
     nu : float, default 0.5
         In (0, 1]: at most this share of the training samples is outside, and at least this share
         are support vectors.
     memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
-        Gram matrix does not fit, its rows are computed when the solver needs them.
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. Where
+        the Gram matrix does not fit, its rows are computed when the solver needs them.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
     tol : float, default 1e-3
         Largest KKT violation, in units of the scores.
     max_iter : int, optional
-        Most two-variable steps.
+        Maximum number of two-variable steps.
 
     Attributes
     ----------

@@ -299,8 +299,24 @@ class MKLRegressor(KernelRegressor):
 
     Parameters
     ----------
-    kernels, weighting, normalize
-        As in `MKLClassifier`.
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
+    weighting : str or object, default "alignf"
+        Two-stage, from streamed alignment: "uniform", "align", "alignf", "alignf-linear",
+        "align-lq", or an object with a method ``solve(statistics)``. Unsupervised: "consensus",
+        "max-entropy" and "structure", see `Consensus`, `MaxEntropy` and `Structure`. By margins of
+        one solution: "easymkl", see `EasyMKL`. One-stage,
+        holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's alpha, C and
+        epsilon, or an object such as `LKRR` with a method ``solve_grams``. The model is
+        then trained on the resulting kernel, whose weights keep the scale of their problem.
     alpha : float, default 1.0
         "krr": regularization added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).
@@ -315,21 +331,43 @@ class MKLRegressor(KernelRegressor):
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
-        Bytes for kernel values, or a text such as "2GB"; None is half of what is free. Where the
-        Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual of
-        1e-8, and "svr" from rows that are computed when they are needed.
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. Where
+        the Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual
+        of 1e-8, and "svr" from rows that are computed when they are needed.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
     tol : float, default 1e-3
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
-        Most steps of "svr" and "nystrom".
-    random_state
-        As in `MKLClassifier`.
+        Maximum number of steps of "svr" and "nystrom".
+    random_state : int, numpy.random.Generator or None
+        Seed of the samples that "nystrom" draws. None means the seed 0, so results are
+        reproducible.
 
     Attributes
     ----------
-    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, coef_, n_features_in_, feature_names_in_
-        As in `MKLClassifier`, with the targets in place of labels.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVR(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centered alignment of the learned and of the uniform combination with the targets.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    coef_ : ndarray of shape (n_features, c)
+        Where the kernel is a FeatureWeighted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
     support_ : ndarray of shape (n_support,)
         For "krr" all training samples; for "svr" those that are support vectors of some column.
     dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
