@@ -43,6 +43,8 @@ class _Several(Kernel):
     def columns_as_numbers(self, n):
         return set().union(*(k.columns_as_numbers(n) for k in self.kernels))
 
+    reads_packed = property(lambda self: any(k.reads_packed for k in self.kernels))
+
     def columns_as_sets(self, n):
         return set().union(*(k.columns_as_sets(n) for k in self.kernels))
 
@@ -207,6 +209,8 @@ class Unary(Kernel):
 
     def columns_as_numbers(self, n):
         return self.kernel.columns_as_numbers(n)
+
+    reads_packed = property(lambda self: self.kernel.reads_packed)
 
     def columns_as_sets(self, n):
         return self.kernel.columns_as_sets(n)

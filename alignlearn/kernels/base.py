@@ -55,7 +55,7 @@ def kernel_samples(name, X, kernels):
     TypeError
         X is sparse, and a kernel does not accept sparse samples.
     """
-    X = _from_bit_strings(name, X, kernels)
+    X = _unpacked(name, _from_bit_strings(name, X, kernels), kernels)
     refuse_packed(name, X, kernels)
     if not is_sparse(X):
         vectors = any(k.needs_vectors for k in kernels)
@@ -95,6 +95,27 @@ def _from_bit_strings(name, X, kernels):
     return codes.reshape(len(texts), -1).astype(np.float64)
 
 
+def _unpacked(name, X, kernels):
+    """Columns of 0 and 1 of bytes of ``np.packbits``, where a kernel is for these; else X itself.
+
+    Raises
+    ------
+    TypeError
+        A data frame or sparse matrix of bytes, whose columns are no features.
+    """
+    if not any(kernel.reads_packed for kernel in kernels) or is_sparse(X):
+        return X
+    if hasattr(X, "columns"):
+        raise TypeError(
+            f"{name} is a data frame, whose columns packed=True would not read as features; "
+            f"accepted: the array of bytes, such as {name}.to_numpy()."
+        )
+    X = X if hasattr(X, "shape") or not is_sequence(X) else np.asarray(X)
+    if len(getattr(X, "shape", ())) != 2 or not _is_byte(getattr(X, "dtype", None)):
+        return X
+    return np.unpackbits(as_array(name, X), axis=1).astype(np.float64)
+
+
 def _with_codes(name, X, kernels):
     """Replace strings in categorical columns of X by numbers, if there are any."""
     X = X if hasattr(X, "shape") or not is_sequence(X) else as_array(name, X)
@@ -126,10 +147,12 @@ def refuse_packed(name, X, kernels, before=0, total=None):
         return
     found = X.tocsc()[:, packed].data if is_sparse(X) else as_array(name, X)[:, packed]
     if found.size and found.max() > 1:
+        how = f"np.unpackbits({name}, axis=1)"
+        how = how if total else f"Tanimoto(packed=True) or {how}"
         raise ValueError(
             f"{name} holds bytes (uint8) up to {int(found.max())} where the kernel tanimoto "
-            f"expects 0 and 1; accepted: np.unpackbits({name}, axis=1) for bits of "
-            f"np.packbits, or {name}.astype(float) for counts."
+            f"expects 0 and 1; accepted: {how} for bits of np.packbits, or {name}.astype(float) "
+            "for counts."
         )
 
 
@@ -455,6 +478,11 @@ class Kernel(Described, Versioned, ABC):
     def columns_as_numbers(self, n):
         """Column numbers below n that are read as numbers, not only compared for equality."""
         return set(range(n)) if self.needs_vectors else set()
+
+    @property
+    def reads_packed(self):
+        """Whether bytes of samples hold eight columns each."""
+        return False
 
     def columns_as_sets(self, n):
         """The columns, numbers below n, that encode sets by 0 and 1."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
@@ -43,6 +43,7 @@ class Columns(Unary):
 
     columns: tuple = ()
     name: str | None = None
+    _labels: tuple | None = field(default=None, init=False, repr=False, compare=False)
 
     is_exponential = property(attrgetter("kernel.is_exponential"))
     rate = property(attrgetter("kernel.rate"))
@@ -72,6 +73,8 @@ class Columns(Unary):
         run = self._slice
         if self.name is not None:
             shown = self.name
+        elif self._labels is not None:
+            shown = f"[{listed(self._labels, _IN_A_LABEL, show=str)}]"
         elif run is None:
             shown = f"[{listed(self.columns, _IN_A_LABEL)}]"
         else:
@@ -90,13 +93,22 @@ class Columns(Unary):
         if self._named:
             self.resolve_names(None)
         kernel = self.kernel.resolve(select_columns(X, self.columns), weight)
-        return Columns(kernel, self.columns, self.name)
+        return self._with(kernel)
+
+    def _with(self, kernel):
+        """These columns with another kernel, and the names that they have in a data frame."""
+        found = Columns(kernel, self.columns, self.name)
+        object.__setattr__(found, "_labels", self._labels)
+        return found
 
     def resolve_names(self, names):
         columns = column_numbers("Columns", self.columns, names)
         inside = names is not None and max(columns) < len(names)
         inner = some_names(names, columns) if inside else None
-        return Columns(self.kernel.resolve_names(inner), columns, self.name)
+        found = Columns(self.kernel.resolve_names(inner), columns, self.name)
+        labels = self._labels if inner is None else tuple(inner)
+        object.__setattr__(found, "_labels", labels)
+        return found
 
     def added_columns(self, n):
         inner = self.kernel.added_columns(len(self.columns))
@@ -105,6 +117,15 @@ class Columns(Unary):
     def columns_as_numbers(self, n):
         inner = self.kernel.columns_as_numbers(len(self.columns))
         return {self.columns[k] for k in inner if k < len(self.columns)}
+
+    @property
+    def reads_packed(self):
+        if self.kernel.reads_packed:
+            raise ValueError(
+                f"{self}: packed=True unpacks all of X, and goes with no columns or tables; "
+                "accepted: np.unpackbits(bytes, axis=1) as the table, without packed=True."
+            )
+        return False
 
     def columns_as_sets(self, n):
         return {self.columns[k] for k in self.kernel.columns_as_sets(len(self.columns))}
@@ -119,7 +140,7 @@ class Columns(Unary):
 
     def unit_form(self):
         unit = self.kernel.unit_form()
-        return None if unit is None else Columns(unit, self.columns, self.name)
+        return None if unit is None else self._with(unit)
 
     def gradient(self):
         # A column selected twice would need the sum of two derivatives.

@@ -10,13 +10,14 @@ are lost.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from alignlearn.engine import formulas
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import entry_sums, squared_norms
-from alignlearn.validation import is_sparse
+from alignlearn.validation import check_flag, is_sparse
 
 from .base import Kernel, named
 from .gradients import GradientTerm
@@ -71,8 +72,15 @@ class Tanimoto(_Overlap):
     1 for two zero samples, and 0 for a zero sample and a nonzero one.
 
     Strings of bits, such as "0110", are read as columns. Bytes (uint8) above 1 raise an error,
-    since they may be bits of ``np.packbits``. ``np.unpackbits(X, axis=1)`` unpacks these; counts
-    are accepted in any other dtype.
+    since they may be bits of ``np.packbits``; counts are accepted in any other dtype.
+
+    Parameters
+    ----------
+    packed : bool, default False
+        Whether bytes (uint8) hold eight columns each, as ``np.packbits(bits, axis=1)`` makes them.
+        All of X is unpacked then, also for other kernels on X, and has 8 features for each byte;
+        the bits that fill the last byte are 0 and change no value. Samples of other dtypes are not
+        packed. A table of several needs ``np.unpackbits(table, axis=1)`` instead.
 
     Notes
     -----
@@ -90,13 +98,26 @@ class Tanimoto(_Overlap):
     array([[0.5, 0. ]])
     >>> Tanimoto()(["1101"], ["0111", "0000"])  # strings of bits
     array([[0.5, 0. ]])
+    >>> import numpy as np
+    >>> Tanimoto(packed=True)(*(np.packbits(b, axis=1) for b in ([[1, 1, 0, 1]], [[0, 1, 1, 1]])))
+    array([[0.5]])
     """
+
+    packed: bool = False
 
     _primitive = ops.INNER_PRODUCT
     _size = staticmethod(squared_norms)
 
+    def __post_init__(self):
+        check_flag("packed", self.packed)
+
     def __str__(self):
         return "tanimoto"
+
+    reads_packed = property(attrgetter("packed"))
+
+    def __repr__(self):
+        return f"Tanimoto({'packed=True' if self.packed else ''})"
 
     def columns_as_sets(self, n):
         return set(range(n))

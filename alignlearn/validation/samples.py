@@ -54,6 +54,20 @@ def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
     return X
 
 
+def _refuse_ragged(name, X):
+    """Raise for lists of rows of different lengths, and name the first row that differs."""
+    if not isinstance(X, (list, tuple)) or not X:
+        return
+    lengths = [len(row) if is_sequence(row) else None for row in X]
+    other = next((i for i, n in enumerate(lengths) if n != lengths[0]), None)
+    if other is not None and None not in (lengths[0], lengths[other]):
+        raise ValueError(
+            f"{name} has rows of different lengths: row 0 has {lengths[0]} values and row {other} "
+            f"has {lengths[other]}; accepted: rows of one length, with NaN for missing values "
+            "where the estimator takes them."
+        )
+
+
 def _check_shape(name, shape):
     """Two dimensions, at least one row and one column."""
     if len(shape) != 2:
@@ -269,6 +283,7 @@ def as_array(name, X):
             remember(found, given)
         return found
     except ValueError as error:
+        _refuse_ragged(name, X)
         raise ValueError(f"{name} must be a matrix (n_samples, n_features): {error}.") from None
 
 

@@ -304,3 +304,39 @@ def test_strings_of_bits_are_columns():
         al.Tanimoto()(["01", "0a"])
     with pytest.raises((ValueError, TypeError)):
         al.Gaussian(0.5)(texts)
+
+
+@pytest.mark.parametrize("d", [64, 61])
+def test_packed_bits_are_an_argument(d):
+    bits = BITS[:, :d]
+    packed, kernel = np.packbits(bits, axis=1), Tanimoto(packed=True)
+    expected = tanimoto(bits, bits).astype(float)
+    for given in (packed, list(packed)):
+        assert_allclose(kernel(given), expected, rtol=1e-12)
+    assert_allclose(kernel(packed[:4], packed), expected[:4], rtol=1e-12)
+    assert_allclose((0.5 * kernel + kernel)(packed), 1.5 * expected, rtol=1e-12)
+    assert_allclose(kernel.diag(packed), 1.0)
+    y = bits[:, 0] ^ bits[:, 1]
+    model = al.MKLClassifier([kernel, Gaussian(0.1)]).fit(packed[:20], y[:20])
+    assert model.n_features_in_ == 64
+    straight = al.MKLClassifier([Tanimoto(), Gaussian(0.1)]).fit(bits[:20].astype(float), y[:20])
+    found = model.decision_function(packed[20:])
+    assert_allclose(found, straight.decision_function(bits[20:].astype(float)), atol=1e-9)
+    again = pickle.loads(pickle.dumps(model))
+    assert_allclose(again.decision_function(packed[20:]), found)
+    search = al.MKLClassifierCV([kernel], Cs=[1.0, 10.0], cv=2).fit(packed, y)
+    assert search.predict(packed).shape == (30,)
+    assert repr(kernel) == "Tanimoto(packed=True)"
+    assert repr(Tanimoto()) == "Tanimoto()"
+
+
+def test_what_packed_does_not_go_with():
+    kernel = Tanimoto(packed=True)
+    with pytest.raises(TypeError, match=r"data frame.*X.to_numpy\(\)"):
+        al.MKLClassifier([kernel]).fit(pd.DataFrame(PACKED), LABELS)
+    with pytest.raises(ValueError, match="no columns or tables"):
+        Columns(kernel, [0, 1])(PACKED)
+    with pytest.raises(ValueError, match=r"accepted: np.unpackbits\(table 'a', axis=1\)"):
+        al.MKLClassifier({"a": kernel, "b": "rbf"}).fit(TWO, LABELS)
+    with pytest.raises((TypeError, ValueError), match="packed"):
+        Tanimoto(packed="yes")
