@@ -24,7 +24,8 @@ class CVScoreDisplay:
     values : ndarray of shape (n,)
         Ascending.
     scores : dict of str to ndarray of shape (n_splits, n)
-        Scores of every weight rule, or every method of a strategy; NaN if a fold was not tried.
+        Scores of every weight rule, or every method of a strategy; NaN if a fold was not tried. Of
+        a value that several levels of a search tried those on most samples.
     best : (str, float)
         The selected rule or method, and value.
     score_name : str
@@ -88,13 +89,15 @@ class CVScoreDisplay:
         )
         every = np.array([results[f"split{t}_test_score"] for t in range(n_splits)])
         distinct, scores = np.unique(values), {}
+        sizes = np.asarray(results.get("n_samples", np.zeros(values.size)))
         for number, rule in enumerate(_in_order(rules)):
             mine = np.array([_same(rule, other) for other in rules])
-            order = np.flatnonzero(mine)[np.argsort(values[mine], kind="stable")]
-            keep = np.unique(values[order], return_index=True)[1]
             name = _rule_name(rule)
             name = f"{name} ({number})" if name in scores else name
-            scores[name] = every[:, order[keep]]
+            scores[name] = np.full((n_splits, distinct.size), np.nan)
+            # Of a value that several levels tried the scores on most samples, which are later.
+            for row in np.flatnonzero(mine)[np.argsort(sizes[mine], kind="stable")]:
+                scores[name][:, np.searchsorted(distinct, values[row])] = every[:, row]
             if mine[estimator.best_index_]:
                 best = name, float(values[estimator.best_index_])
         default = "accuracy" if parameter == "C" and hasattr(estimator, "classes_") else "score"
@@ -125,7 +128,9 @@ class CVScoreDisplay:
         k = int(np.flatnonzero(self.values == value)[0])
         point = {"markersize": 15, "markerfacecolor": "none", "markeredgecolor": "#222222"}
         label = f"chosen: {self.parameter} = {value:.3g}"
-        ax.plot(at[k], self.scores[name][:, k].mean(), "o", linestyle="none", label=label, **point)
+        ax.plot(
+            at[k], np.nanmean(self.scores[name][:, k]), "o", linestyle="none", label=label, **point
+        )
         ax.set_xticks(*ticks)
         n = len(next(iter(self.scores.values())))
         folds = f"mean and standard deviation over {n} folds" if n > 1 else "one score"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
@@ -43,7 +43,7 @@ class Columns(Unary):
 
     columns: tuple = ()
     name: str | None = None
-    _labels: tuple | None = field(default=None, init=False, repr=False, compare=False)
+    _labels = None  # names of the columns in a data frame, which are only shown
 
     is_exponential = property(attrgetter("kernel.is_exponential"))
     rate = property(attrgetter("kernel.rate"))
@@ -97,18 +97,19 @@ class Columns(Unary):
 
     def _with(self, kernel):
         """These columns with another kernel, and the names that they have in a data frame."""
-        found = Columns(kernel, self.columns, self.name)
-        object.__setattr__(found, "_labels", self._labels)
-        return found
+        return Columns(kernel, self.columns, self.name)._shown_as(self._labels)
+
+    def _shown_as(self, labels):
+        if labels is not None:
+            object.__setattr__(self, "_labels", labels)
+        return self
 
     def resolve_names(self, names):
         columns = column_numbers("Columns", self.columns, names)
         inside = names is not None and max(columns) < len(names)
         inner = some_names(names, columns) if inside else None
         found = Columns(self.kernel.resolve_names(inner), columns, self.name)
-        labels = self._labels if inner is None else tuple(inner)
-        object.__setattr__(found, "_labels", labels)
-        return found
+        return found._shown_as(self._labels if inner is None else tuple(inner))
 
     def added_columns(self, n):
         inner = self.kernel.added_columns(len(self.columns))

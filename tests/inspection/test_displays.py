@@ -263,3 +263,19 @@ def test_scores_of_candidates_that_were_dropped_are_drawn_where_they_were_tried(
     for line in display.lines_[:-1]:
         assert np.isfinite(line.get_ydata()).all()
     display.figure_.savefig(tmp_path / "scores.png")
+
+
+def test_scores_of_a_search_on_several_levels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2050, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    model = al.MKLClassifierCV(Cs=[0.1, 1.0, 10.0, 100.0]).fit(X, y)
+    results = model.cv_results_
+    assert (results["rung"] >= 0).any()  # some candidates were dropped
+    display = al.CVScoreDisplay.from_estimator(model)
+    assert set(display.scores) == set(results["param_method"])
+    (chosen,) = (line for line in display.ax_.get_lines() if "chosen" in line.get_label())
+    assert chosen.get_ydata()[0] == pytest.approx(model.best_score_)
+    for line, scores in zip(display.lines_, display.scores.values()):
+        tried = np.isfinite(scores).any(axis=0)
+        assert np.array_equal(line.get_ydata(), np.nanmean(scores[:, tried], axis=0))
