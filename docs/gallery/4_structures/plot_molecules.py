@@ -65,9 +65,7 @@ for k, (name, row) in enumerate(zip(choices, rmse.mean(axis=2))):
         sizes, row, style, color=colors[k], label=name, markerfacecolor="none" if k == 4 else None
     )
 ax.axhline(physics, color="#222222", linewidth=0.8, linestyle=":")
-ax.annotate(
-    "molecular dynamics, without training data", (sizes[-1], physics + 0.05), fontsize=9, ha="right"
-)
+ax.annotate("molecular dynamics, without training data", (sizes[0], physics - 0.18), fontsize=9)
 ax.set(xscale="log", xlabel="training molecules", ylabel="RMSE on new molecules, kcal/mol")
 ax.set_title("Hydration free energy from fingerprints")
 ax.set_xticks(sizes, sizes)
