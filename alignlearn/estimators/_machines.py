@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from alignlearn.machines.choice import Sizes, choose, matrix_fits
-from alignlearn.machines.feature_space import WeightedFeatures
+from alignlearn.machines.feature_space import WeightedFeatures, fit_ridge
+from alignlearn.machines.iterative_ridge import ridge_on_matrix, ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centers_count, choose_centers
 from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidge
@@ -37,6 +38,36 @@ def _completed_matrices(machine, paired, source, memory):
             "size, or fewer samples."
         )
     return source.n_matrices
+
+
+def train_ridge(ridge, on, combination, y, memory, weight=None):
+    """Fit a `KernelRidge` on what `choose` has chosen; its coefficients in linear features.
+
+    Parameters
+    ----------
+    ridge : KernelRidge
+    on : {"features", "iterations", "matrix", "products"}
+    combination : Combination
+    y : ndarray of shape (m,) or (m, c)
+    memory : int
+    weight : ndarray of shape (m,), optional
+        Default: as in the combination.
+
+    Returns
+    -------
+    ndarray of shape (n_features, c), or None
+        For "features".
+    """
+    weight = combination.weight if weight is None else weight
+    if on == "features":
+        return fit_ridge(ridge, combination, y, weight)
+    if on == "iterations":
+        ridge_on_matrix(ridge, combination, y, weight=weight)
+    elif on == "matrix":
+        ridge.fit(combination.gram(), y, weight, check=False, overwrite=True)
+    else:
+        ridge_without_matrix(ridge, combination, y, memory, weight=weight)
+    return None
 
 
 def machine_note(chosen, n_support, n_samples):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.machines import SupportVectorClassifier
+from alignlearn.machines import LeastSquaresClassifier, SupportVectorClassifier
 from alignlearn.machines.choice import Sizes, choose
 from alignlearn.machines.feature_space import WeightedFeatures, fit_classifier
 from alignlearn.machines.gram_rows import Pilot, row_cache
@@ -28,6 +28,7 @@ from ._machines import (
     linear_classifier,
     machine_note,
     nystrom_classifier,
+    train_ridge,
 )
 from .base import parameters, shared, svm_options
 from .learner import linear_coefficients
@@ -35,6 +36,9 @@ from .model import KernelModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+MACHINES = "auto", "svm", "krr", "dual-cd", "nystrom"
 
 
 class KernelClassifier(LabelScore, KernelModel):
@@ -366,14 +370,16 @@ class MKLClassifier(KernelClassifier):
         then trained on the resulting kernel, whose weights keep the scale of their problem.
     C : float, default 1.0
         Cost of margin violations, > 0; ``numpy.inf`` for a hard margin.
-    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
-        "svm": on all pairs of samples. "nystrom": the same problem in the span of the kernel at few
-        samples, solved to a duality gap of 1% as in `NystromSVC`; of precomputed kernels, also in a
-        file, it reads only the rows of these samples. "dual-cd": for kernels linear in the
-        features, without an intercept, by dual coordinate descent on these (less their means if
-        dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small
-        pilots predict few enough support vectors for the time and ``memory``. ``chosen_machine_``
-        and ``summary()`` name the choice.
+    machine : {"auto", "svm", "krr", "dual-cd", "nystrom"}, default "auto"
+        "svm": on all pairs of samples. "krr": regularized least-squares classification, which is
+        kernel ridge regression on labels of -1 and 1 with alpha = 1 / (2 C); it often ranks samples
+        better where classes are unbalanced or overlap. "nystrom": the problem of "svm" in the span
+        of the kernel at few samples, solved to a duality gap of 1% as in `NystromSVC`; of
+        precomputed kernels, also in a file, it reads only the rows of these samples. "dual-cd": for
+        kernels linear in the features, without an intercept, by dual coordinate descent on these
+        (less their means if dense) as in `LinearSVM`. "auto": "svm" up to 20,000 samples, and above
+        them where two small pilots predict few enough support vectors for the time and ``memory``.
+        ``chosen_machine_`` and ``summary()`` name the choice.
     n_centers : int, optional
         "nystrom": number of these samples; default 1000.
     memory : int, str or None, default None
@@ -430,8 +436,9 @@ class MKLClassifier(KernelClassifier):
     coef_ : ndarray of shape (n_features, n_problems)
         Where the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
-    machine_ : SupportVectorClassifier, LinearSVM or NystromHinge of `alignlearn.machines`
-    chosen_machine_ : {"svm", "dual-cd", "nystrom"}
+    machine_ : SupportVectorClassifier, LeastSquaresClassifier, LinearSVM or NystromHinge of \
+`alignlearn.machines`
+    chosen_machine_ : {"svm", "krr", "dual-cd", "nystrom"}
     calibration_ : Calibration or None
         The calibration of the decisions in ``predict_proba``.
     n_features_in_ : int
@@ -559,6 +566,9 @@ class MKLClassifier(KernelClassifier):
         return held_matrices(self.machine, "svm", source, self.memory)
 
     def _machine(self, C):
+        if self.machine == "krr":
+            how = {"multiclass": self.multiclass, "class_weight": self.class_weight}
+            return LeastSquaresClassifier(C, **how)
         return SupportVectorClassifier(C, **svm_options(self))
 
     @one_convergence_warning
@@ -592,7 +602,7 @@ class MKLClassifier(KernelClassifier):
             The SVM stopped above ``tol``.
         """
         probability = check_probability(self.probability)
-        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
+        check_choice("machine", self.machine, MACHINES)
         memory = check_memory("memory", self.memory)
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight)
@@ -626,6 +636,8 @@ class MKLClassifier(KernelClassifier):
     def _choice(self, learned, labels, memory, asked):
         """The machine for a combination, and what it works on."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        if asked == "krr":
+            return choose("krr", Sizes.of(learned), memory, alpha=self._machine(C).alpha)
         pilot = Pilot(learned, self._machine(C), labels)
         return choose("svm", Sizes.of(learned), memory, asked=asked, C=C, pilot=pilot)
 
@@ -638,6 +650,11 @@ class MKLClassifier(KernelClassifier):
             machine, exact = nystrom_classifier(self, learned, labels, memory), {"exact": True}
         elif choice.machine == "dual-cd":
             machine = linear_classifier(self, learned, labels)
+        elif choice.machine == "krr":
+            targets, weight = machine.targets(labels, learned.weight)
+            ridge = machine.ridge()
+            train_ridge(ridge, choice.on, learned, targets, memory, weight)
+            machine.store(ridge)
         elif choice.on == "features":
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:

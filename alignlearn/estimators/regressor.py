@@ -10,9 +10,7 @@ import numpy as np
 from alignlearn.bounds import conformal
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
 from alignlearn.machines.choice import Sizes, choose
-from alignlearn.machines.feature_space import fit_ridge
 from alignlearn.machines.gram_rows import Pilot, row_cache
-from alignlearn.machines.iterative_ridge import ridge_on_matrix, ridge_without_matrix
 from alignlearn.machines.scores import TargetScore
 from alignlearn.validation import (
     check_choice,
@@ -23,7 +21,7 @@ from alignlearn.validation import (
     one_convergence_warning,
 )
 
-from ._machines import held_matrices, machine_note, nystrom_ridge
+from ._machines import held_matrices, machine_note, nystrom_ridge, train_ridge
 from .base import parameters, shared
 from .error_bars import PredictionInterval, deviations, interval
 from .inputs import real_targets
@@ -506,15 +504,10 @@ class MKLRegressor(KernelRegressor):
         elif choice.machine == "svr":
             rows = row_cache(learned, memory) if choice.on == "rows" else learned.gram()
             machine.fit(rows, y, weight, check=False)
-        elif choice.on == "features":
-            of_features = fit_ridge(machine, learned, y)
-            return machine, learned.linear_predictor(of_features, machine.intercept_)
-        elif choice.on == "iterations":
-            ridge_on_matrix(machine, learned, y)
-        elif choice.on == "matrix":
-            machine.fit(learned.gram(), y, weight, check=False, overwrite=True)
         else:
-            ridge_without_matrix(machine, learned, y, memory, weight=weight)
+            of_features = train_ridge(machine, choice.on, learned, y, memory)
+            if of_features is not None:
+                return machine, learned.linear_predictor(of_features, machine.intercept_)
         support = _support(machine, learned)
         given = support, _columns(machine, support), machine.intercept_
         return machine, learned.predictor(*given, **options)

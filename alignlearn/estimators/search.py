@@ -48,6 +48,11 @@ class Candidate(NamedTuple):
     parent : object
         Name of the candidate with which it enters a rung that is ``widened``; None for those that
         are tried from the first rung on.
+    path : callable, optional
+        In place of that of `Fits`, on the kernel of the parent. The best value of the parent is no
+        guide for it then.
+    most : float
+        The largest value that is tried.
     """
 
     name: Any
@@ -57,6 +62,8 @@ class Candidate(NamedTuple):
     turn: int = 0
     group: Any = None
     parent: Any = None
+    path: Callable | None = None
+    most: float = np.inf
 
 
 class Rung(NamedTuple):
@@ -93,7 +100,7 @@ class Rung(NamedTuple):
 
 def grid(n_folds, n_values):
     """The schedule that tries everything on every fold."""
-    return (Rung(range(n_folds), None, range(n_values)),)
+    return (Rung(range(n_folds), None, range(n_values), widened=True),)
 
 
 def halving(kept, n_folds, n_values, one_by_one):
@@ -117,7 +124,7 @@ def halving(kept, n_folds, n_values, one_by_one):
         inner = everything[1:-1]
     reach = (1, 1) if one_by_one else None
     rungs = [Rung((t,), keep, inner, reach) for t, keep in enumerate(kept[:first])]
-    return (*rungs, Rung(range(first, n_folds), None, everything, reach))
+    return (*rungs, Rung(range(first, n_folds), None, everything, reach, widened=True))
 
 
 class Made(NamedTuple):
@@ -145,10 +152,18 @@ class Fits(NamedTuple):
 
     def __call__(self, fold, tries):
         """Test predictions for each (number of the candidate, values), a list for each."""
-        found = [None] * len(tries)
+        found, kernels = [None] * len(tries), {}
+        shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
         for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):
             number, values = tries[k]
-            found[k] = list(self.path(*self.candidates[number].make(fold, values[0]), values))
+            candidate = self.candidates[number]
+            path, of = self.path, candidate.name
+            if candidate.path is not None:
+                path, of = candidate.path, candidate.parent
+            made = kernels[of] if kernels and of in kernels else candidate.make(fold, values[0])
+            if shared and of in shared:
+                kernels[of] = made
+            found[k] = list(path(*made, values))
         return found
 
 
@@ -261,7 +276,11 @@ def search(
     tables = [
         trials.table(level, rows, every, members is not None) for level in range(trials.n_levels)
     ]
-    table = tables[0] if len(tables) == 1 else _stacked(tables, sizes)
+    if len(tables) == 1:
+        entered = np.flatnonzero(trials.entered()[rows // len(values)])
+        rows, table = rows[entered], _some_rows(tables[0], entered)
+    else:
+        table = _stacked(tables, sizes)
     if members is None:
         best = first_best(table["mean_test_score"])
         chosen = [divmod(int(rows[best]), len(values))]
@@ -302,7 +321,7 @@ class _Trials:
         for number, rung in enumerate(self.schedule):
             if rung.widened:
                 going = self._with_children(going)
-            tries = [(w, _near(rung, best)) for w, best in going]
+            tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
             for w, at in tries:
                 self.last[w, at] = number
             self._run(rung.folds, tries, client, progress, rung.apart)
@@ -311,19 +330,27 @@ class _Trials:
         if len(seen) > len(rung.folds):
             self._complete([w for w, _ in tries], seen, client, progress)
 
+    def _tried(self, w, at):
+        """Positions of values that a candidate may be tried with."""
+        return [k for k in at if self.values[k] <= self.candidates[w].most]
+
     def folds(self, level, rungs=None):
         """Numbers of the folds of a level that some rungs try; default: all rungs."""
         rungs = self.schedule if rungs is None else rungs
         return [t for rung in rungs if rung.level == level for t in rung.folds]
 
+    def entered(self):
+        """Whether each candidate was tried at all; those whose parents were dropped were not."""
+        return np.isfinite(self.scores).any(axis=(1, 2))
+
     def _complete(self, going, folds, client, progress):
         """Try the best value of those that are left on the folds of earlier rungs, too."""
         later = self.scores[:, :, list(self.schedule[-1].folds)].mean(axis=2)
-        for w in going:
-            k = first_best(later[w])
-            for t in folds:
-                if np.isnan(self.scores[w, k, t]):
-                    self._run([t], [(w, [k])], client, progress)
+        best = [(w, first_best(later[w])) for w in going]
+        for t in folds:
+            tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
+            if tries:
+                self._run([t], tries, client, progress)
 
     def _kept_on(self, ranked, keep):
         """The first of some ranked candidates, as many of each group."""
@@ -353,7 +380,9 @@ class _Trials:
         found = list(going)
         for w, candidate in enumerate(self.candidates):
             if candidate.parent is not None and candidate.parent in best:
-                found.append((w, best[candidate.parent]))
+                guide = best[candidate.parent] if candidate.path is None else None
+                found.append((w, guide))
+                best[candidate.name] = best[candidate.parent]  # of its own children
         return found
 
     def _jobs(self, tries, apart=False):
@@ -487,6 +516,14 @@ def _score_columns(name, scores):
     mean = found[f"mean_test_{name}"] = _mean(scores)
     found[f"std_test_{name}"] = np.sqrt(_mean(np.square(scores - mean)))
     return found
+
+
+def _some_rows(table, rows):
+    """Some rows of a table, by their numbers."""
+    params = [table["params"][i] for i in rows]
+    return {name: column[rows] for name, column in table.items() if name != "params"} | {
+        "params": params
+    }
 
 
 def _stacked(tables, sizes):

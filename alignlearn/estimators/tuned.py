@@ -58,7 +58,7 @@ from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS, parameters, shared
 from .candidates import FoldSources, RuleKernels, check_weightings, fold_statistics
-from .classifier import KernelClassifier, MKLClassifier
+from .classifier import MACHINES, KernelClassifier, MKLClassifier
 from .kernel_table import refuse_several
 from .model import KernelModel
 from .prepared_columns import PreparedMatrix, check_varies, prepare
@@ -67,6 +67,7 @@ from .scoring import FoldDecisions, FoldPredictions, class_score, read_scoring
 from .ways import (
     BYTES,
     LEVELS,
+    MOST_C,
     PLANS,
     FoldWays,
     WayKernels,
@@ -338,7 +339,8 @@ class Tuned(KernelModel):
         given = self.kernels, self._task, rng
         preparation = None if frame is None else X.preparation
         kernels = _way_kernels(sources[: learned + 1], ys, *given, preparation)
-        plan = kernels[-1].ways(plan, used.n_samples)
+        by_squares = problem.least_squares
+        plan = kernels[-1].ways(plan, used.n_samples, by_squares is not None)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
         of_folds = _fold_kernels(frame, kernels, levels, *given)
@@ -356,7 +358,8 @@ class Tuned(KernelModel):
         ]
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
         how = statistics, learners, problem.parameter
-        candidates = FoldWays(kernels, levels, sources, ys, *how, of_folds).candidates(plan.ways)
+        how = *how, of_folds, by_squares
+        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
@@ -377,7 +380,7 @@ class Tuned(KernelModel):
             verbose=source.progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            found = self._with_partner(found, problem.score)
+            found = self._with_partner(found, plan, problem.score)
         else:
             found = self._members_of(found, plan, problem.score)
         ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
@@ -391,7 +394,8 @@ class Tuned(KernelModel):
             for _ in blocks
         ]
         for member in members:
-            member.model.set_params(machine=machine)
+            if member.model.machine == self.machine:
+                member.model.set_params(machine=machine)
         self._fit_members(members, X, y, source, levels[learned].rows, blocks)
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
@@ -447,12 +451,14 @@ class Tuned(KernelModel):
         Averages have less variance than what the folds choose among, and ways on columns serve few
         data: other members have to be better by more than noise.
         """
-        on_columns = [bool(plan.ways[w].columns) for w, _ in found.chosen]
-        whole = [k for k, own in enumerate(on_columns) if not own][: plan.averaged]
-        first = [k for k, own in enumerate(on_columns) if own][:1]
+        ways = [plan.ways[w] for w, _ in found.chosen]
+        own = [k for k, way in enumerate(ways) if not way.least_squares]
+        whole = [k for k in own if not ways[k].columns][: plan.averaged]
+        first = [k for k in own if ways[k].columns][:1]
         options = [whole, whole[:1], first, whole[:1] + first, whole + first]
         options = [one for one in options if len(one) == 1 or plan.averaged > 1]
         options = [one for k, one in enumerate(options) if one and one not in options[:k]]
+        options = [_both_machines(one, ways) for one in options]
         units = self._units(found)
 
         def scores(members):
@@ -468,13 +474,15 @@ class Tuned(KernelModel):
         gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
         return found.of(options[search.first_best(gains)])
 
-    def _with_partner(self, found, score):
+    def _with_partner(self, found, plan, score):
         """The best candidate, and the one whose average with it is better, by more than noise.
 
         Greedy selection of an ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
         """
         t, units = found.folds[0], self._units(found)
-        sized = [folds[0] / unit for folds, unit in zip(found.kept, units)]
+        ways = [plan.ways[w] for w, _ in found.chosen]
+        own = [k for k, way in enumerate(ways) if not way.least_squares]
+        sized = [found.kept[k][0] / units[k] for k in own]
         blocks = np.array_split(np.arange(len(sized[0])), _BLOCKS)
 
         def scores(predicted):
@@ -482,11 +490,12 @@ class Tuned(KernelModel):
 
         averages = [0.5 * (sized[0] + other) for other in sized[1:]]
         if not averages:
-            return found
+            return found.of(_both_machines(own, ways))
         best = search.first_best(np.array([score(t, average)[0] for average in averages]))
         gains = scores(averages[best]) - scores(sized[0])
         error = gains.std(ddof=1) / np.sqrt(_BLOCKS)
-        return found.of([0, best + 1] if gains.mean() > _NOISE * error else [0])
+        chosen = [own[0], own[best + 1]] if gains.mean() > _NOISE * error else own[:1]
+        return found.of(_both_machines(chosen, ways))
 
     def _member(self, way, share, unit, chosen, kernels):
         """The `Member` of a way, with a model that is not fitted."""
@@ -494,6 +503,8 @@ class Tuned(KernelModel):
         root = kernels.root_of_way(way)
         if way.name not in _WEIGHTS_ALONE:
             model.set_params(kernels=kernels.kernels_of(way))
+        if way.least_squares:
+            model.set_params(machine="krr")
         return Member(way.name, share, unit, root, model)
 
     def _store(self, model, found, n_splits):
@@ -509,6 +520,13 @@ class Tuned(KernelModel):
     @property
     def _task(self):
         return "classification" if self._estimator_type == "classifier" else "regression"
+
+
+def _both_machines(chosen, ways):
+    """Some of the ways, by number, and behind them their partners by least squares."""
+    partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+    names = [ways[k].name for k in chosen]
+    return chosen + [partners[name] for name in names if name in partners]
 
 
 def _way_kernels(sources, ys, kernels, task, rng, preparation):
@@ -576,6 +594,8 @@ class Search(NamedTuple):
         For a strategy.
     folds : list of (train, test)
         Of all levels, as positions among the samples of positive weight; for a strategy.
+    least_squares : callable or None
+        The path of `LeastSquaresClassifier`, for a strategy of classes.
     """
 
     parameter: str
@@ -586,6 +606,7 @@ class Search(NamedTuple):
     fine: bool = False
     levels: Any = ()
     folds: Any = ()
+    least_squares: Any = None
 
 
 class ModelPath(NamedTuple):
@@ -740,7 +761,7 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         learned weights beside equal ones, and "alignf" for one kernel.
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
-    machine : {"auto", "svm", "dual-cd", "nystrom"}, default "auto"
+    machine : {"auto", "svm", "krr", "dual-cd", "nystrom"}, default "auto"
         As in `MKLClassifier`, on the folds and on all samples.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
@@ -819,12 +840,16 @@ machine_, calibration_, n_features_in_, feature_names_in_
     learned matrix, for at most 100 features. With the default kernels and at most 2000 samples
     "columns" has a Gaussian for each of up to 300 columns, weighted by "alignf", "pairs" one for
     each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
-    kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and
-    "single" kernels of pairs of samples. C is tried without the ends of its grid on the first
-    fold, on the others with the neighbors of what is best so far, the ends after two folds.
-    ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Averaged
-    decisions are over their mean absolute value on the folds. ``bound`` and ``alignment_interval``
-    take held-out samples alone where more than weights was learned.
+    kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and "single"
+    kernels of pairs of samples. Up to 8000 samples each kernel on all columns that reaches the last
+    folds gets a second model by regularized least squares (``machine="krr"``, in the table
+    "single-krr" and so on), and averages have both models of their kernels: decisions of support
+    vector machines alone rank samples badly where classes are unbalanced or overlap. C is tried
+    without the ends of its grid on the first fold, on the others with the neighbors of what is best
+    so far, and with the ends after two folds. ``cv_results_`` then has ``param_method``, and in
+    ``mean_test_shown`` the accuracy. Averaged decisions are over their mean absolute value on the
+    folds. ``bound`` and ``alignment_interval`` take held-out samples alone where more than weights
+    was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
@@ -915,7 +940,7 @@ machine_, calibration_, n_features_in_, feature_names_in_
         self
         """
         probability = check_probability(self.probability, (AUTO,))
-        check_choice("machine", self.machine, ("auto", "svm", "dual-cd", "nystrom"))
+        check_choice("machine", self.machine, MACHINES)
         read_scoring(self.scoring, "classifier", self.refit)
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight, groups=groups)
@@ -967,6 +992,9 @@ machine_, calibration_, n_features_in_, feature_names_in_
         """
         n_samples = source.n_samples if n_samples is None else n_samples
         many = source.is_paired and n_samples > MOST_PAIRED
+        sizes = Sizes.of_source(source)._replace(n_samples=n_samples)
+        if self.machine == "krr" and matrix_fits(sizes, check_memory("memory", self.memory)):
+            return partial(paths.least_squares_predictions, model._machine)
         if self.machine == "svm" or (self.machine == "auto" and not many):
             options = {"decisions": "raw", "memory": self.memory}
             return partial(paths.classifier_predictions, model._machine, **options)
@@ -1018,7 +1046,8 @@ machine_, calibration_, n_features_in_, feature_names_in_
         rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
         most = max(len(train) for train, _ in folds)
         path, fine = self._path(source, rough, most), self.Cs is None
-        problem = Search("C", values, path, score, True, fine, levels, folds)
+        by_squares = self._least_squares_path(source, values) if labels.ndim == 1 else None
+        problem = Search("C", values, path, score, True, fine, levels, folds, by_squares)
         with one_blas_thread():
             found = self._fit_by_strategy(X, labels, source, problem)
         if self.probability is not None:
@@ -1027,6 +1056,14 @@ machine_, calibration_, n_features_in_, feature_names_in_
             tested = [(used[folds[t][0]], used[folds[t][1]]) for t in found.folds]
             self._calibrate(source, labels, tested, averages)
         return self
+
+    def _least_squares_path(self, source, values):
+        """The path of regularized least squares; None where it is not tried."""
+        held = matrix_fits(Sizes.of_source(source), check_memory("memory", self.memory))
+        if self.machine not in ("auto", "svm") or min(values) > MOST_C or not held:
+            return None
+        make = self._untuned("uniform").set_params(machine="krr")._machine
+        return partial(paths.least_squares_predictions, make)
 
     def _untuned(self, rule):
         # Calibrated on the folds of the search.

@@ -59,6 +59,8 @@ _MOST_FULL = 100  # features of which a matrix is learned
 _MOST_COLUMNS = 300  # columns that have a kernel each
 _HEAVY = 12  # columns that keep a kernel beside pairs
 _PAIRED = 6  # columns that are paired
+# Least squares that are penalized so much have systems that few iterations solve.
+MOST_C = 10.0
 _GAMMA = 0.5  # of a column of variance 1
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
@@ -87,6 +89,8 @@ class Way(NamedTuple):
         features that come from a column of a data frame. "pairs": on the heaviest columns, and on
         the pairs of the heaviest of these. "linear": one linear kernel. Columns are divided by
         their standard deviations. "": kernels are on all features.
+    least_squares : bool
+        Of a classifier: labels are fitted by kernel ridge regression.
     """
 
     name: str
@@ -97,12 +101,17 @@ class Way(NamedTuple):
     multiple: float = 1.0
     parent: str | None = None
     columns: str = ""
+    least_squares: bool = False
 
     def narrower(self):
         """The same with twice the gamma."""
         twice = 2.0 * self.multiple
         name = f"{self.name.partition('*')[0]}*{twice:g}"
         return self._replace(name=name, multiple=twice, parent=self.name)
+
+    def by_least_squares(self):
+        """The same kernel with `LeastSquaresClassifier`, tried where the way itself is left."""
+        return self._replace(name=f"{self.name}-krr", parent=self.name, least_squares=True)
 
 
 WAYS = (
@@ -202,8 +211,12 @@ class WayKernels:
     def __setstate__(self, state):
         vars(self).update(state, _lock=threading.RLock())
 
-    def ways(self, plan, n_samples=0):
-        """The ways of a plan that these kernels have for so many samples in all, as a `Plan`."""
+    def ways(self, plan, n_samples=0, least_squares=False):
+        """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
+
+        With ``least_squares`` each has a partner of the same kernel, for averages. Ways on columns
+        have none, as they are seldom chosen and each partner costs 5% of a fit.
+        """
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
             narrower = (way.narrower() for way in ways if way.rule is None)
@@ -222,7 +235,15 @@ class WayKernels:
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]
+        few = n_samples <= LEVELS[-1]
+        if least_squares and plan.averaged > 1 and few and self._is_psd():
+            some += [way.by_least_squares() for way in some if not way.columns]
         return plan._replace(ways=tuple(some))
+
+    def _is_psd(self):
+        """Whether the kernels are known to be positive semi-definite."""
+        source = self.source
+        return source.is_paired and all(k.is_psd for k in source.fitted_kernels)
 
     def _by_columns(self, n_samples):
         """Whether kernels of columns are tried: where columns and samples are few enough."""
@@ -562,11 +583,23 @@ class FoldWays:
     of_folds : list of list of WayKernels, optional
         Those of each fold of the first two levels, where its samples are prepared on its training
         set.
+    least_squares : callable, optional
+        The path of ways by least squares.
     """
 
     def __init__(
-        self, kernels, levels, sources, ys, statistics, learners, parameter, of_folds=None
+        self,
+        kernels,
+        levels,
+        sources,
+        ys,
+        statistics,
+        learners,
+        parameter,
+        of_folds=None,
+        least_squares=None,
     ):
+        self.least_squares = least_squares
         self.of_folds = None if of_folds is None else [one for level in of_folds for one in level]
         self.kernels, self.sources, self.ys = kernels, sources, ys
         self.statistics, self.learners, self.parameter = statistics, learners, parameter
@@ -588,18 +621,22 @@ class FoldWays:
     def candidates(self, ways):
         """A `Candidate` for each way.
 
-        Those with scales are tried together, as gradients for a matrix are those for scales, too.
+        Those with scales are tried together, as gradients for a matrix are those for scales, too,
+        and those of one kernel.
         """
+        number = {way.name: k for k, way in enumerate(ways)}
         return [
             Candidate(
                 way.name,
                 partial(self.make, way),
-                job=0 if way.scaled else 1 + number,
-                turn=0 if way.full else 1,
+                job=0 if way.scaled else 1 + number[way.parent if way.least_squares else way.name],
+                turn=2 if way.least_squares else 0 if way.full else 1,
                 group="columns" if way.columns else way.rough,
                 parent=way.parent,
+                path=self.least_squares if way.least_squares else None,
+                most=MOST_C if way.least_squares else np.inf,
             )
-            for number, way in enumerate(ways)
+            for way in ways
         ]
 
     def _weights(self, way, kernels, source, value, train=None, fold=None):

@@ -5,6 +5,7 @@ from alignlearn.kernels import KreinSpectrum, SpectrumFix, krein_spectrum
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
 from ._svm import SupportVectorClassifier, SupportVectorRegressor
 from .krein import KreinRidge, KreinSVC
+from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVM
 from .one_class import OneClassSVM
 
@@ -13,6 +14,7 @@ __all__ = [
     "KreinRidge",
     "KreinSVC",
     "KreinSpectrum",
+    "LeastSquaresClassifier",
     "LinearSVM",
     "OneClassSVM",
     "RidgePath",

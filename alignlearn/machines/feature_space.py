@@ -105,8 +105,10 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     return linear
 
 
-def fit_ridge(machine, combination, y):
+def fit_ridge(machine, combination, y, weight=None):
     """Fit a `KernelRidge` with alpha > 0 as if on the Gram matrix of a weighted sample.
+
+    ``weight`` (m,): of the samples; default: as in the combination.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def fit_ridge(machine, combination, y):
         If alpha is lost in rounding, or so small that coefficients overflow.
     """
     features = WeightedFeatures(combination)
-    weight = combination.weight
+    weight = combination.weight if weight is None else weight
     Z, means = features.rows(slice(None), weight)
     mean = np.average(y, axis=0, weights=weight)
     residual = (y - mean).reshape(len(y), -1)

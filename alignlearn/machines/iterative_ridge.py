@@ -161,8 +161,11 @@ def _times_part(thread, K, right, out, stop):
                 out[i, c] = total
 
 
-def system_on_matrix(combination, y, single=False):
-    """The `RidgeSystem` of a positive semi-definite combination whose matrix is held."""
+def system_on_matrix(combination, y, single=False, weight=None):
+    """The `RidgeSystem` of a positive semi-definite combination whose matrix is held.
+
+    ``weight`` (m,): of the samples; default: as in the combination.
+    """
     m = combination.n_samples
     single = single or is_single(m)
     rank = min(_MOST_RANK, max(1, m // _SHARE))
@@ -171,25 +174,28 @@ def system_on_matrix(combination, y, single=False):
     block = columns[some]
     block.flat[:: rank + 1] += _ROUNDING * max(block.trace(), np.finfo(np.float64).tiny)
     factor = np.ascontiguousarray(lower_solve(np.linalg.cholesky(block), columns.T).T)
-    weight = check_weights(combination.weight, m)
+    weight = check_weights(combination.weight if weight is None else weight, m)
     return RidgeSystem(HeldMatrix(combination, single).times, factor, y, weight)
 
 
-def ridge_on_matrix(machine, combination, y, *, tol=TOL, max_iter=1000):
+def ridge_on_matrix(machine, combination, y, *, tol=TOL, max_iter=1000, weight=None):
     """Fit a `KernelRidge` with an intercept on the Gram matrix of a combination, which is held.
 
     Parameters, result and warning as of `ridge_without_matrix`.
     """
-    system = system_on_matrix(combination, y)
+    system = system_on_matrix(combination, y, weight=weight)
     return system.store(machine, system.solve(machine.alpha, tol=tol, max_iter=max_iter), tol)
 
 
-def iterative_path(combination, y, split, alphas):
-    """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3."""
+def iterative_path(combination, y, split, alphas, weight=None):
+    """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
+
+    ``weight``: of the training samples; default: as in the combination.
+    """
     train, test = split
     part, y = combination.part(train), y[train]
     diagonal = float(np.mean(part.diagonal()))
-    system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal)
+    system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal, weight)
     coef, intercept = system.coefficients(system.solve_each(alphas, tol=_PATH_TOL))
     del system  # with its matrix, before there is another one
     fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept

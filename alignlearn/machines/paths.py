@@ -100,20 +100,46 @@ def _of_training(combination, train):
     return None if combination.weight is None else combination.weight[train]
 
 
-def regressor_predictions(combination, y, split, alphas):
-    """Test predictions of kernel ridge for each alpha; in the features where they are fewer."""
+def least_squares_predictions(make, combination, y, split, values):
+    """Raw decisions of a `LeastSquaresClassifier` for each C, as of `classifier_predictions`.
+
+    One reduction of the matrix serves all values.
+    """
     train, _ = split
-    weight = _of_training(combination, train)
+    machine = of_training_classes(make, y[train])(min(values))
+    found, weight = machine.targets(y[train], _of_training(combination, train))
+    targets = np.zeros((len(y), found.shape[1]))
+    targets[train] = found
+    weight = None if np.all(weight == 1.0) else weight
+    alphas = [make(C).alpha for C in values]
+    columns = regressor_predictions(combination, targets, split, alphas, weight)
+    return [machine.problems(one) for one in columns]
+
+
+def regressor_predictions(combination, y, split, alphas, weight=None):
+    """Test predictions of kernel ridge for each alpha; in the features where they are fewer.
+
+    ``weight``: of the training samples; default: as in the combination.
+    """
+    train, _ = split
+    weight = _of_training(combination, train) if weight is None else weight
     if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
-    large = min(alphas) >= LARGE_ALPHA * float(np.mean(combination.diagonal()))
-    most = MOST_REDUCED_OF_LARGE if large else MOST_REDUCED
-    if min(alphas) > 0.0 and is_iterative(sizes, most):
-        return iterative_path(combination, y, split, alphas)
+    if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
+        return iterative_path(combination, y, split, alphas, weight)
     K, K_test = combination.split(split)
     return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)
+
+
+def _is_iterative(combination, sizes, least):
+    """Whether iterations cost less than one reduction for all values of alpha."""
+    if not is_iterative(sizes, MOST_REDUCED_OF_LARGE):
+        return False
+    if is_iterative(sizes, MOST_REDUCED):
+        return True
+    return bool(least >= LARGE_ALPHA * np.mean(combination.diagonal()))
 
 
 def leave_one_out_predictions(combination, y, alphas):

@@ -58,6 +58,7 @@ _CLASSES = {
     "machines.bayesian": "Posterior",
     "machines.calibration": "Calibration Isotonic LabelCalibration Sigmoid Temperature",
     "machines.krein": "KreinRidge KreinSVC",
+    "machines.least_squares": "LeastSquaresClassifier",
     "machines.linear": "LinearSVM",
     "machines.nystrom_machines": "NystromHinge NystromKernelRidge",
     "machines.one_class": "OneClassSVM",

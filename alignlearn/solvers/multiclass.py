@@ -178,6 +178,12 @@ def problem_count(n_classes, multiclass):
     return n_classes if n_classes > 2 and multiclass == "ovr" else len(_pairs(n_classes)[0])
 
 
+def pair_differences(columns):
+    """Half of column j less column i for every pair i < j of classes, which columns are of."""
+    i, j = _pairs(columns.shape[1])
+    return 0.5 * (columns[:, j] - columns[:, i])
+
+
 def _check_problems(raw, n_classes, multiclass):
     """Raise unless the decisions (n, n_problems) have a column for each problem."""
     expected = problem_count(n_classes, multiclass)

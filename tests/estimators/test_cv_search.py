@@ -47,7 +47,7 @@ def drawn(shape, seed=0):
 
 
 def test_a_grid_is_one_rung():
-    assert grid(5, 3) == (Rung(range(5), None, range(3)),)
+    assert grid(5, 3) == (Rung(range(5), None, range(3), widened=True),)
     assert halving((), 5, 3, True) == grid(5, 3)
     assert halving((6, 2), 2, 3, True) == grid(2, 3)
 
@@ -56,7 +56,7 @@ def test_halving_as_data():
     assert halving((6, 2), 5, 6, True) == (
         Rung((0,), 6, range(1, 5), (1, 1)),
         Rung((1,), 2, range(1, 5), (1, 1)),
-        Rung(range(2, 5), None, range(6), (1, 1)),
+        Rung(range(2, 5), None, range(6), (1, 1), widened=True),
     )
     assert halving((6, 2), 5, 6, False)[0] == Rung((0,), 6, range(6), None)
     assert halving((2,), 3, 4, True)[0] == Rung((0,), 2, range(4), (1, 1))  # too few for ends

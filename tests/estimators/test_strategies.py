@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.preprocessing import KernelCenterer
 from sklearn.svm import SVC
 
 import alignlearn as al
@@ -49,7 +51,7 @@ def regressor():
 
 def test_decisions_are_the_sum_of_those_of_the_members(classifier):
     model, _X, _ = classifier
-    assert len(model.members_) in (2, 3)
+    assert len(model.members_) in (2, 4, 5)  # each kernel but those on columns with two machines
     new = rings(seed=3)[0]
     expected = sum(
         m.share / m.unit * m.model.decision_function(new if m.factors is None else m.of(new))
@@ -64,9 +66,20 @@ def test_members_are_machines_on_their_kernels(classifier):
     model, X, y = classifier
     for m in model.members_:
         K = m.kernel(X)
-        machine = SVC(kernel="precomputed", C=m.model.C, tol=1e-6).fit(K, y)
         found = m.model.decision_function(m.of(X))
-        np.testing.assert_allclose(found, machine.decision_function(K), atol=5e-3)
+        if m.model.machine == "krr":  # of the kernel without its means, and labels of -1 and 1
+            centered = KernelCenterer().fit_transform(K)
+            signs = 2.0 * y - 1.0
+            machine = KernelRidge(0.5 / m.model.C, kernel="precomputed")
+            expected = signs.mean() + machine.fit(centered, signs - signs.mean()).predict(centered)
+        else:
+            machine = SVC(kernel="precomputed", C=m.model.C, tol=1e-6).fit(K, y)
+            expected = machine.decision_function(K)
+        np.testing.assert_allclose(found, expected, atol=5e-3)
+    names = ways_of(model)
+    columns = {way.name for way in ways.COLUMN_WAYS}
+    own = [name for name in names if not name.endswith("-krr")]
+    assert names == own + [f"{name}-krr" for name in own if name not in columns]
 
 
 def test_units_are_mean_decisions_of_the_folds():
@@ -74,14 +87,16 @@ def test_units_are_mean_decisions_of_the_folds():
     folds = list(StratifiedKFold(5, shuffle=True, random_state=1).split(X, y))
     model = al.MKLClassifierCV(cv=folds, weighting="auto").fit(X, y)
     for m in model.members_:
-        if m.factors is not None or m.name == "single":
+        name = m.name.removesuffix("-krr")
+        if m.factors is not None or name == "single":
             continue
         sizes = []
         for train, test in folds:
-            again = al.MKLClassifier(weighting=m.name, C=m.model.C, kernels=model_kernels(X))
+            how = {"weighting": name, "machine": m.model.machine}
+            again = al.MKLClassifier(C=m.model.C, kernels=model_kernels(X), **how)
             found = again.fit(X[train], y[train]).decision_function(X[test])
             sizes.append(np.abs(found).mean())
-        assert m.share == 0.5
+        assert m.share == 0.25
         assert m.unit == pytest.approx(np.mean(sizes), rel=0.05)
 
 
@@ -222,13 +237,19 @@ def test_the_second_fold_tries_what_is_near_the_best_of_the_first(classifier):
 def test_later_folds_try_the_best_two_alone(classifier):
     model, _, _ = classifier
     results = model.cv_results_
+    least_squares = np.array([m.endswith("-krr") for m in results["param_method"]])
+    partners = set(results["param_method"][least_squares])
+    results = {k: np.array(v)[~least_squares] for k, v in results.items()}
     names, n = results["param_method"], results["n_splits"]
     late = set(names[n == 5])
+    assert partners == {f"{way.name}-krr" for way in ways.WAYS if not way.columns} & {
+        f"{name}-krr" for name in late
+    }
     assert set(names) == {way.name for way in ways.WAYS}
     columns = {way.name for way in ways.COLUMN_WAYS}
     assert len(late - columns) == 2
     assert len(late & columns) <= 1  # if it is among the best two of all
-    assert set(ways_of(model)) <= late
+    assert set(ways_of(model)) <= late | partners
     names = np.where(np.isin(names, [way.name for way in ways.COLUMN_WAYS]), "", names)
     late, n = late & set(names), np.where(names == "", 0, n)
     some = set(names) - {""}
@@ -237,7 +258,7 @@ def test_later_folds_try_the_best_two_alone(classifier):
     two = np.mean([results[f"split{t}_test_score"] for t in (0, 1)], axis=0)
     best = {k: np.nanmax(two[names == k]) for k in some}
     assert min(best[k] for k in late) >= max(best[k] for k in some - late)
-    assert results["param_method"][model.best_index_] == model.members_[0].name
+    assert model.cv_results_["param_method"][model.best_index_] == model.members_[0].name
     assert worse
 
 
@@ -245,13 +266,13 @@ def test_the_ends_of_the_grid_are_reached():
     """C is tried without its ends at first, and with them where their neighbour is best."""
     X, y = rings(m=60)
     with pytest.warns(al.DoubtfulResultWarning, match="extend Cs"):
-        model = al.MKLClassifierCV(Cs=[1e-4, 1e-3, 1e-2, 0.1, 1.0]).fit(X, y)
+        model = al.MKLClassifierCV(Cs=[1e-4, 1e-3, 1e-2, 0.1, 1.0], ensemble=False).fit(X, y)
     assert model.C_ == 1.0
     results = model.cv_results_
     assert results["n_splits"][model.best_index_] == 5
 
 
-@pytest.mark.parametrize(("strategy", "members"), [("auto", 2), ("best", 1), ("thorough", 3)])
+@pytest.mark.parametrize(("strategy", "members"), [("auto", 4), ("best", 1), ("thorough", 6)])
 def test_strategies(strategy, members):
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -379,7 +400,8 @@ def test_kernels_of_ones_own():
     assert set(given.cv_results_["param_method"]) == {"uniform", "alignf"}
     assert given.predict([K[:7] for K in grams]).shape == (7,)
     one = al.MKLClassifierCV([al.Gaussian()], weighting="auto").fit(X, y)
-    assert set(one.cv_results_["param_method"]) == {"uniform", "scaled-uniform"}
+    own = {"uniform", "scaled-uniform"}
+    assert set(one.cv_results_["param_method"]) == own | {f"{name}-krr" for name in own}
     assert al.MKLClassifierCV(kernels, weighting="alignf").fit(X, y).weights_.size == 3
     asked = al.MKLClassifierCV(kernels, strategy="best").fit(X, y)
     assert "single" in asked.cv_results_["param_method"]

@@ -9,6 +9,7 @@ from alignlearn.machines import (
     KernelRidge,
     KreinRidge,
     KreinSVC,
+    LeastSquaresClassifier,
     LinearSVM,
     SpectrumFix,
     SupportVectorClassifier,
@@ -171,6 +172,7 @@ def machines():
     yield "KernelRidge", KernelRidge().fit(K, SIGNAL), on(L)
     yield "KreinSVC", KreinSVC().fit(INDEFINITE, LABELS), on(L)
     yield "KreinRidge", KreinRidge().fit(INDEFINITE, SIGNAL), on(L)
+    yield "LeastSquaresClassifier", LeastSquaresClassifier().fit(K, THREE), on(L)
     yield "LinearSVM", LinearSVM().fit(X, LABELS), NEW_DATA
     yield "SpectrumFix", SpectrumFix("flip").fit(INDEFINITE), on(L)
 

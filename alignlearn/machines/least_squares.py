@@ -1,0 +1,153 @@
+"""Regularized least-squares classification: kernel ridge regression on labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from alignlearn._params import ParamsMixin
+from alignlearn.solvers.multiclass import (
+    class_confidences,
+    decided_labels,
+    pair_differences,
+    two_class_problems,
+)
+from alignlearn.validation import (
+    check_choice,
+    check_fitted,
+    check_gram,
+    check_number,
+    check_test_gram,
+)
+
+from ._ridge import KernelRidge
+from .scores import LabelScore
+
+
+class LeastSquaresClassifier(ParamsMixin, LabelScore):
+    """Regularized least-squares classification on a precomputed Gram matrix.
+
+    Minimizes |w|^2 / 2 + C sum_i c_i (t_i - w.phi_i - b)^2 for each class, where t_i is 1 for the
+    samples of the class and -1 for others, and c_i is the sample's weight times its class's weight.
+    This is kernel ridge regression with alpha = 1 / (2 C). Its decisions estimate the probability
+    of the class, so that they rank samples also where one class is rare.
+
+    Parameters
+    ----------
+    C : float
+        > 0, finite.
+    multiclass : {"ovo", "ovr"}
+        Decisions of more than two classes: of each class against the rest, or half the difference
+        of these for each pair of classes. The decided class is the same.
+    class_weight : None, "balanced" or dict
+        As of `SupportVectorClassifier`.
+
+    Attributes
+    ----------
+    classes_ : (c,) sorted labels
+    support_ : (m,) intp
+        All samples.
+    dual_coef_ : (m, n_problems) float64
+        The decisions are ``K_test @ dual_coef_ + intercept_``, with the problems of
+        `SupportVectorClassifier`.
+    intercept_ : (n_problems,) float64
+    n_iter_ : (n_problems,) int
+
+    References
+    ----------
+    Rifkin, Yeo and Poggio (2003), Regularized least-squares classification; Rifkin and Klautau
+    (2004), In defense of one-vs-all classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian
+    >>> from alignlearn.machines import LeastSquaresClassifier
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> y = np.where(np.linalg.norm(X, axis=1) < 1.1, "inner", "outer")
+    >>> model = LeastSquaresClassifier(C=10.0).fit(Gaussian(0.5)(X), y)
+    >>> model.predict(Gaussian(0.5)([[0.0, 0.0], [2.0, 2.0]], X)).tolist()
+    ['inner', 'outer']
+    """
+
+    def __init__(self, C=1.0, *, multiclass="ovo", class_weight=None):
+        self.C = C
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+
+    def fit(self, K, y, sample_weight=None, *, check=True):
+        """Fit the classifier by one Cholesky factorization.
+
+        Parameters
+        ----------
+        K : (m, m) float64 or float32
+            Symmetric Gram matrix of a positive semi-definite kernel; not modified.
+        y : (m,)
+            Labels of one sortable type, with at least two classes; or (m, c) of 0 and 1, many
+            labels.
+        sample_weight : (m,), optional
+            Not negative; weight 0 leaves the sample out.
+        check : bool, default True
+            False skips the check that K is finite and symmetric.
+
+        Raises
+        ------
+        ValueError
+            Invalid input; K + alpha I, centered, is not positive definite.
+        """
+        targets, weight = self.targets(y, sample_weight)
+        K = check_gram("K", K, len(weight)) if check else K
+        return self.store(self.ridge().fit(K, targets, weight, check=False))
+
+    @property
+    def alpha(self):
+        """The penalty of ridge regression, 1 / (2 C)."""
+        return 0.5 / check_number("C", self.C, low=0.0, strict=True)
+
+    def ridge(self):
+        """The `KernelRidge` that is fitted to `targets`."""
+        return KernelRidge(self.alpha)
+
+    def targets(self, y, sample_weight=None):
+        """Targets (m, c), or (m, 1) of two classes, and weights (m,); the labels are kept."""
+        check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
+        weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        self.classes_, signs, weight = two_class_problems(y, "ovr", **weights)
+        return np.ascontiguousarray(signs.T), weight
+
+    def problems(self, columns):
+        """Decisions or coefficients (n, n_problems) from those of `targets`, (n, c) or (n, 1)."""
+        of_one = self.classes_.ndim == 1  # not of many labels
+        if self.multiclass == "ovo" and of_one and columns.shape[1] > 2:
+            return pair_differences(columns)
+        return columns
+
+    def store(self, ridge):
+        """Keep the solution of a `KernelRidge` that was fitted to `targets`."""
+        self.dual_coef_ = self.problems(ridge.dual_coef_)
+        self.intercept_ = self.problems(ridge.intercept_[None])[0]
+        self.support_, self.n_train_ = np.arange(len(self.dual_coef_)), len(self.dual_coef_)
+        self.n_iter_ = np.full(self.intercept_.size, int(np.max(getattr(ridge, "n_iter_", 1))))
+        return self
+
+    def problem_decisions(self, K_test):
+        """Decisions (n_test, n_problems) of the problems of two classes."""
+        check_fitted(self, "n_train_")
+        return check_test_gram("K_test", K_test, self.n_train_) @ self.dual_coef_ + self.intercept_
+
+    def decision_function(self, K_test):
+        """Confidence of each class, as of `SupportVectorClassifier`."""
+        return self.confidences(self.problem_decisions(K_test))
+
+    def confidences(self, raw):
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
+        check_fitted(self, "n_train_")
+        return class_confidences(raw, self.classes_, self.multiclass)
+
+    def predict(self, K_test):
+        """Predict labels (n_test,) from kernel values (n_test, m)."""
+        return self.predictions(self.problem_decisions(K_test))
+
+    def predictions(self, raw):
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
+        check_fitted(self, "n_train_")
+        return decided_labels(raw, self.classes_, self.multiclass)
