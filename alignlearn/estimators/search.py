@@ -376,6 +376,8 @@ class _Trials:
 
     def _with_children(self, going):
         """Candidates that go on, (number, best value), and those that enter with them."""
+        if all(candidate.parent is None for candidate in self.candidates):
+            return going  # names need not be hashable
         best = {self.candidates[w].name: k for w, k in going}
         found = list(going)
         for w, candidate in enumerate(self.candidates):
