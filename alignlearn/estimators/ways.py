@@ -215,7 +215,7 @@ class WayKernels:
         """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
 
         With ``least_squares`` each has a partner of the same kernel, for averages. Ways on columns
-        have none, as they are seldom chosen and each partner costs 5% of a fit.
+        have none: the folds seldom choose one, and each partner costs 5% of a fit.
         """
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
