@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 
 from alignlearn._text import listed
 
 from .output import Output, add_output_options, add_parser, figure_path
+from .raw_tables import Sample, read_sample
 
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
 _DENSE_LIMIT = 2**30
+_PREPARED = (
+    "categories, dates and missing values are prepared on the training folds, as by "
+    "alignlearn.TablePreparer (--scale none, --missing or --kernels read numbers alone)"
+)
 
 _COMPARE_HELP = """\
 Does learning the kernel pay on this data? Compares the best single kernel, the uniform combination
@@ -30,6 +36,9 @@ a kernel, chosen by folds of the training rows; svm-cv, a Gaussian kernel whose 
 fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
 combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
 the space of a hyper-kernel. All but auto and aligned-rf are for classes.
+
+Categories, dates and missing values of a csv file are prepared on the training folds, as by
+alignlearn.TablePreparer; columns of numbers are scaled there.
 
 Prints a table: error and centered alignment, mean +- standard deviation over the folds, and the
 p-value of a one-sided test against the uniform combination: a t-test corrected for training folds
@@ -117,8 +126,8 @@ def add_data_options(parser, optional=False):
     add(
         "--missing",
         choices=("error", "drop", "impute"),
-        help="rows with missing values: an error (default for files), left out, or filled by the "
-        "median or the most frequent word",
+        help="rows with missing values: an error (default for files, but `compare` prepares a csv "
+        "file), left out, or filled by the median or the most frequent word",
     )
     add(
         "--drop",
@@ -247,11 +256,15 @@ def _compare(args):
     from alignlearn.validation import is_sparse
 
     output = Output(args)
-    data = read_data(args)
+    data = _raw_table(args) or read_data(args)
+    raw = isinstance(data, Sample)
     stem = f"compare-{data.name.partition('.')[0] or 'data'}"
     figure = None if args.no_figure else figure_path(args.out, stem)
     X, y, notes = subset(data, args.max_samples, args.random_state)
-    X, kernels, dense_note = choose_kernels(X, args.kernels, args.gammas)
+    if raw:
+        kernels, more = _family("rbf", None), [_PREPARED]
+    else:
+        X, kernels, more = choose_kernels(X, args.kernels, args.gammas)
     if args.tables is not None:
         kernels = _on_tables(kernels, data, args.tables)
     rank_one = not isinstance(kernels, list)
@@ -266,10 +279,11 @@ def _compare(args):
         n_folds=args.folds, scale=args.scale, random_state=args.random_state, test=args.test
     )
     output.print(_head(data, X, y, family, protocol))
-    notes = [*data.notes, *notes, *dense_note]
+    notes = [*data.notes, *notes, *more]
     for note in notes:
         output.note(note)
     output.print()
+    kernels = None if raw else kernels  # the same ones, on the features that are made
     report = (args.verbose and not args.quiet) or output.step
     comparison = compare(
         X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
@@ -285,6 +299,22 @@ def _compare(args):
         output.print(f"\nfigure: {figure}")
     output.json({"data": data.name, **results, "notes": notes, "figure": figure})
     return 0
+
+
+def _raw_table(args):
+    """The `Sample` of a text table that has more than numbers; None where options ask for numbers."""
+    from alignlearn.datasets._files import is_named_table
+    from alignlearn.datasets._raw import read_raw
+
+    asked = (args.kernels, args.gammas, args.tables, args.missing)
+    given = any(option is not None for option in asked) or args.scale != "standard"
+    if given or not is_named_table(args.data) or not os.path.isfile(args.data):
+        return None
+    if not read_raw(args.data).frame.dates:
+        # This raises an error for, say, a word among the numbers of a column.
+        read_data(argparse.Namespace(**{**vars(args), "missing": "keep"}))
+    sample = read_sample(args.data, args.target, args.task, args.drop)
+    return None if sample.is_plain else sample
 
 
 def _on_tables(kernels, data, separator):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from alignlearn._text import listed, table
+from alignlearn._text import table
 
 from .compare import index_or_name
 from .output import Output, add_output_options, add_parser
+from .raw_tables import read_sample
 
 _TESTED = 0.2  # share of the rows that are held out
 _MOST_COLUMNS = 10  # that the table of contributions shows
@@ -78,61 +79,12 @@ def add_predict(commands):
     parser.set_defaults(run=run_predict, verbose=False, quiet=False)
 
 
-class Sample(NamedTuple):
-    """Rows of a table with a target."""
-
-    frame: Any
-    y: Any
-    target: str
-    task: str
-    notes: tuple
-
-
 class Score(NamedTuple):
     """The score of a method on the held-out rows, and the seconds of its fit."""
 
     method: str
     score: float
     seconds: float
-
-
-def read_sample(path, target=None, task=None, drop=()) -> Sample:
-    """The rows of a file that have a target.
-
-    Raises
-    ------
-    ValueError, OSError
-        The file cannot be read, a column does not exist, or the target is constant.
-    """
-    import numpy as np
-
-    from alignlearn.datasets._data import settle_task
-    from alignlearn.datasets._raw import read_raw
-
-    frame, notes = read_raw(path)
-    labels = frame.columns
-    given = [_label(labels, "target", -1 if target is None else target)]
-    given += [_label(labels, "drop", one) for one in drop]
-    label, y = given[0], frame.column(given[0])
-    missing = np.array([v is None or v != v for v in y.tolist()])
-    frame = frame.without(given)
-    if not frame.columns:
-        raise ValueError(f"{path} has no column beside the target {label!r}.")
-    if missing.any():
-        rows = np.flatnonzero(~missing)
-        frame, y = frame[rows], y[rows]
-        notes = (*notes, f"{missing.sum()} rows without a target are left out")
-    y, task = settle_task(y.astype(str) if y.dtype.kind == "O" else y, task, path)
-    return Sample(frame, y, label, task, notes)
-
-
-def _label(labels, option, given):
-    """The label of a column that an option names."""
-    if isinstance(given, int) and -len(labels) <= given < len(labels):
-        return labels[given]
-    if given in labels:
-        return given
-    raise ValueError(f"--{option} {given}: there is no such column; accepted: {listed(labels)}.")
 
 
 def run_fit(args) -> int:

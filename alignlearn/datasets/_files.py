@@ -21,6 +21,12 @@ _PAIR = re.compile(r"\d+:\S+")
 _DENSE_FROM = 0.25
 
 
+def is_named_table(path) -> bool:
+    """Whether a path is of a text table by its ending, such as .csv or .csv.gz."""
+    stem, ending = os.path.splitext(os.fspath(path).lower())
+    return (os.path.splitext(stem)[1] if ending in _PACKED else ending) in _TABLES
+
+
 def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Dataset:
     """Data set in a file, by its ending (.npz, .csv, .svm, ...) or else by its content.
 

@@ -189,7 +189,7 @@ def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
         (["{csv}", "--out", "figure.jpg"], "accepted endings"),
         (["{csv}", "--out", "no/such/figure.png"], "does not exist"),
         (["one.csv"], "single class"),
-        (["gap.csv"], "missing values.* pass --missing drop or --missing impute.$"),
+        (["gap.csv", "--missing", "error"], "missing values.* or --missing impute.$"),
         (["rare.csv"], "class rare has 1 sample"),
         (["words.csv"], "Features are numbers alone"),
         (["two.npz"], "several targets.*--target"),

@@ -1,0 +1,88 @@
+"""Rows of a file of delimited text, with its columns as they are, and a target."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+from alignlearn._text import listed
+
+
+class Sample(NamedTuple):
+    """Rows of a table with a target.
+
+    Attributes
+    ----------
+    frame : FrameColumns
+    y : ndarray of shape (m,)
+    target : str
+    task : {"classification", "regression"}
+    notes : tuple of str
+    name : str
+        Of the file.
+    """
+
+    frame: Any
+    y: Any
+    target: str
+    task: str
+    notes: tuple
+    name: str = ""
+
+    @property
+    def X(self):
+        """The columns beside the target, named as in a `Dataset`."""
+        return self.frame
+
+    @property
+    def n_samples(self):
+        """Number of rows."""
+        return len(self.frame)
+
+    @property
+    def is_plain(self):
+        """Whether the columns are numbers without gaps, which need no preparation."""
+        frame = self.frame
+        gaps = frame.numbers != frame.numbers
+        return not (frame.categories or frame.dates or gaps.any())
+
+
+def read_sample(path, target=None, task=None, drop=()) -> Sample:
+    """The rows of a file that have a target.
+
+    Raises
+    ------
+    ValueError, OSError
+        The file cannot be read, a column does not exist, or the target is constant.
+    """
+    import numpy as np
+
+    from alignlearn.datasets._data import settle_task
+    from alignlearn.datasets._raw import read_raw
+
+    frame, notes = read_raw(path)
+    labels = frame.columns
+    dropped = [_label(labels, "drop", one) for one in drop]
+    if target is None:
+        target = next((one for one in reversed(labels) if one not in dropped), labels[-1])
+    given = [_label(labels, "target", target), *dropped]
+    label, y = given[0], frame.column(given[0])
+    missing = np.array([v is None or v != v for v in y.tolist()])
+    frame = frame.without(given)
+    if not frame.columns:
+        raise ValueError(f"{path} has no column beside the target {label!r}.")
+    if missing.any():
+        rows = np.flatnonzero(~missing)
+        frame, y = frame[rows], y[rows]
+        notes = (*notes, f"{missing.sum()} rows without a target are left out")
+    y, task = settle_task(y.astype(str) if y.dtype.kind == "O" else y, task, path)
+    return Sample(frame, y, label, task, notes, os.path.basename(path))
+
+
+def _label(labels, option, given):
+    """The label of a column that an option names."""
+    if isinstance(given, int) and -len(labels) <= given < len(labels):
+        return labels[given]
+    if given in labels:
+        return given
+    raise ValueError(f"--{option} {given}: there is no such column; accepted: {listed(labels)}.")
