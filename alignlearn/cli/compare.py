@@ -302,7 +302,7 @@ def _compare(args):
 
 
 def _raw_table(args):
-    """The `Sample` of a text table that has more than numbers; None where options ask for numbers."""
+    """The `Sample` of a text table with more than numbers; None where options ask for numbers."""
     from alignlearn.datasets._files import is_named_table
     from alignlearn.datasets._raw import read_raw
 

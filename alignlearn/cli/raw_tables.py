@@ -1,4 +1,4 @@
-"""Rows of a file of delimited text, with its columns as they are, and a target."""
+"""The raw columns of a file of delimited text, and a target."""
 
 from __future__ import annotations
 
