@@ -55,6 +55,7 @@ _WHERE = {
     ),
     "rademacher": ("class_bounds", "cortes_bound", "gram_sizes", "lanckriet_bound", "moment_bound"),
     "ratio_betting": ("ratio_interval",),
+    "sample_price": ("price_from_sums", "price_of_sample"),
     "stability": (
         "hypothesis_bound",
         "krr_stability",

@@ -16,7 +16,14 @@ _X = np.random.default_rng(0).standard_normal((20, 2))
 _K = np.exp(-0.5 * ((_X[:, None] - _X[None]) ** 2).sum(2))
 _Y = np.where(_X[:, 0] > 0, 1.0, -1.0)
 
+
 # What a parameter of this name may be in every bound that has it.
+def _cosines(i, j):
+    """Values of a kernel in [0, 1] and a target in [-1, 1] on pairs."""
+    return np.stack([np.cos(i + j) ** 2, np.cos(i * j)])
+
+
+_SUMS = np.tile(np.array([[0.2], [0.1], [-0.3]]) * [1.0, 2.0], (9, 1, 1))  # of quadruples
 GOOD = {
     "K": _K, "L": np.outer(_Y, _Y), "grams": [_K], "X": _X, "y": _Y, "label_range": (-1.0, 1.0),
     "m": 50, "delta": 0.05, "m_plus": 20, "m_minus": 30, "n_kernels": 3, "p": 4, "draws": 100,
@@ -34,6 +41,9 @@ OTHERWISE = {
     "random_predictor_bound": {"variances": np.ones(20)},
     "own_sample_machine": {"K": np.eye(20), "y": np.where(np.arange(20) % 2, 1.0, -1.0)},
     "learned_price_deviation": {"moments": PriceMoments(0.1, *np.ones(6)), "distance": 0.5},
+    "price_from_sums": {"first": _SUMS, "second": _SUMS, "widths": [1.0, 2.0]},
+    "price_of_sample": {"values": _cosines, "widths": [1.0, 2.0]},
+    "choose_eps": {"first": _SUMS, "n": 9, "widths": [1.0, 2.0]},
     "prior_bound": {"cosines": np.full(20, 0.5), "agreement": 0.9},
     "covering_radius": {"bound": 2.0},
     "predictor_deviation": {"m": 5000},
@@ -65,6 +75,8 @@ ALLOWED = {
     ("target_betting_interval", "y", 1.0),
     ("ratio_interval", "y", 1.0),
     ("own_sample_machine", "y", 1.0),
+    ("price_from_sums", "weights", [0.0]),
+    ("price_of_sample", "weights", [0.0]),
 }
 # Helpers that take what was checked, and lemmas whose numbers have no such hypothesis.
 UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_statistics")

@@ -882,6 +882,8 @@ def test_pac_bayes_of_a_machine_that_is_wrong_and_of_a_part_of_size_0():
     assert bound(-np.ones(30), [1.0], [1.0], np.ones(30), 0.1)[:4] == (1.0, 1.0, 0.0, 0.0)
     found = bound(np.ones(30), [1.0, 0.0], [1.0, 0.0], np.ones(30), 0.1)
     assert 0 < found.value < 1
+    wrong = bound(-np.ones(30), [1.0], [1.0], np.ones(30), 0.1)
+    assert wrong.hypotheses == found.hypotheses
 
 
 def test_shares_minimise_the_length_of_three():

@@ -76,6 +76,7 @@ NEW = {
     "p1-learned-price-rate",
     "p1-own-sample",
     "p1-ratio-interval",
+    "p1-sample-price",
     "p1-target-interval",
     "p1-intercept-stability",
     "p1-prequential",

@@ -18,7 +18,13 @@ from alignlearn.theory.verification import verify
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"
-CHECKED = ("p1-lemma-6", "p1-prop-10", "p1-lemma-20", "p2-algorithm-1-hessian")
+CHECKED = (
+    "p1-lemma-6",
+    "p1-prop-10",
+    "p1-learned-price",
+    "p1-lemma-20",
+    "p2-algorithm-1-hessian",
+)
 
 needs_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the source tree")
 needs_coq = pytest.mark.skipif(
@@ -322,4 +328,51 @@ def test_proposition_10_in_coq_is_the_claim():
         # The claim divides both sides by the norm of the target.
         assert file.measure(case)[0] == pytest.approx(mu @ a / np.sqrt(mu @ M @ mu) / labels)
         assert file.bound(case)[0] == pytest.approx(np.sqrt(v @ M @ v) / labels)
+    assert compared >= 5
+
+
+PRICE = (
+    "Definition sum (f : I -> R) : R := fold_right (fun i total => f i + total) 0 index.",
+    "Definition dot (u v : I -> R) : R := sum (fun i => u i * v i).",
+    "Definition times (A : I -> I -> R) (u : I -> R) (i : I) : R := sum (fun j => A i j * u j).",
+    "Definition form (A : I -> I -> R) (u w : I -> R) : R := dot u (times A w).",
+    "Definition objective (A : I -> I -> R) (c u : I -> R) : R := form A u u - 2 * dot u c.",
+    "nonnegative v /\\ forall u, nonnegative u -> objective A c v <= objective A c u.",
+    "nonnegative v /\\ forall u, nonnegative u -> 0 <= dot (minus u v) (slope A c v).",
+    "Definition slope (A : I -> I -> R) (c v : I -> R) (i : I) : R := times A v i - c i.",
+    "Definition semidefinite (A : I -> I -> R) : Prop := forall u, 0 <= form A u u.",
+    "Definition weighted (u w : I -> R) : R := sum (fun i => D i * (u i * w i)).",
+    "Definition error (v : I -> R) (i : I) : R := slope M a v i - slope N b v i.",
+    "Theorem minimum_is_stationary A c v :"
+    " symmetric A -> is_minimum A c v -> is_stationary A c v.",
+    "Theorem oracle_inequality v w z eps : symmetric M -> semidefinite M -> nonnegative D ->"
+    " is_stationary N b v -> nonnegative w -> 0 <= eps ->"
+    " (forall i, times M z i + eps * (D i * z i) = error v i) ->"
+    " objective M a v - objective M a w"
+    " <= dot (error v) z + eps * weighted (minus v w) (minus v w).",
+    "Rmax 0 (dot u a) * Rmax 0 (dot u a) / form M u u.",
+    "Theorem alignment_gap v w : symmetric M -> is_minimum M a w -> 0 < form M w w ->"
+    " 0 < form M v v ->"
+    " squared_alignment w - squared_alignment v <= objective M a v - objective M a w.",
+)  # fmt: skip
+
+
+def test_the_oracle_inequality_in_coq_is_the_claim():
+    assert [piece for piece in PRICE if piece not in _text("p1-learned-price")] == []
+    file, compared = CLAIMS.module("p1-learned-price"), 0
+    for seed in range(20):
+        case = file.cases(RandomDraw(seed)) | {"eps": 0.1}
+        M, a, N, b = file._numbers(case)
+        v, w = file._weights(case)
+        error, D = (M @ v - a) - (N @ v - b), np.diagonal(M)
+        z = np.linalg.solve(M + 0.1 * np.diag(D), error)
+        size = 1.0 + np.abs(v).max() ** 2
+        right = error @ z + 0.1 * D @ (v - w) ** 2
+        np.testing.assert_allclose(file.bound(case), right, rtol=1e-6, atol=1e-9 * size)
+        if not min(w @ M @ w, v @ M @ v) > 1e-9:
+            continue
+        compared += 1
+        squares = [max(0.0, u @ a) ** 2 / (u @ M @ u) for u in (w, v)]
+        gaps = squares[0] - squares[1], file._q(v, M, a) - file._q(w, M, a)
+        np.testing.assert_allclose(file.measure(case), gaps, atol=1e-9 * size)
     assert compared >= 5

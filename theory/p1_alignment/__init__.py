@@ -26,6 +26,7 @@ FILES = (
     "learned_price",
     "learned_price:learned_price_rate",
     "learned_price:learned_price_align",
+    "sample_price",
     "interval",
     "interval:interval_numerator",
     "class_interval",

@@ -5,7 +5,8 @@ weights of alignf from a sample, v* those of the population, and h = (M v - a) -
 (rho(v*)^2 - rho(v)_+^2) <= q(v) - q(v*) <= h'(M + eps D)^-1 h + eps |v - v*|_D^2 for every eps >= 0
 and D >= 0; proofs.md, section 27. Checked: both quantities, for statistics of samples and their
 population. Verdict: holds; the second inequality is an equality where eps = 0 and no weight of v
-and v* is 0.
+and v* is 0. Machine-checked in Coq (learned_price.v) for matrices of any finite size: both
+inequalities, and that a minimum has the first-order condition which the second one needs.
 
 `p1-learned-price-rate`. The same with probability 1 - delta and numbers of the population on the
 right: (x + z s)^2 + eps s^2 with s = |v - v*|_D, and x, z deviations of the order m^(-1/2) (x^2/(1

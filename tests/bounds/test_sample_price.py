@@ -1,0 +1,232 @@
+"""The price of weights from a sample: its parts by hand, coverage, and where it is informative."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from alignlearn.bounds import price, sample_price
+from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.held_out import empirical_bernstein_upper
+from alignlearn.bounds.u_statistics import quadruple_kernel
+
+P = 10
+
+
+def columns(m, seed, sharp=0.3, noise=False):
+    """Ten binary columns with a kernel each, of which three matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.choice([-1.0, 1.0], (m, P))
+    signal = X[:, :3] @ [1.0, 0.7, 0.5] + sharp * rng.normal(size=m)
+    y = rng.choice([-1.0, 1.0], m) if noise else np.where(signal > 0, 1.0, -1.0)
+    return X, y
+
+
+def values_of(X, y):
+    """1 where a column is equal and e^-2 where it is not; the labels' products."""
+    return lambda i, j: np.vstack([np.exp(-0.5 * (X[i] - X[j]) ** 2).T, (y[i] * y[j])[None]])
+
+
+WIDTHS = np.append(np.full(P, 1.0 - np.exp(-2.0)), 2.0)
+
+
+def population(sharp=0.3, noise=False, n=2**10):
+    """M, a, V^2 of `columns`: all rows of the columns, each with both labels."""
+    from scipy.stats import norm
+
+    rows = np.array(list(itertools.product([-1.0, 1.0], repeat=P)))
+    mean = np.zeros(n) if noise else 2 * norm.cdf(rows[:, :3] @ [1.0, 0.7, 0.5] / sharp) - 1
+    # K_k = c + (1 - e^-2)/2 x_k x_k', so its centered operator is that of the feature x_k.
+    unit = (1.0 - np.exp(-2.0)) / 2
+    cov = (rows * (mean - mean.mean())[:, None]).mean(axis=0)
+    return unit**2 * np.eye(P), unit * cov**2, (1.0 - mean.mean() ** 2) ** 2
+
+
+def squared(v, M, a):
+    size = v @ M @ v
+    return max(v @ a, 0.0) ** 2 / size if size > 0 else 0.0
+
+
+def true_price(v, M, a, length2):
+    return (squared(price.quadratic_weights(M, a), M, a) - squared(v, M, a)) / length2
+
+
+def learned(values, m):
+    """The weights of alignf by means over disjoint quadruples of all samples."""
+    sums = sample_price.pair_sums(values, np.arange(m // 4 * 4).reshape(-1, 4))
+    H = np.einsum("njk,njl->kl", sums, sums) / (4 * len(sums))
+    return price.quadratic_weights(H[:-1, :-1], H[:-1, -1])
+
+
+def test_pair_sums_are_those_of_the_kernel_of_the_statistic():
+    X, y = columns(40, 0)
+    values = values_of(X, y)
+    grams = values(*np.indices((40, 40)).reshape(2, -1)).reshape(P + 1, 40, 40)
+    rows = np.random.default_rng(1).permutation(40).reshape(10, 4)
+    sums = sample_price.pair_sums(values, rows)
+    assert sums.shape == (10, 3, P + 1)
+    blocks = [K[rows[:, :, None], rows[:, None, :]] for K in grams]
+    for k, j in itertools.product(range(P + 1), repeat=2):
+        h = (sums[:, :, k] * sums[:, :, j]).sum(axis=1) / 4
+        np.testing.assert_allclose(h, quadruple_kernel(blocks[k], blocks[j]), atol=1e-12)
+
+
+def parts(seed=0, sizes=(60, 400), p=2):
+    """Pair sums of two kernels and a target that is nearly their sum."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for n in sizes:
+        X = rng.random((n, 4, p))
+        t = X.sum(axis=2) + 0.3 * rng.random((n, 4))
+        F = np.concatenate([X, t[..., None] / (p + 0.3)], axis=2)
+        K = np.einsum("nik,njk->nkij", F, F)
+        s = [K[..., 0, 1] + K[..., 2, 3], K[..., 0, 2] + K[..., 1, 3], K[..., 0, 3] + K[..., 1, 2]]
+        s = np.stack(s, axis=1)
+        found.append(s - s.mean(axis=1, keepdims=True))
+    return found
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.05])
+def test_the_bound_by_hand(eps):
+    """By inverses in place of roots, quadruple by quadruple."""
+    first, second = parts(sizes=(500, 40_000))
+    v, w, delta = np.array([0.3, 0.8]), np.array([1.0, 1.0, 1.0]), 0.1
+    H1, H2 = (np.mean([s.T @ s / 4 for s in part], axis=0) for part in (first, second))
+    M1, M2, a2 = H1[:2, :2], H2[:2, :2], H2[:2, 2]
+    D = np.diag(np.diag(M1))
+    W = M1 + eps * D
+    inverse = np.linalg.inv(W)
+    v1 = price.quadratic_weights(M1, H1[:2, 2])
+    top = 2 / 3 * min(np.abs(inverse).sum(), 2 / np.linalg.eigvalsh(W)[0])
+    xi2, far2 = [], []
+    for s in second:
+        H = s.T @ s / 4
+        xi = H[:2, :2] @ v1 - H[:2, 2]
+        E = H[:2, :2] - M1
+        xi2.append(xi @ inverse @ xi)
+        far2.append(np.trace(E @ inverse @ E @ inverse))
+    n, level = len(second), np.log(12 / delta)
+
+    def deviation(second_moment, largest):
+        t = largest * level / (3 * n)
+        return t + np.sqrt(t * t + 2 * second_moment * level / n)
+
+    largest = np.sqrt(2 / 3 * top) * (v1.sum() + 1.0)
+    moment = min(empirical_bernstein_upper(np.array(xi2), largest**2, delta / 6), largest**2)
+    x = deviation(moment, largest + min(largest, np.sqrt(moment)))
+    whole = np.trace(M1 @ inverse @ M1 @ inverse)
+    of_M = empirical_bernstein_upper(np.array(far2), top**2 + whole, delta / 6)
+    eta = deviation(of_M, np.sqrt(top**2 + min(np.sqrt(whole) + np.sqrt(of_M), top) ** 2))
+
+    def ends(values, share):
+        values = np.clip(values, 0, 2 / 3)
+        low = 2 / 3 - empirical_bernstein_upper(2 / 3 - values, 2 / 3, share)
+        return low, empirical_bernstein_upper(values, 2 / 3, share)
+
+    diagonal = (second**2).sum(axis=1) / 4
+    share = min(ends(diagonal[:, k], delta / 12)[0] / D[k, k] for k in range(2))
+    low, high = ends(diagonal[:, 2], delta / 12)
+    r, d = M2 @ v - a2, v - v1
+    r = np.sqrt(r @ inverse @ r)  # no weight is 0
+    root = np.linalg.cholesky(inverse)
+    least = np.linalg.eigvalsh(root.T @ (M2 + eps * D) @ root)[0] - eta
+    X = x + eta * np.sqrt(d @ W @ d) + r
+    far = np.sqrt(v @ D @ v) + np.sqrt(high / share)
+    found = sample_price.price_from_sums(first, second, v, w, delta, eps)
+    assert found.gradient == pytest.approx(x)
+    assert found.matrix == pytest.approx(eta)
+    assert found.residual == pytest.approx(r)
+    assert found.least == pytest.approx(least)
+    expected = (X**2 / least + (eps * far**2 if eps else 0.0)) / low
+    assert expected > 0
+    assert found.value == pytest.approx(min(expected, 1.0))
+    best = price.quadratic_weights(M2, a2)
+    assert sample_price.price_from_sums(first, second, best, w, delta, eps).value < 1.0
+
+
+def test_weights_of_zero_need_no_vanishing_gradient():
+    """r has no positive entries where a weight is 0, and negative ones stay."""
+    first, second = parts()
+    w = np.ones(3)
+    means = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, 1.0], [-1.0, 1.0, 4.0]])
+    good = sample_price.price_from_sums(first, second, [0.0, 1.0], w, 0.1, 0.1, means)
+    assert good.residual == 0.0
+    bad = sample_price.price_from_sums(first, second, [0.0, 0.0], w, 0.1, 0.1, means)
+    H1 = np.einsum("njk,njl->kl", first, first) / (4 * len(first))
+    W = H1[:2, :2] + 0.1 * np.diag(np.diag(H1)[:2])
+    assert bad.residual == pytest.approx(np.sqrt(np.linalg.inv(W)[1, 1]))
+
+
+@pytest.mark.parametrize("noise", [False, True])
+@pytest.mark.parametrize("sharp", [0.3, 2.0])
+def test_coverage(noise, sharp):
+    """No violation in 30 samples of 20,000; half of x and eta together would not be far from it."""
+    M, a, length2 = population(sharp, noise)
+    for seed in range(30):
+        X, y = columns(20_000, seed, sharp, noise)
+        values = values_of(X, y)
+        v = learned(values, len(y))
+        found = sample_price.price_of_sample(values, len(y), v, 0.1, widths=WIDTHS, orders=1)
+        assert true_price(v, M, a, length2) <= found.value < 0.2
+        assert found.least > 0.3
+
+
+def test_informative_from_ten_thousand_samples_on_and_falling_as_one_over_m():
+    """Ten columns: 1 at 5,000, 0.54 at 10,000, 0.085 at 20,000, 0.0069 at 100,000."""
+    values = {}
+    for m in (5000, 20_000, 100_000):
+        of_pairs = values_of(*columns(m, 0))
+        v = learned(of_pairs, m)
+        found = sample_price.price_of_sample(of_pairs, m, v, 0.05, widths=WIDTHS, orders=1)
+        values[m] = found.value
+    assert values[5000] == 1.0
+    assert 0.03 < values[20_000] < 0.2
+    assert 0.003 < values[100_000] < 0.015
+
+
+def test_any_weights_and_not_only_learned_ones():
+    """Equal weights lose 0.7 of the best squared alignment; the bound is above that."""
+    M, a, length2 = population()
+    of_pairs = values_of(*columns(100_000, 1))
+    equal = np.full(P, a.sum() / M.sum())
+    lost = true_price(equal, M, a, length2)
+    found = sample_price.price_of_sample(of_pairs, 100_000, equal, 0.05, widths=WIDTHS, orders=1)
+    assert 0.05 < lost < found.value < 1.0
+    assert found.residual > 5 * found.gradient
+
+
+def test_rows_in_another_order_and_kernels_in_another_unit():
+    first, second = parts(sizes=(500, 20_000))
+    v, w = np.array([0.3, 0.8]), np.ones(3)
+    found = sample_price.price_from_sums(first, second, v, w, 0.1, 0.05)
+    order = np.random.default_rng(0).permutation(len(second))
+    again = sample_price.price_from_sums(first, second[order], v, w, 0.1, 0.05)
+    assert again == pytest.approx(found)
+    unit = np.array([100.0, 1.0, 1.0])
+    scaled = sample_price.price_from_sums(first * unit, second * unit, v / unit[:2], w * unit, 0.1)
+    plain = sample_price.price_from_sums(first, second, v, w, 0.1)
+    assert scaled.residual == pytest.approx(plain.residual)
+    exact = sample_price.price_from_sums(
+        first.astype(np.float32), second.astype(np.float32), v, w, 0.1, 0.05
+    )
+    assert exact == pytest.approx(found, rel=1e-3)
+
+
+def test_what_is_refused():
+    first, second = parts()
+    given = first, second, np.ones(2), np.ones(3), 0.1
+    with pytest.raises(HypothesisNotMet, match=r"values of kernel 2 differ by more than widths"):
+        sample_price.price_from_sums(*given[:3], [1.0, 1.0, 0.1], 0.1)
+    with pytest.raises(HypothesisNotMet, match="at least 8 samples"):
+        sample_price.price_from_sums(first[:1], *given[1:])
+    with pytest.raises(ValueError, match="need pair sums of shape"):
+        sample_price.price_from_sums(first[..., 1:], *given[1:])
+    twice = (first[..., [0, 0, 2]], second[..., [0, 0, 2]], *given[2:])
+    with pytest.raises(HypothesisNotMet, match="take eps > 0"):
+        sample_price.price_from_sums(*twice)
+    assert sample_price.price_from_sums(*twice, eps=0.1).value <= 1.0
+    constant = first * [0.0, 1.0, 1.0]
+    with pytest.raises(HypothesisNotMet, match="kernel 0 is constant"):
+        sample_price.price_from_sums(constant, *given[1:], eps=0.1)
+    with pytest.raises(ValueError, match="m"):
+        sample_price.price_of_sample(lambda i, j: np.ones((2, len(i))), 12, [1.0], 0.1)
