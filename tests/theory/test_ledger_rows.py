@@ -70,6 +70,7 @@ ROWS = {
 NEW = {
     "p1-class-interval",
     "p1-class-betting",
+    "p1-class-complexity",
     "p1-class-learned",
     "p1-learned-price",
     "p1-learned-price-align",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds import class_intervals
+from alignlearn.bounds import class_intervals, rademacher
 
 from ..bounds import hyper_rates
 from .drawing import Curve
@@ -25,9 +25,14 @@ _SIMULATED = (
 )
 
 
-def simulated(values, fall=0.5):
-    """A form that runs through the means at `SIZES`, and beyond the last falls as m^-fall."""
-    at = np.log(SIZES[: len(values)])
+# Mean of three samples with ten binary columns, and from which numbers of samples on.
+PRICE_SIZES = (8000, 10_000, 12_000, 16_000, 20_000, 30_000, 50_000, 100_000, 300_000)
+PRICE = (1.0, 0.536, 0.327, 0.143, 0.085, 0.0387, 0.0194, 0.0069, 0.0019)
+
+
+def simulated(values, fall=0.5, sizes=SIZES):
+    """A form that runs through the means at `sizes`, and beyond the last falls as m^-fall."""
+    at = np.log(sizes[: len(values)])
     logs = np.log(values)
 
     def form(m, delta, **_):
@@ -64,6 +69,18 @@ def target_length(m, delta, a, a_prime, rho):
     return found.high - found.low
 
 
+def _complexity(name):
+    """One of the bounds of `rademacher`, for p kernels alike with K(x, x) = 1."""
+
+    def form(m, delta, p, q, square, top):
+        p, largest = int(p), max(1.0, m * top)
+        sizes = (p * [value] for value in (float(m), m + m * (m - 1.0) * square, largest, 1.0))
+        found = rademacher.KernelSizes(*map(np.array, sizes), m)
+        return rademacher.class_bounds(found, 1.0, q)[name]
+
+    return form
+
+
 def _ridge_printed(m, delta, r, s):
     return float(m) ** -hyper_rates.ridge_optimum_printed(r, s).exponent
 
@@ -97,6 +114,18 @@ def more(setting, meaning):
         Curve("p1-own-sample", "bound of the probability of error",
               {"own sample": simulated(OWN_SAMPLE, 0.0)}, lambda: 0.5,
               "guessing the class errs with probability 1/2", meaning=_SIMULATED),
+        Curve("p1-sample-price", r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
+              {"from the sample": simulated(PRICE, 1.0, PRICE_SIZES)}, _one,
+              "a squared alignment lies in [0, 1]", least=16,
+              meaning="simulated at delta = 0.05, whatever delta is given, for ten binary columns "
+              "with a kernel each, of which three matter, and the weights of alignf"),
+        Curve("p1-class-complexity", "Rademacher complexity of combinations of p kernels",
+              {"moments": _complexity("ours"), "Cortes et al. (2010)": _complexity("cortes-2010"),
+               "Lanckriet et al. (2004)": _complexity("lanckriet-2004")}, _one,
+              "|f(x)| <= 1 for |w| <= 1 and weights of sum 1",
+              {"p": 10, "q": 1.0, "square": 0.25, "top": 0.5},
+              "p kernels with K(x, x) = 1 and the mean square given by square, whose largest "
+              "eigenvalue is top m; weights in the unit ball of the q-norm, |w| <= 1"),
         Curve("p4-lemma-4-3", r"$\Pr[U - \mathrm{E}\xi \geq ..]$", {"printed": _tail}, _one,
               "it is a probability", {"epsilon": 0.1, "c1": 1.0, "spread": 1.0, "theta": 1.0},
               "E xi^2 <= c1 (E xi)^theta, |xi - E xi| <= spread"),

@@ -56,6 +56,7 @@ FILES = (
     "theorem_17:theorem_17_fixed",
     "theorem_17:theorem_17_learned",
     "hypothesis_bound",
+    "class_complexity",
     "trace_inequality",
     "trace_inequality:trace_degenerate",
     "alignf_stability",
