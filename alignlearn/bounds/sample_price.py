@@ -197,6 +197,8 @@ def _checked_sizes(first, second, weights, widths):
     if weights.min() < 0 or widths.min() <= 0:
         raise HypothesisNotMet("weights must not be negative, and widths must be positive.")
     for sums in (first, second):
+        if not np.isfinite(sums).all():
+            raise ValueError("values of kernels must be finite; got NaN or infinite ones.")
         largest = np.square(sums).sum(axis=1).max(axis=0)
         if np.any(largest > 8 / 3 * widths**2 * (1 + 1e-9)):
             k = int(np.argmax(largest / widths**2))

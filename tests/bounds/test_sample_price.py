@@ -219,6 +219,10 @@ def test_what_is_refused():
         sample_price.price_from_sums(*given[:3], [1.0, 1.0, 0.1], 0.1)
     with pytest.raises(HypothesisNotMet, match="at least 8 samples"):
         sample_price.price_from_sums(first[:1], *given[1:])
+    with pytest.raises(ValueError, match="must be finite"):
+        sample_price.price_from_sums(
+            first, np.where(second == second.max(), np.nan, second), *given[2:]
+        )
     with pytest.raises(ValueError, match="need pair sums of shape"):
         sample_price.price_from_sums(first[..., 1:], *given[1:])
     twice = (first[..., [0, 0, 2]], second[..., [0, 0, 2]], *given[2:])
