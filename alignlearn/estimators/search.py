@@ -87,6 +87,9 @@ class Rung(NamedTuple):
         Whether candidates whose parents are left are tried, too.
     apart : bool
         Whether each candidate is a call of its own.
+    behind : float or None
+        Only candidates go on whose mean score is at most so many standard errors below that of the
+        best one, over parts of the test samples of the last fold.
     """
 
     folds: Any
@@ -96,6 +99,7 @@ class Rung(NamedTuple):
     level: int = 0
     widened: bool = False
     apart: bool = False
+    behind: float | None = None
 
 
 def grid(n_folds, n_values):
@@ -219,6 +223,7 @@ def search(
     members=None,
     keep=False,
     sizes=None,
+    parts=None,
     most_threads=None,
     client=None,
     verbose=False,
@@ -251,6 +256,9 @@ def search(
         Whether to keep the predictions of the chosen.
     sizes : list of int, optional
         Number of samples of each level, where there are several.
+    parts : callable, optional
+        ``parts(fold)`` returns parts of the test samples, over which scores vary; for rungs that
+        have a ``behind``. Then ``score`` takes the positions of a part, too.
     most_threads : int, optional
         Candidates that the memory holds at once.
     client : dask.distributed.Client, optional
@@ -265,7 +273,7 @@ def search(
     ValueError
         A score is not finite.
     """
-    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads, others)
+    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads, others, parts)
     n = sum(len(rung.folds) for rung in schedule)
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         trials.run_all(client, progress)
@@ -301,8 +309,10 @@ def search(
 class _Trials:
     """Scores of candidates and values on folds, as far as they were tried."""
 
-    def __init__(self, candidates, values, schedule, score, fits, keep, most_threads, others=()):
-        self.most_threads = most_threads
+    def __init__(
+        self, candidates, values, schedule, score, fits, keep, most_threads, others=(), parts=None
+    ):
+        self.most_threads, self.parts_of = most_threads, parts
         self.candidates, self.values, self.schedule = candidates, values, schedule
         self.score, self.fits, self.keep = score, fits, keep
         n_folds = 1 + max(max(rung.folds) for rung in schedule)
@@ -327,6 +337,7 @@ class _Trials:
             self._run(rung.folds, tries, client, progress, rung.apart)
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
+            going = self._not_behind(going, rung)
         if len(seen) > len(rung.folds):
             self._complete([w for w, _ in tries], seen, client, progress)
 
@@ -369,6 +380,21 @@ class _Trials:
             if place < among and one in groups[group][:most]:
                 found.append(one)
         return found
+
+    def _not_behind(self, going, rung):
+        """The best of some ranked candidates, and those that noise may have put behind it."""
+        if rung.behind is None or self.parts_of is None:
+            return going
+        t = rung.folds[-1]
+        parts = self.parts_of(t)
+        if len(parts) < 2:
+            return going
+        scores = np.array(
+            [[self.score(t, self.kept[w, k, t], rows)[0] for rows in parts] for w, k in going]
+        )
+        gaps = scores[0] - scores
+        error = gaps.std(axis=1, ddof=1) / np.sqrt(len(parts))
+        return [one for one, near in zip(going, gaps.mean(axis=1) <= rung.behind * error) if near]
 
     def _first(self):
         """Numbers of the candidates that are tried from the first rung on."""

@@ -363,6 +363,11 @@ class Tuned(KernelModel):
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
+        targets = [one[test] for one, level in zip(ys, levels) for _, test in level.folds]
+
+        def parts(fold):
+            return self._blocks(targets[fold])
+
         found = search.search(
             candidates,
             values,
@@ -375,12 +380,13 @@ class Tuned(KernelModel):
             members=len(plan.ways),
             keep=True,
             sizes=[len(one) for one in ys],
+            parts=parts,
             most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
             verbose=source.progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            found = self._with_partner(found, plan, problem.score)
+            found = self._with_partner(found, plan, problem.score, parts(found.folds[0]))
         else:
             found = self._members_of(found, plan, problem.score)
         ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
@@ -474,28 +480,41 @@ class Tuned(KernelModel):
         gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
         return found.of(options[search.first_best(gains)])
 
-    def _with_partner(self, found, plan, score):
+    def _with_partner(self, found, plan, score, blocks):
         """The best candidate, and the one whose average with it is better, by more than noise.
 
-        Greedy selection of an ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
+        ``blocks``: parts of the first fold's test samples. Greedy selection of an ensemble:
+        Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
         """
         t, units = found.folds[0], self._units(found)
         ways = [plan.ways[w] for w, _ in found.chosen]
         own = [k for k, way in enumerate(ways) if not way.least_squares]
         sized = [found.kept[k][0] / units[k] for k in own]
-        blocks = np.array_split(np.arange(len(sized[0])), _BLOCKS)
 
         def scores(predicted):
             return np.array([score(t, predicted, rows)[0] for rows in blocks])
 
         averages = [0.5 * (sized[0] + other) for other in sized[1:]]
-        if not averages:
-            return found.of(_both_machines(own, ways))
+        if not averages or len(blocks) < 2:
+            return found.of(_both_machines(own[:1], ways))
         best = search.first_best(np.array([score(t, average)[0] for average in averages]))
         gains = scores(averages[best]) - scores(sized[0])
-        error = gains.std(ddof=1) / np.sqrt(_BLOCKS)
+        error = gains.std(ddof=1) / np.sqrt(len(blocks))
         chosen = [own[0], own[best + 1]] if gains.mean() > _NOISE * error else own[:1]
         return found.of(_both_machines(chosen, ways))
+
+    def _blocks(self, tested):
+        """Parts of the test samples, for the noise of a score.
+
+        For scores other than the default each part has every class: most are not defined else.
+        """
+        if self._task == "regression" or tested.ndim > 1:
+            return np.array_split(np.arange(len(tested)), _BLOCKS)
+        n = _BLOCKS
+        if self.scoring is not None:
+            n = min(n, int(np.unique(tested, return_counts=True)[1].min()))
+        order = np.argsort(tested, kind="stable")
+        return [np.sort(order[k::n]) for k in range(n)]
 
     def _member(self, way, share, unit, chosen, kernels):
         """The `Member` of a way, with a model that is not fitted."""
@@ -855,7 +874,7 @@ machine_, calibration_, n_features_in_, feature_names_in_
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
 
     Above 1000 samples the ways are compared on 500 samples with two folds, the best four of them on
-    2000 with two folds, and the best two, with half their widths and the neighbors of C, on one
+    2000 with one fold, and the best two, with half their widths and the neighbors of C, on one
     fold of at most 8000 (fewer within ``memory``). Only the final model is fitted to all samples.
     The samples of a level are drawn from those that the next one does not test. There "laplacian"
     kernels are compared, too, as a group of their own. ``cv_results_`` has the scores of each

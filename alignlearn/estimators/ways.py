@@ -46,9 +46,10 @@ from .search import Candidate, Made, Rung, halving
 WHOLE = 1000  # samples up to which candidates are compared on all of them
 LEVELS = 500, 2000, 8000  # most samples of each level, of more
 BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
-_FOLDS = 2, 2  # of the first two levels
+_FOLDS = 2, 1  # of the first two levels
 _GO_ON = 4, 2  # ways that go on from these; where some are on columns:
 _GO_ON_WITH_COLUMNS = {False: 2, True: 2, "columns": (1, 4)}, {False: 1, True: 1, "columns": (1, 2)}
+_BEHIND = 4.0  # standard errors behind the best on the second level that end a way
 _REACH = 1, 2  # values below and above the best one that the last level tries
 _LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of WHOLE and more
@@ -516,7 +517,10 @@ def _with_rare(rows, among, y, rng):
 
 
 def _restricted(folds, rows, labels):
-    """Folds as positions among some samples; without those that lose all samples, or classes."""
+    """Folds as positions among some samples; without those that lose all samples, or classes.
+
+    Those whose test samples have the most classes come first: some scores need every class.
+    """
     m = 1 + max(int(rows.max()), *(int(part.max()) for fold in folds for part in fold), 0)
     position = np.full(m, -1)
     position[rows] = np.arange(len(rows))
@@ -526,6 +530,8 @@ def _restricted(folds, rows, labels):
         varies = labels is None or np.ptp(labels[rows[train]]) if train.size else False
         if test.size and varies:
             found.append((train, test))
+    if labels is not None:
+        found.sort(key=lambda fold: -len(np.unique(labels[rows[fold[1]]])))
     return found
 
 
@@ -557,7 +563,8 @@ def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
         last = first + len(level.folds)
         # What was learned before is shared, so that no candidate waits for another one.
         final = k == 2
-        rungs.append(Rung(range(first, last), keep, some, reach, k, widened=final, apart=final))
+        more = {"widened": final, "apart": final, "behind": _BEHIND if k == 1 else None}
+        rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
         first = last
     return tuple(rungs)
 

@@ -72,7 +72,7 @@ BAD_FITS = {
     "labels of mixed type": ([CLASSIFIER, COMBINER], {}, X, [*"abc", *range(9)], MIXED),
     "missing label": ([CLASSIFIER, COMBINER], {}, X, [None, *LABELS[1:]], MIXED),
     "continuous labels": ([CLASSIFIER], {}, X, X[:, 0], "Unknown label type: y .*class labels"),
-    "labels in columns": ([CLASSIFIER], {}, X, X[:, :2] > 0, r"y must be a 1-d array.*\(12, 2\)"),
+    "classes in columns": ([CLASSIFIER], {}, X, [["a", "b"]] * 12, "'a' in one column.*0 and 1"),
     "text as target": (REGRESSORS, {}, X, LABELS, "y must hold real numbers"),
     "no kernels": (ALL, {"kernels": []}, X, Y, "kernels is empty; give at least one"),
     "unknown kernel": (ALL, {"kernels": "rfb"}, X, Y, "kernel 'rfb' is not known; accepted: .*rbf"),
