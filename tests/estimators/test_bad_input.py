@@ -51,7 +51,7 @@ BAD_FITS = {
     "complex X": (ALL, {}, X + 1j, Y, "X must hold real numbers"),
     "X of one dimension": (ALL, {}, X[:, 0], Y, r"X must be a matrix .*\(12,\).*reshape\(-1, 1\)"),
     "X of three dimensions": (ALL, {}, X[None], Y, r"X must be a matrix .*\(1, 12, 3\)"),
-    "ragged X": (ALL, {}, [[1.0, 2.0], [3.0]], Y[:2], "X must|inhomogeneous"),
+    "ragged X": (ALL, {}, [[1.0, 2.0], [3.0]], Y[:2], "X has rows of different lengths: row 0"),
     "no X": (ALL, {}, None, Y, "X must be a matrix"),
     "X a string": (ALL, {}, "table", Y, "X must be a matrix"),
     "no sample": (ALL, {}, X[:0], Y[:0], r"X has shape \(0, 3\).*at least one sample"),
