@@ -183,8 +183,8 @@ class Cluster(Engine):
             try:
                 return future.result(timeout=_LOOK)
             except _TIMEOUTS:
-                if future.done():  # an error of the task
-                    raise
+                if future.done():  # just now, or with this error
+                    return future.result()
             workers = workers_seen(self._client)
             if not workers or any(status != "paused" for _, status, _, _ in workers):
                 paused = None

@@ -538,8 +538,8 @@ class MKLClassifier(KernelClassifier):
     >>> model = MKLClassifier([Gaussian(0.5), Linear()], per_label=True).fit(X, labels)
     >>> model.predict([[0.1, 0.0], [-2.0, 2.0]]).tolist()
     [[1, 1], [0, 0]]
-    >>> model.weights_.argmax(axis=0).tolist()  # a line tells the values of the second
-    [0, 1]
+    >>> model.weights_[1].round(1).tolist()  # of the linear kernel, for each label
+    [0.0, 0.4]
     """
 
     kernels: Any = field(default=None, kw_only=False)

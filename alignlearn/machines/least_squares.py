@@ -116,6 +116,7 @@ class LeastSquaresClassifier(ParamsMixin, LabelScore):
 
     def problems(self, columns):
         """Decisions or coefficients (n, n_problems) from those of `targets`, (n, c) or (n, 1)."""
+        check_fitted(self, "classes_")
         of_one = self.classes_.ndim == 1  # not of many labels
         if self.multiclass == "ovo" and of_one and columns.shape[1] > 2:
             return pair_differences(columns)
@@ -123,6 +124,7 @@ class LeastSquaresClassifier(ParamsMixin, LabelScore):
 
     def store(self, ridge):
         """Keep the solution of a `KernelRidge` that was fitted to `targets`."""
+        check_fitted(self, "classes_")
         self.dual_coef_ = self.problems(ridge.dual_coef_)
         self.intercept_ = self.problems(ridge.intercept_[None])[0]
         self.support_, self.n_train_ = np.arange(len(self.dual_coef_)), len(self.dual_coef_)

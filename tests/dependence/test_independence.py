@@ -361,7 +361,7 @@ def test_real_gram_refuses_what_is_no_matrix():
         real_gram(np.ones(3, dtype=complex))
     with pytest.raises(ValueError, match="square"):
         real_gram(np.ones((2, 3), dtype=complex))
-    with pytest.raises(ValueError, match="K must be a matrix"):
+    with pytest.raises(ValueError, match="K has rows of different lengths"):
         real_gram([[1.0, 2.0], [3.0]])
     with pytest.raises(TypeError, match="test"):
         real_gram(np.eye(3), test="yes")

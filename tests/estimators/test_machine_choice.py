@@ -137,8 +137,8 @@ def test_no_gram_matrix_is_asked_for(data, monkeypatch):
 
 def test_bad_input(data):
     X, y = data
-    with pytest.raises(ValueError, match="machine='krr' is not known; accepted: 'auto', 'svm'"):
-        al.MKLClassifier(machine="krr").fit(X, y > 0)
+    with pytest.raises(ValueError, match="machine='svr' is not known; accepted: 'auto', 'svm'"):
+        al.MKLClassifier(machine="svr").fit(X, y > 0)
     with pytest.raises(ValueError, match="machine='svm' is not known; accepted: 'auto', 'krr'"):
         al.MKLRegressor(machine="svm").fit(X, y)
     with pytest.raises(ValueError, match=r"alpha=0\.0 is out of range"):

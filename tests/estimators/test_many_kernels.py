@@ -97,7 +97,7 @@ def test_the_gram_matrix_serves_where_it_is_smaller_or_needed(monkeypatch):
     calls = []
     real = feature_space.fit_ridge
     monkeypatch.setattr(
-        "alignlearn.estimators.regressor.fit_ridge", lambda *a: calls.append(1) or real(*a)
+        "alignlearn.estimators._machines.fit_ridge", lambda *a: calls.append(1) or real(*a)
     )
     X, y = counts(30, 40)
     al.MKLRegressor(al.RankOneKernels(), weighting="uniform").fit(X, y)

@@ -15,7 +15,7 @@ GIVEN = {"X": X, "y": Y, "task": Y, "K": X @ X.T, "K_test": X @ X.T, "raw": X, "
 FREE = {
     "fit", "partial_fit", "fit_transform", "fit_predict", "fit_each", "problem_sizes", "path",
     "get_params", "set_params", "get_metadata_routing", "set_output", "check_strength",
-    "fit_extended", "independence_test", "check_loaded",
+    "fit_extended", "independence_test", "check_loaded", "alpha", "ridge", "targets",
 }  # fmt: skip
 CLASSES = [
     cls

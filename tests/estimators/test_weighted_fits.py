@@ -273,7 +273,7 @@ def test_rules_that_do_not_say_how_they_take_weights_are_refused():
     with pytest.raises(ValueError, match=r"LKRR\.solve_grams takes no sample_weight"):
         al.LKRR().solve_grams([np.eye(3)], np.arange(3.0), sample_weight=np.ones(3))
     model = al.MKLClassifier(al.RankOneKernels(), weighting="lkrr")
-    with pytest.raises(ValueError, match="one-stage rule needs X that is not sparse"):
+    with pytest.raises(ValueError, match="one-stage rule needs dense X"):
         model.fit(sparse.csr_array(X), y, sample_weight=weight)
 
     class TwoStage(Uniform):

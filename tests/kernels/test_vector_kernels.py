@@ -258,7 +258,7 @@ def test_bad_parameters_are_refused_by_name(make, name):
         (np.empty((2, 0)), None, r"0 feature\(s\)"),
         ([["a"]], None, "X must hold real numbers"),
         ([[1j]], None, "X must hold real numbers"),
-        ([[1.0], [2.0, 3.0]], None, "X must be a matrix"),
+        ([[1.0], [2.0, 3.0]], None, "X has rows of different lengths"),
         ([[1.0, 2.0]], [[1.0]], "X has 2 columns but Y has 1"),
     ],
 )

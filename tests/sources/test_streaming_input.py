@@ -33,7 +33,7 @@ BAD = {
     "short labels": ((X3, ["a", "b"]), ValueError, "y has 2 labels, but X has 3 samples"),
     "1-d X": (([1.0, 2.0, 3.0], Y3), ValueError, r"X must be a matrix .*reshape"),
     "no X": ((None, Y3), TypeError, "X must be a matrix"),
-    "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X must be a matrix"),
+    "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X has rows of different lengths"),
     "string X": (([["a"], ["b"], ["c"]], Y3), ValueError, "X must hold real numbers"),
     "empty X": ((np.empty((0, 2)), []), ValueError, "at least one sample"),
     "mixed labels": ((X3, [1, "a", 2]), TypeError, "y holds labels of mixed type"),
