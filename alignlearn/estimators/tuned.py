@@ -860,7 +860,7 @@ machine_, calibration_, n_features_in_, feature_names_in_
     "columns" has a Gaussian for each of up to 300 columns, weighted by "alignf", "pairs" one for
     each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
     kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and "single"
-    kernels of pairs of samples. Up to 8000 samples each kernel on all columns that reaches the last
+    kernels of pairs of samples. Up to 2000 samples each kernel on all columns that reaches the last
     folds gets a second model by regularized least squares (``machine="krr"``, in the table
     "single-krr" and so on), and averages have both models of their kernels: decisions of support
     vector machines alone rank samples badly where classes are unbalanced or overlap. C is tried

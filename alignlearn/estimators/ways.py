@@ -216,7 +216,8 @@ class WayKernels:
         """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
 
         With ``least_squares`` each has a partner of the same kernel, for averages. Ways on columns
-        have none: the folds seldom choose one, and each partner costs 5% of a fit.
+        have none: the folds seldom choose one, and each partner costs 5% of a fit. Of 5000 samples
+        partners would double the time.
         """
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
@@ -236,7 +237,7 @@ class WayKernels:
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]
-        few = n_samples <= LEVELS[-1]
+        few = n_samples <= LEVELS[1]
         if least_squares and plan.averaged > 1 and few and self._is_psd():
             some += [way.by_least_squares() for way in some if not way.columns]
         return plan._replace(ways=tuple(some))
