@@ -318,7 +318,10 @@ def figure(records, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    sets = list(dict.fromkeys(r["set"] for r in records))
+    sizes = {
+        name: {r["size"] for r in of(records, set=name)} for name in (r["set"] for r in records)
+    }
+    sets = [name for name, some in sizes.items() if len(some) > 1]
     classes = {name: name != "friedman" and parts(name, 100, 0)[-1] for name in sets}
     fig, axes = plt.subplots(
         2, len(sets), figsize=(3.3 * len(sets), 5.4), sharex="col", squeeze=False
@@ -328,9 +331,9 @@ def figure(records, path):
             some = of(records, set=name, kind=kind)
             if not some:
                 continue
-            sizes = sorted({r["size"] for r in some})
+            tried = sorted({r["size"] for r in some})
             label, color, marker = _LOOKS[kind]
-            groups = [of(some, size=size) for size in sizes]
+            groups = [of(some, size=size) for size in tried]
             m = [group[0]["m"] for group in groups]
             style = {"color": color, "marker": marker, "label": label, "ms": 5}
             axes[0, column].plot(m, [mean(g, "score") for g in groups], **style)

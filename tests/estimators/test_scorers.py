@@ -58,6 +58,8 @@ def _kind(name):
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore:.* ill-defined:UserWarning")  # the same in scikit-learn 1.5
+@pytest.mark.filterwarnings("ignore:.*test scores are non-finite:UserWarning")  # of the grid search
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scorer_of_classes_by_name(name, n_classes):
