@@ -310,10 +310,11 @@ def _raw_table(args):
     given = any(option is not None for option in asked) or args.scale != "standard"
     if given or not is_named_table(args.data) or not os.path.isfile(args.data):
         return None
-    if not read_raw(args.data).frame.dates:
+    raw = read_raw(args.data)
+    if not raw.frame.dates:
         # This raises an error for, say, a word among the numbers of a column.
         read_data(argparse.Namespace(**{**vars(args), "missing": "keep"}))
-    sample = read_sample(args.data, args.target, args.task, args.drop)
+    sample = read_sample(args.data, args.target, args.task, args.drop, raw)
     return None if sample.is_plain else sample
 
 

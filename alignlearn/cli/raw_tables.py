@@ -47,8 +47,8 @@ class Sample(NamedTuple):
         return not (frame.categories or frame.dates or gaps.any())
 
 
-def read_sample(path, target=None, task=None, drop=()) -> Sample:
-    """The rows of a file that have a target.
+def read_sample(path, target=None, task=None, drop=(), raw=None) -> Sample:
+    """The rows of a file that have a target; ``raw`` is the file where it is read already.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read_sample(path, target=None, task=None, drop=()) -> Sample:
     from alignlearn.datasets._data import settle_task
     from alignlearn.datasets._raw import read_raw
 
-    frame, notes = read_raw(path)
+    frame, notes = read_raw(path) if raw is None else raw
     labels = frame.columns
     dropped = [_label(labels, "drop", one) for one in drop]
     if target is None:

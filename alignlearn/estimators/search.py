@@ -156,6 +156,7 @@ class Fits(NamedTuple):
 
     def __call__(self, fold, tries):
         """Test predictions for each (number of the candidate, values), a list for each."""
+        # Names are looked up only where a kernel is shared: others need not be hashable.
         found, kernels = [None] * len(tries), {}
         shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
         for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):

@@ -357,9 +357,35 @@ class Tuned(KernelModel):
             )
         ]
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
-        how = statistics, learners, problem.parameter
-        how = *how, of_folds, by_squares
+        how = statistics, learners, problem.parameter, of_folds, by_squares
         candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
+        found, values = self._searched(problem, plan, candidates, ys, source.progress)
+        ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
+        kernels.learn(ways)
+        machine, blocks = self._parts(candidates, found, values, source.n_samples)
+        members = [
+            self._member(
+                way, 1.0 / len(ways) / len(blocks), unit, {problem.parameter: values[k]}, kernels
+            )
+            for way, unit, (_, k) in zip(ways, self._units(found), found.chosen)
+            for _ in blocks
+        ]
+        for member in members:
+            if member.model.machine == self.machine:
+                member.model.set_params(machine=machine)
+        self._fit_members(members, X, y, source, levels[learned].rows, blocks)
+        self._store_columns(X, source.n_features)
+        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
+        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
+        self.weighting_ = members[0].model.weighting
+        return found
+
+    def _searched(self, problem, plan, candidates, ys, progress):
+        """The `SearchResult` of the members to average, and the values that were tried.
+
+        ``ys``: the targets of each level.
+        """
+        levels = problem.levels
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
@@ -383,31 +409,11 @@ class Tuned(KernelModel):
             parts=parts,
             most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
-            verbose=source.progress,
+            verbose=progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            found = self._with_partner(found, plan, problem.score, parts(found.folds[0]))
-        else:
-            found = self._members_of(found, plan, problem.score)
-        ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
-        kernels.learn(ways)
-        machine, blocks = self._parts(candidates, found, values, source.n_samples)
-        members = [
-            self._member(
-                way, 1.0 / len(ways) / len(blocks), unit, {problem.parameter: values[k]}, kernels
-            )
-            for way, unit, (_, k) in zip(ways, self._units(found), found.chosen)
-            for _ in blocks
-        ]
-        for member in members:
-            if member.model.machine == self.machine:
-                member.model.set_params(machine=machine)
-        self._fit_members(members, X, y, source, levels[learned].rows, blocks)
-        self._store_columns(X, source.n_features)
-        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
-        self.weighting_ = members[0].model.weighting
-        return found
+            return self._with_partner(found, plan, problem.score, parts(found.folds[0])), values
+        return self._members_of(found, plan, problem.score), values
 
     def _other_scores(self):
         """Names of all scores, where several are given."""

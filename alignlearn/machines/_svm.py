@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -76,7 +77,40 @@ class AlongC:
             yield machine
 
 
-class SupportVectorClassifier(ParamsMixin, LabelScore):
+class ClassDecisions(ABC, LabelScore):
+    """Confidences and labels from the decisions of problems of two classes."""
+
+    classes_: np.ndarray
+    multiclass: str
+    n_train_: int
+
+    @abstractmethod
+    def problem_decisions(self, K_test) -> np.ndarray:
+        """Decisions (n_test, n_problems) of the problems of two classes."""
+
+    def decision_function(self, K_test):
+        """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
+
+        (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
+        """
+        return self.confidences(self.problem_decisions(K_test))
+
+    def confidences(self, raw):
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
+        check_fitted(self, "n_train_")
+        return class_confidences(raw, self.classes_, self.multiclass)
+
+    def predict(self, K_test):
+        """Predict labels (n_test,) from kernel values (n_test, m)."""
+        return self.predictions(self.problem_decisions(K_test))
+
+    def predictions(self, raw):
+        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
+        check_fitted(self, "n_train_")
+        return decided_labels(raw, self.classes_, self.multiclass)
+
+
+class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
     Minimizes |w|^2 / 2 + sum_i C_i max(0, 1 - y_i (w.phi_i + b)) with C_i = C times the sample's
@@ -225,27 +259,6 @@ class SupportVectorClassifier(ParamsMixin, LabelScore):
         reach = _costs(C, weight) * sign
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
         return solve(K, -sign, bounds, start=start, **options)
-
-    def decision_function(self, K_test):
-        """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
-
-        (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
-        """
-        return self.confidences(self.problem_decisions(K_test))
-
-    def confidences(self, raw):
-        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
-        check_fitted(self, "n_train_")
-        return class_confidences(raw, self.classes_, self.multiclass)
-
-    def predict(self, K_test):
-        """Predict labels (n_test,) from kernel values (n_test, m)."""
-        return self.predictions(self.problem_decisions(K_test))
-
-    def predictions(self, raw):
-        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
-        check_fitted(self, "n_train_")
-        return decided_labels(raw, self.classes_, self.multiclass)
 
     def full_dual_coef(self):
         """Dual coefficients of all training samples, (m, n_problems)."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
-    class_confidences,
-    decided_labels,
     pair_differences,
     two_class_problems,
 )
@@ -20,10 +18,10 @@ from alignlearn.validation import (
 )
 
 from ._ridge import KernelRidge
-from .scores import LabelScore
+from ._svm import ClassDecisions
 
 
-class LeastSquaresClassifier(ParamsMixin, LabelScore):
+class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
     """Regularized least-squares classification on a precomputed Gram matrix.
 
     Minimizes |w|^2 / 2 + C sum_i c_i (t_i - w.phi_i - b)^2 for each class, where t_i is 1 for the
@@ -135,21 +133,3 @@ class LeastSquaresClassifier(ParamsMixin, LabelScore):
         """Decisions (n_test, n_problems) of the problems of two classes."""
         check_fitted(self, "n_train_")
         return check_test_gram("K_test", K_test, self.n_train_) @ self.dual_coef_ + self.intercept_
-
-    def decision_function(self, K_test):
-        """Confidence of each class, as of `SupportVectorClassifier`."""
-        return self.confidences(self.problem_decisions(K_test))
-
-    def confidences(self, raw):
-        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
-        check_fitted(self, "n_train_")
-        return class_confidences(raw, self.classes_, self.multiclass)
-
-    def predict(self, K_test):
-        """Predict labels (n_test,) from kernel values (n_test, m)."""
-        return self.predictions(self.problem_decisions(K_test))
-
-    def predictions(self, raw):
-        """As above, from the decisions (n_test, n_problems) of the two-class problems."""
-        check_fitted(self, "n_train_")
-        return decided_labels(raw, self.classes_, self.multiclass)
