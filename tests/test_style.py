@@ -106,6 +106,32 @@ def test_a_docstring_starts_with_one_short_line(path):
     assert found == []
 
 
+def entries(text):
+    """(names, description) of the parameters and attributes of a docstring."""
+    for part in re.split(r"(?m)^(?=\w[\w ]*\n-+$)", text):
+        if part.startswith(("Parameters\n", "Attributes\n")):
+            for entry in re.split(r"(?m)^(?=\S)", part)[3:]:
+                names, _, rest = entry.replace("\\\n", "").partition("\n")
+                yield names, rest.strip()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=relative)
+def test_a_class_describes_its_own_parameters_and_attributes(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for names, text in entries(ast.get_docstring(node) or ""):
+                if re.match(r"As (?:in|of|for) ", text):
+                    found.append(f"{node.name}, {names}: {text}")
+    assert found == []
+
+
+def test_a_description_that_refers_to_another_class_is_found():
+    text = "Fit.\n\nParameters\n----------\ntol, a\n    As in `SVC`.\nb : int\n    A number.\n"
+    assert list(entries(text)) == [("tol, a", "As in `SVC`."), ("b : int", "A number.")]
+
+
 def test_spelling_is_american(tmp_path):
     if importlib.util.find_spec("codespell_lib") is None:
         pytest.skip("needs codespell")

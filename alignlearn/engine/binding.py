@@ -69,8 +69,9 @@ class CrossData(NamedTuple):
 
     Attributes
     ----------
-    program, ops
-        As in `PairData`.
+    program : Program
+    ops : tuple
+        What the loops take of it, see `alignlearn.engine.binding.compiled`.
     X, Z : samples, n and m
     VX, VZ : ndarray of shape (n, d) and (m, d)
     FX, FZ : ndarray of shape (n_factors, n) and (n_factors, m)
@@ -225,8 +226,13 @@ class BoundPairs:
 
     Parameters
     ----------
-    kernels, weights, X, exact
-        As in `alignlearn.engine.grams.weighted_gram`.
+    kernels : sequence of Kernel
+        Resolved.
+    weights : array-like of shape (p,)
+    X : ndarray or SparseRows of shape (n, d), or list of n objects
+        Checked.
+    exact : bool
+        With False values may omit f(x) + f(z).
     Z : the same as X, or None for X itself
 
     Attributes

@@ -100,8 +100,13 @@ class GramRows:
 
     Parameters
     ----------
-    kernels, weights, X, Z, exact
-        As in `weighted_gram`; what does not depend on the rows is prepared once.
+    kernels : sequence of Kernel
+        Resolved.
+    weights : array-like of shape (p,)
+    X, Z : ndarray or SparseRows of shape (n, d), or list of n objects
+        Checked. What does not depend on the rows is prepared once.
+    exact : bool, default True
+        With False the rows may omit f(x) + f(z).
     """
 
     def __init__(self, kernels, weights, X, Z, *, exact=True):
@@ -158,8 +163,16 @@ class GramProducts:
 
     Parameters
     ----------
-    kernels, weights, X, Z, exact, engine
-        As in `gram_times`.
+    kernels : sequence of Kernel
+        Resolved.
+    weights : array-like of shape (p,)
+    X : ndarray or SparseRows of shape (n, d), or list of n objects
+        Checked.
+    Z : as X, m samples; None for X itself
+    exact : bool, default True
+        With False f(x) + f(z) may be missing in the kernel.
+    engine : Cpu, Cuda or Cluster
+        What it runs on.
     """
 
     def __init__(self, kernels, weights, X, Z=None, *, exact=True, engine=CPU):

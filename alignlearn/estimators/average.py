@@ -151,8 +151,15 @@ class Average(Estimator):
     Attributes
     ----------
     members_ : tuple of Member
-    intercept_, n_iter_, classes_, machine_, chosen_machine_, calibration_
-        As of `MKLClassifier` and `MKLRegressor`.
+    intercept_ : float or ndarray
+        Of the averaged decisions.
+    n_iter_ : int or ndarray
+        Steps of the members.
+    classes_ : ndarray of shape (c,)
+    machine_, chosen_machine_
+        Of the first member.
+    calibration_ : Calibration or None
+        The calibration of the decisions in ``predict_proba``.
     """
 
     members: Any = field(default=(), kw_only=False)

@@ -57,9 +57,27 @@ class KernelCombiner(FrameOutput, KernelLearner):
 
     Attributes
     ----------
-    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, n_features_in_, feature_names_in_
-        As in `MKLClassifier`; fitted without y, alignments are with the combination itself.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centered alignment of the learned and of the uniform combination with y; without y, with the
+        combination itself.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
     means_ : ndarray of shape (m,)
         Column means of the training Gram matrix, up to a constant; with ``center``.
 

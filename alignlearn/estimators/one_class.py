@@ -60,9 +60,25 @@ class OneClassMKL(OutlierDetector, KernelLearner):
 
     Attributes
     ----------
-    weights_, scale_, kernel_, kernels_, statistics_, result_, n_features_in_, feature_names_in_, \
-table_names_in_
-        As in `MKLClassifier`.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
+    table_names_in_ : tuple of str
+        If X was several tables, or precomputed matrices with names.
     alignment_, uniform_alignment_, kernel_alignments_
         With the combination itself, as there is no target.
     support_ : ndarray of shape (n_support,)

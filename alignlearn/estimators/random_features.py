@@ -257,16 +257,47 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
 
     Parameters
     ----------
-    kernel, n_features, rho, n_components, center, offsets
-        As in `AlignedRandomFeatures`.
-    C, multiclass, class_weight, tol, max_iter
-        As in `MKLClassifier`. The kernel is not normalized: its diagonal is 1.
+    kernel : Kernel or str, default "rbf"
+        Gaussian, Laplacian, Exponential, Matern or RationalQuadratic.
+    n_features : int, default 1000
+        Frequencies that are drawn, D.
+    rho : float, default 3.0
+        Radius of the ball, ``D sum(q^2) - 1 <= rho``. 0 keeps equal weights; at least
+        ``D / (1 + rho)`` frequencies are kept, if there are no ties usually about twice as many.
+    n_components : int, optional
+        Draw this many frequencies from q, with replacement, in place of q itself.
+    center : bool, default True
+        Align with the centered target, which is to align centered kernels; False for the uncentered
+        target, -1 and +1 for two classes, as the paper has it.
+    offsets : bool, default False
+        Features ``sqrt(2) cos(omega'x + b)`` with random b, as the paper has them. By default each
+        frequency has a cosine and a sine: the learned kernel is then a function of x - x'.
+    C : float, default 1.0
+        Cost of margin violations, > 0; ``numpy.inf`` for a hard margin. The kernel is not
+        normalized: its diagonal is 1.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced" or dict, default None
+        Weight of each class; "balanced" makes the total weights of all classes equal.
+    tol : float, default 1e-3
+        Maximum KKT violation.
+    max_iter : int, optional
+        Maximum number of steps for each pair of classes.
 
     Attributes
     ----------
-    kernel_, weights_, scores_, result_, alignment_, uniform_alignment_, base_kernel_, \
-n_features_in_, feature_names_in_
-        As in `AlignedRandomFeatures`.
+    kernel_ : FourierFeatures
+        The learned kernel, of the frequencies that are kept.
+    weights_ : ndarray of shape (D,)
+        Of sum 1; of all frequencies drawn.
+    scores_ : ndarray of shape (D,)
+        ``<K_k, T>_F / (m |T|_F)``, the alignment of each frequency up to its own norm.
+    result_ : ChiSquareBall
+        q with its certificate.
+    alignment_, uniform_alignment_ : float
+        Centered alignment with the target, of the learned kernel and of equal weights.
+    base_kernel_ : Kernel
+        With a number for ``gamma="scale"``.
+    n_features_in_, feature_names_in_
     classes_ : ndarray of shape (c,)
     coef_ : ndarray of shape (q, n_problems)
         Decisions are ``kernel_.features(X) @ coef_ + intercept_``.

@@ -120,8 +120,10 @@ class FoldDecisions(FoldPredictions):
 
     Parameters
     ----------
-    estimator, X
-        As in `FoldPredictions`.
+    estimator : object
+        Whose tags it has.
+    X : object
+        The test samples, of which alone predictions are known.
     raw : ndarray of shape (n, n_problems)
         Decisions of the problems of two classes.
     classes : ndarray of shape (c,)

@@ -777,8 +777,35 @@ class MKLClassifierCV(Tuned, KernelClassifier):
 
     Parameters
     ----------
-    kernels, n_centers, memory, multiclass, class_weight, per_label, normalize, tol, max_iter
-        As in `MKLClassifier`; with ``per_label`` a search for each label.
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
+    n_centers : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
+        where the Gram matrix does not fit, or few samples become support vectors, its rows are
+        computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced" or dict, default None
+        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
+    per_label : bool, default False
+        Of many labels: weights of the kernels, and all else, for each label by itself, with a
+        search for each, in place of one kernel for all.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
+    tol : float, default 1e-3
+        Maximum KKT violation of "svm" and "dual-cd"; not used by "nystrom".
+    max_iter : int, optional
+        Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
+        "nystrom".
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
@@ -787,7 +814,16 @@ class MKLClassifierCV(Tuned, KernelClassifier):
     Cs : sequence of float, optional
         Values of C; default 1e-2, 1e-1, ..., 1e3.
     machine : {"auto", "svm", "krr", "dual-cd", "nystrom"}, default "auto"
-        As in `MKLClassifier`, on the folds and on all samples.
+        The model on the folds and on all samples. "svm": on all pairs of samples. "krr":
+        regularized least-squares classification, which is kernel ridge regression on labels of -1
+        and 1 with alpha = 1 / (2 C); it often ranks samples better where classes are unbalanced or
+        overlap. "nystrom": the problem of "svm" in the span of the kernel at few samples, solved to
+        a duality gap of 1% as in `NystromSVC`; of precomputed kernels, also in a file, it reads
+        only the rows of these samples. "dual-cd": for kernels linear in the features, without an
+        intercept, by dual coordinate descent on these (less their means if dense) as in
+        `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small pilots
+        predict few enough support vectors for the time and ``memory``. ``chosen_machine_`` and
+        ``summary()`` name the choice.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
         A number of folds: shuffled, with classes in equal shares, at most as many as samples of
@@ -841,10 +877,42 @@ default 5
         After a strategy that took one machine on scaled features.
     method_ : str
         After a strategy: the best way.
-    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, classes_, models_, support_, dual_coef_, intercept_, coef_, n_iter_, \
-machine_, calibration_, n_features_in_, feature_names_in_
-        Of the fit on all samples with the chosen values, as in `MKLClassifier`.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centered alignment of the learned and of the uniform combination with the labels.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    classes_ : ndarray of shape (c,)
+        Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
+    models_ : tuple of MKLClassifier or None
+        With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
+        (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
+        attributes are those of the models.
+    support_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+    intercept_ : ndarray of shape (n_problems,)
+    coef_ : ndarray of shape (n_features, n_problems)
+        Where the kernel is a FeatureWeighted.
+    n_iter_ : ndarray of shape (n_problems,)
+    machine_ : SupportVectorClassifier, LeastSquaresClassifier, LinearSVM or NystromHinge of \
+`alignlearn.machines`
+    calibration_ : Calibration or None
+        The calibration of the decisions in ``predict_proba``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
 
     Notes
     -----
@@ -1106,18 +1174,47 @@ class MKLRegressorCV(Tuned, KernelRegressor):
 
     Parameters
     ----------
-    kernels, epsilon, n_centers, memory, normalize, tol, max_iter
-        As in `MKLRegressor`. Leave-one-out needs the Gram matrix.
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
+    epsilon : float, default 0.1
+        "svr": half-width of the tube without loss, in units of y.
+    n_centers : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory.
+        Leave-one-out needs the Gram matrix. Where the Gram matrix does not fit, "krr" is solved by
+        conjugate gradients to a relative residual of 1e-8, and "svr" from rows that are computed
+        when they are needed.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
+    tol : float, default 1e-3
+        "svr": largest KKT violation, in units of y.
+    max_iter : int, optional
+        Maximum number of steps of "svr" and "nystrom".
     weighting : str, object, or list of them, optional
-        As in `MKLClassifierCV`; but "alignf" with ``per_target`` and for leave-one-out, which does
-        not compare weightings, as the default ``cv`` of "krr" and ``cv="loo"``.
+        A rule as in `MKLRegressor`; several are compared, such as ``[AlignLq(q) for q in (1.5, 2,
+        4)]``. "auto" chooses by ``strategy``. Default: "auto" where ``kernels`` is None or a
+        ``strategy`` is given, else ``["alignf", "uniform"]``; "alignf" for one kernel, with
+        ``per_target`` and for leave-one-out, which does not compare weightings, as the default
+        ``cv`` of "krr" and ``cv="loo"``.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
     machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
-        As in `MKLRegressor`, on the folds and on all samples.
+        The model on the folds and on all samples. "krr": kernel ridge on all pairs of samples;
+        "svr": support vectors. "nystrom": ridge in the span of the kernel at few samples, as
+        `NystromRidge`, also of precomputed kernels. "auto": "krr" up to 20,000 samples, else
+        "nystrom"; ``chosen_machine_`` and ``summary()`` name it.
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
@@ -1130,7 +1227,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         target; otherwise the default is "neg_root_mean_squared_error". With leave-one-out it is
         called once, on the predictions of all samples.
     refit : str, optional
-        As in `MKLClassifierCV`.
+        Of several scores the name of the one to choose by; ``cv_results_`` has all, as
+        ``mean_test_name``.
     missing : {"tables", "drop-per-target"}, optional
         "tables": samples may have missing tables, as in `MKLRegressor`; not with ``per_target``.
         "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets with NaN in the
@@ -1147,19 +1245,68 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         "krr": the chosen value.
     C_ : float
         "svr": the chosen value.
-    weighting_, best_score_, best_params_, best_index_, cv_results_, n_splits_, model_, members_, \
-scales_, method_
-        As in `MKLClassifierCV`. For leave-one-out ``split0_test_score`` is the one score.
+    weighting_ : str or object
+        The chosen rule.
+    best_score_ : float
+        Mean score over folds of the chosen candidate.
+    best_params_ : dict
+    best_index_ : int
+        Its position in ``cv_results_``.
+    cv_results_ : dict of ndarray
+        ``params`` (list of dict), ``param_alpha`` or ``param_C``, ``param_weighting`` (if several
+        were given), ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
+        ``rank_test_score``, in the order of scikit-learn's grid search over the same values. Also
+        ``n_splits``, on how many folds each was tried, and ``rung``: -1 if that is all of them,
+        else the rung at which a strategy dropped it. Only scores of those that were dropped can be
+        NaN. For leave-one-out ``split0_test_score`` is the only score.
+    n_splits_ : int
+    model_ : MKLRegressor or Average
+        The model fitted to all samples; after a strategy the average of one or more. Predictions,
+        bounds, tables and the attributes below are those of it.
+    members_ : tuple of Member
+        After a strategy: the models whose predictions are averaged, each with ``name``, ``share``
+        (of sum 1), ``unit`` (1: predictions are not scaled), ``kernel`` and ``model``. Attributes
+        of one kernel, such as ``weights_`` and ``kernel_``, are those of the one model; of several
+        each has its own, and here they do not exist.
+    scales_ : ndarray of shape (d,)
+        After a strategy that took one machine on scaled features.
+    method_ : str
+        After a strategy: the best way.
     uniform_score_ : ndarray of shape (q,)
         With ``per_target``: R^2 or correlation by cross-validation of equal weights at the best
         alpha. ``best_score_`` is the same score of the choice then, (q,), as is ``alpha_``;
         ``weights_`` are (p, q) of sum 1.
     candidates_, candidate_ : ndarray of shape (n, p) and (q,)
         With ``per_target``: the weights that were tried, and the number of each target's.
-    weights_, scale_, kernel_, alignment_, uniform_alignment_, kernel_alignments_, kernels_, \
-statistics_, result_, coef_, support_, dual_coef_, intercept_, n_iter_, machine_, n_features_in_, \
-feature_names_in_
-        Of the fit on all samples with the chosen values, as in `MKLRegressor`.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVR(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centered alignment of the learned and of the uniform combination with the targets.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    coef_ : ndarray of shape (n_features, c)
+        Where the kernel is a FeatureWeighted.
+    support_ : ndarray of shape (n_support,)
+        For "krr" all training samples; for "svr" those that are support vectors of some column.
+    dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
+    intercept_ : float or ndarray of shape (c,)
+    n_iter_ : int
+        Steps of the machine; 1 for "krr".
+    machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
 
     Notes
     -----

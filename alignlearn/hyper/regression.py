@@ -207,11 +207,24 @@ class HyperKRRCV(HyperRegressor):
         of 300 digits, the two gave an AUC of 0.912 and 0.917. "points" becomes "pairs" if no fold
         has a pair.
     solver : {"auto", "pivoted", "nystrom"}, default "auto"
-        As in `HyperKRR`, "auto" being "pivoted" for any number of pairs.
-    rank_tol, max_rank, max_pairs, decomposition, cross
-        As in `HyperKRR`.
-    random_state
-        As in `HyperKRR`. It also draws the folds.
+        "pivoted": in the span of few landmark pairs, chosen greedily until the trace of the rest is
+        at most ``rank_tol`` of the whole. "nystrom": as "pivoted", with ``max_rank`` random
+        landmark pairs. "auto": "pivoted".
+    rank_tol : float, default 1e-6
+        The error of the learned kernel is of the order of its square root.
+    max_rank : int, default 500
+        Maximum number of landmark pairs. A warning is given if they omit more than 1e-3 of the
+        trace, which changes the learned kernel visibly (by 3%), and more than ``rank_tol``.
+    max_pairs : int, default 2**19
+        If there are more pairs, this number is drawn at random, with weights that compensate.
+    decomposition : int, optional
+        Number of k-means clusters, each of which learns only from the pairs within it.
+    cross : {"block", "sum"}, default "block"
+        The kernel between clusters of a decomposition. "block": 0; each point belongs to the
+        cluster of the nearest center. "sum": the sum of the kernels of all clusters, as in Liu et
+        al.; each then affects the others.
+    random_state : int or numpy.random.Generator, optional
+        Seed of pairs, landmarks, clusters and folds. None is a fixed seed.
 
     Attributes
     ----------
@@ -229,10 +242,21 @@ class HyperKRRCV(HyperRegressor):
     best_index_ : int
         Position of ``best_params_`` in ``cv_results_``.
     cv_results_ : dict of ndarray
-        As in `MKLRegressorCV`, with one split: the scores are minus the errors of all folds, or
-        pairs, together; the largest over the clusters.
-    kernel_, eigenvalue_range_, solver_, n_pairs_, residual_, rank_, trace_error_, n_features_in_
-        As in `HyperKRR`.
+        ``params`` (list of dict), a ``param_`` for each of them, ``split0_test_score``,
+        ``mean_test_score``, ``std_test_score`` and ``rank_test_score``. The one split stands for
+        all folds or pairs: its score is minus their error, the largest over the clusters.
+    kernel_ : LearnedKernel or ClusterKernel
+        A Kernel: ``kernel_(X, Y)`` is a Gram matrix, also of new points.
+    eigenvalue_range_ : tuple of float
+    solver_ : str
+    n_pairs_ : int
+        Number of pairs used.
+    residual_ : float
+        ``|(K + alpha W^-1) coef - y| / |y|`` for the matrix of the pairs, or its approximation.
+    rank_, trace_error_ : int, float
+        Except for "dense": number of landmarks, and omitted share of the trace; the maximum over
+        the clusters.
+    n_features_in_ : int
 
     Examples
     --------
@@ -374,20 +398,43 @@ class HyperSVR(HyperRegressor):
     C : float > 0, default 1.0
     epsilon : float >= 0, default 0.1
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
-        As in `HyperKRR`; on landmarks the dual is solved by an interior point method.
-    rank_tol, max_rank, max_pairs, decomposition, cross
-        As in `HyperKRR`. With "sum" the intercepts of the clusters are averaged.
+        "dense": the dual problem on the matrix of all pairs, by sequential minimal optimization.
+        "pivoted": in the span of few landmark pairs, chosen greedily until the trace of the rest is
+        at most ``rank_tol`` of the whole. "nystrom": as "pivoted", with ``max_rank`` random
+        landmark pairs. On landmarks an interior point method solves the dual problem. "auto":
+        "dense" up to 4000 pairs, then "pivoted".
+    rank_tol : float, default 1e-6
+        The error of the learned kernel is of the order of its square root.
+    max_rank : int, default 500
+        Maximum number of landmark pairs. A warning is given if they omit more than 1e-3 of the
+        trace, which changes the learned kernel visibly (by 3%), and more than ``rank_tol``.
+    max_pairs : int, default 2**19
+        If there are more pairs, this number is drawn at random, with weights that compensate.
+    decomposition : int, optional
+        Number of k-means clusters, each of which learns only from the pairs within it.
+    cross : {"block", "sum"}, default "block"
+        The kernel between clusters of a decomposition. "block": 0; each point belongs to the
+        cluster of the nearest center. "sum": the sum of the kernels of all clusters, as in Liu et
+        al.; each then affects the others, and their intercepts are averaged.
     tol : float, default 1e-3
         Maximum KKT violation, in units of K.
     max_iter : int, optional
         Maximum number of steps.
-    random_state
-        As in `HyperKRR`.
+    random_state : int or numpy.random.Generator, optional
+        Seed of pairs, landmarks and clusters. None is a fixed seed.
 
     Attributes
     ----------
-    kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
-        As in `HyperKRR`.
+    kernel_ : LearnedKernel or ClusterKernel
+        A Kernel: ``kernel_(X, Y)`` is a Gram matrix, also of new points.
+    eigenvalue_range_ : tuple of float
+    solver_ : str
+    n_pairs_ : int
+        Number of pairs used.
+    rank_, trace_error_ : int, float
+        Except for "dense": number of landmarks, and omitted share of the trace; the maximum over
+        the clusters.
+    n_features_in_ : int
     kkt_violation_, duality_gap_ : float
         Certificates of the dual problem; the maximum over the clusters.
 
@@ -468,16 +515,38 @@ class HyperNNLS(HyperRegressor):
         Default: ``hyper_kernels()``, a ladder.
     alpha : float >= 0, default 1.0
     solver : {"auto", "dense", "pivoted", "nystrom"}, default "auto"
-        As in `HyperKRR`; with landmarks, only their coefficients are nonzero.
-    rank_tol, max_rank, max_pairs, decomposition, cross
-        As in `HyperKRR`.
-    random_state
-        As in `HyperKRR`.
+        "dense": on the matrix of all pairs. "pivoted": in the span of few landmark pairs, chosen
+        greedily until the trace of the rest is at most ``rank_tol`` of the whole. "nystrom": as
+        "pivoted", with ``max_rank`` random landmark pairs. With landmarks, only their coefficients
+        are nonzero. "auto": "dense" up to 4000 pairs, then "pivoted".
+    rank_tol : float, default 1e-6
+        The error of the learned kernel is of the order of its square root.
+    max_rank : int, default 500
+        Maximum number of landmark pairs. A warning is given if they omit more than 1e-3 of the
+        trace, which changes the learned kernel visibly (by 3%), and more than ``rank_tol``.
+    max_pairs : int, default 2**19
+        If there are more pairs, this number is drawn at random, with weights that compensate.
+    decomposition : int, optional
+        Number of k-means clusters, each of which learns only from the pairs within it.
+    cross : {"block", "sum"}, default "block"
+        The kernel between clusters of a decomposition. "block": 0; each point belongs to the
+        cluster of the nearest center. "sum": the sum of the kernels of all clusters, as in Liu et
+        al.; each then affects the others.
+    random_state : int or numpy.random.Generator, optional
+        Seed of pairs, landmarks and clusters. None is a fixed seed.
 
     Attributes
     ----------
-    kernel_, eigenvalue_range_, solver_, n_pairs_, rank_, trace_error_, n_features_in_
-        As in `HyperKRR`.
+    kernel_ : LearnedKernel or ClusterKernel
+        A Kernel: ``kernel_(X, Y)`` is a Gram matrix, also of new points.
+    eigenvalue_range_ : tuple of float
+    solver_ : str
+    n_pairs_ : int
+        Number of pairs used.
+    rank_, trace_error_ : int, float
+        Except for "dense": number of landmarks, and omitted share of the trace; the maximum over
+        the clusters.
+    n_features_in_ : int
     kkt_residual_, duality_gap_ : float
         Certificates of the nonnegative problem (`NonnegativeQPResult`); the maximum over the
         clusters.

@@ -39,9 +39,29 @@ class HyperKernelClassifierCV(HyperKernelLearner):
 
     Parameters
     ----------
-    hyper_kernel, regression, epsilon, solver, machine, multiclass, class_weight, tol, max_iter
-        As in `HyperKernelClassifier`. If ``regression`` is an object, its regularization is not
-        searched.
+    hyper_kernel : {"gaussian", "wishart", "ladder"} or HyperKernel, default "gaussian"
+        A name means the scale of the data ("scale"); "ladder" is ``hyper_kernels()``.
+    regression : {"krr", "svr", "nnls"}, HyperKRR, HyperSVR or HyperNNLS, default "krr"
+        Regression of stage 1: ridge, support vectors with a bias, or ridge with coefficients >= 0,
+        which gives positive semidefinite kernels (except for ``unit_diagonal``). An object is
+        copied and used with its own parameters and with this ``hyper_kernel``; its regularization
+        is not searched.
+    epsilon : float, default 0.1
+        "svr": half the width of the tube around the ideal kernel.
+    solver : str, default "auto"
+        Solver of stage 1, as in `HyperKRR`.
+    machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"
+        Model of stage 2. "krein": `KreinSVC`, which is a support vector machine if the learned
+        matrix is positive semidefinite. "svm": a support vector machine in any case, which stops at
+        a stationary point of a possibly nonconvex problem. Others: a support vector machine on a
+        matrix made positive semidefinite (`SpectrumFix`), also for new samples.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced" or dict, default None
+        Class weights of stage 2; stage 1 weights all pairs equally.
+    tol : float, default 1e-3
+        Maximum KKT violation of stage 2, and of "svr" in stage 1.
+    max_iter : int, optional
+        Maximum number of steps for each pair of classes in stage 2, and of "svr".
     multiples : sequence of float, optional
         Values of ``multiple``. Default: 1/4, 1/2, 1, 2, 4, the grid of the paper.
     alphas : sequence of float, optional
@@ -52,7 +72,8 @@ class HyperKernelClassifierCV(HyperKernelLearner):
         Values of C. Default: 0.1, 1, 10, 100.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
-        As in `MKLClassifierCV`.
+        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
+        the largest class. Labels: each sample is tested with those of its label.
     scoring : {"accuracy", "balanced_accuracy"} or callable, optional
         ``scoring(y_true, y_predicted) -> float``, larger is better. Default: "accuracy".
     random_state : int or numpy.random.Generator, optional
@@ -65,11 +86,39 @@ default 5
         Selected values; ties go to the first of the grid.
     alpha_ or kernel_C_ : float
         Selected value of stage 1.
-    best_score_, best_params_, best_index_, cv_results_, n_splits_
-        As in `MKLClassifierCV`, with a ``param_`` for each of the above.
-    kernel_, eigenvalue_range_, alignment_, regression_report_, classes_, support_, dual_coef_, \
-intercept_, n_iter_, machine_, n_features_in_, feature_names_in_
-        Of the fit on all samples with the chosen values, as in `HyperKernelClassifier`.
+    best_score_ : float
+        Mean score over folds of the chosen candidate.
+    best_params_ : dict
+    best_index_ : int
+        Its position in ``cv_results_``.
+    cv_results_ : dict of ndarray
+        ``params`` (list of dict), a ``param_`` for each of the values above, ``split0_test_score``,
+        ..., ``mean_test_score``, ``std_test_score`` and ``rank_test_score``, in the order of
+        scikit-learn's grid search over the same values.
+    n_splits_ : int
+    kernel_ : Kernel
+        The kernel learned from all samples with the selected values: ``kernel_(X, Y)`` is a Gram
+        matrix, also for new samples. The attributes below are those of the same fit.
+    eigenvalue_range_ : tuple of float
+        Smallest and largest eigenvalue of the learned Gram matrix.
+    alignment_ : float
+        Centered alignment of the learned Gram matrix with the labels.
+    regression_report_ : dict
+        Report of stage 1: the solver, the number of pairs, certificates of the optimum.
+    classes_ : ndarray of shape (c,)
+    support_ : ndarray of shape (n_support,)
+        Training samples whose kernel values predictions need: nearly all of them if the learned
+        matrix is indefinite, except for ``machine="svm"`` and "shift".
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+        Coefficients in ``kernel_``: decisions are ``kernel_(X, X_train[support_]) @ dual_coef_ +
+        intercept_``.
+    intercept_ : ndarray of shape (n_problems,)
+    n_iter_ : ndarray of shape (n_problems,)
+    machine_ : KreinSVC or SupportVectorClassifier
+        As trained on the fixed matrix for "clip", "flip" and "shift".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
 
     Notes
     -----

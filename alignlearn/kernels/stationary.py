@@ -121,7 +121,10 @@ class Laplacian(_Exponential):
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"
-        As in :class:`Gaussian`.
+        A string is a rule for the training samples X (m, d); a fitted kernel has the resulting
+        number. "scale": ``1 / (d sqrt(v))``, v the variance of all entries of X together. "median":
+        the inverse of the median L1 distance of the pairs i < j (of 2000 samples). "auto": ``1 /
+        d``.
     multiple : float > 0, default 1
         Multiplies gamma.
 
@@ -148,7 +151,9 @@ class Exponential(_Exponential):
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"
-        As in :class:`Gaussian`.
+        A string is a rule for the training samples X (m, d); a fitted kernel has the resulting
+        number. "scale": ``1 / sqrt(d v)``, v the variance of all entries of X together. "median":
+        ``1 / median |x_i - x_j|`` of the pairs i < j (of 2000 samples). "auto": ``1 / d``.
     multiple : float > 0, default 1
         Multiplies gamma.
 
@@ -193,7 +198,9 @@ class ExponentialDot(_Exponential):
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"
-        As in :class:`Gaussian`.
+        A string is a rule for the training samples X (m, d); a fitted kernel has the resulting
+        number. "scale": ``1 / (d v)``, v the variance of all entries of X together. "median": ``1 /
+        median |x_i - x_j|^2`` of the pairs i < j (of 2000 samples). "auto": ``1 / d``.
     multiple : float > 0, default 1
         Multiplies gamma.
 

@@ -184,7 +184,9 @@ class Sigmoid(GammaKernel):
     Parameters
     ----------
     gamma : float > 0, "scale", "median" or "auto", default "scale"
-        As in :class:`Gaussian`.
+        A string is a rule for the training samples X (m, d); a fitted kernel has the resulting
+        number. "scale": ``1 / (d v)``, v the variance of all entries of X together. "median": ``1 /
+        median |x_i - x_j|^2`` of the pairs i < j (of 2000 samples). "auto": ``1 / d``.
     coef0 : float, default 1
 
     Examples

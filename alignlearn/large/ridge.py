@@ -147,7 +147,7 @@ class NystromRidge(Regressor, RidgeLearner):
     kernel : Kernel or str, default "rbf"
         Positive semi-definite; also the ``kernel_`` that another estimator has learned.
     alpha : float > 0, default 1.0
-        As in `MKLRegressor`: with m samples, ``m lambda`` in the reference.
+        Regularization, in units of the kernel: with m samples, ``m lambda`` in the reference.
     n_centers : int, optional
         Default: 1000, or all samples if there are fewer.
     centers : {"uniform", "leverage", "k-means++"}, default "uniform"
@@ -231,18 +231,44 @@ class NystromRidgeClassifier(Classifier, RidgeLearner):
 
     Parameters
     ----------
-    kernel, alpha, n_centers, centers, fit_intercept, tol, max_iter
-        As in `NystromRidge`.
-    random_state
-        As in `NystromRidge`.
+    kernel : Kernel or str, default "rbf"
+        Positive semi-definite; also the ``kernel_`` that another estimator has learned.
+    alpha : float > 0, default 1.0
+        Regularization, in units of the kernel.
+    n_centers : int, optional
+        Default: 1000, or all samples if there are fewer.
+    centers : {"uniform", "leverage", "k-means++"}, default "uniform"
+        Sampling of the centers: uniform; proportional to approximate ridge leverage scores, which
+        need another pass over the samples; or proportional to the squared distance from the
+        previous centers, among 20 samples for each center (numeric samples only).
+    fit_intercept : bool, default True
+    tol : float, default 1e-6
+        Largest residual of the normal equations, relative to their right-hand side.
+    max_iter : int, default 200
+        Maximum number of conjugate gradient steps, each one pass over samples and centers.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the centers and of the preconditioner. None means the seed 0, so results are
+        reproducible.
 
     Attributes
     ----------
     classes_ : ndarray of shape (c,)
-    coef_, intercept_
-        As in `NystromRidge`: one target for two classes, else one for each class.
-    centers_, center_indices_, kernel_, residual_, n_iter_, n_features_in_, feature_names_in_
-        As in `NystromRidge`.
+    coef_ : ndarray of shape (r,) or (r, c)
+        Decisions are ``kernel_(X, centers_) @ coef_ + intercept_``: one column for two classes,
+        else one for each class.
+    intercept_ : float or ndarray of shape (c,)
+    centers_ : samples as in ``fit``, r of them
+        The numerically independent centers.
+    center_indices_ : ndarray of shape (r,)
+        Their numbers in ``fit``.
+    kernel_ : Kernel
+        With numbers for ``gamma="scale"``.
+    residual_ : float
+        Certificate: at most ``tol``, or a warning was given.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
 
     Examples
     --------

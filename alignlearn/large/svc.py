@@ -28,10 +28,19 @@ class NystromSVC(Classifier, NystromLearner):
 
     Parameters
     ----------
-    kernel, n_centers, centers
-        As in `NystromRidge`; leverage scores use ``alpha = 1 / C``.
-    C, multiclass, class_weight
-        As in `MKLClassifier`; C finite.
+    kernel : Kernel or str, default "rbf"
+        Positive semi-definite; also the ``kernel_`` that another estimator has learned.
+    n_centers : int, optional
+        Default: 1000, or all samples if there are fewer.
+    centers : {"uniform", "leverage", "k-means++"}, default "uniform"
+        Sampling of the centers: uniform; proportional to approximate ridge leverage scores for
+        ``alpha = 1 / C``, which need another pass over the samples; or proportional to the squared
+        distance from the previous centers, among 20 samples for each center (numeric samples only).
+    C : float, default 1.0
+        Cost of margin violations, > 0 and finite.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced" or dict, default None
+        Weight of each class; "balanced" makes the total weights of all classes equal.
     memory : int, str or None, default None
         A number of bytes, or a string such as "2GB". Default: half of the free memory. If the
         features of all samples fit, ``4 m n_centers`` bytes, they are computed once. Otherwise
@@ -48,8 +57,15 @@ class NystromSVC(Classifier, NystromLearner):
     Attributes
     ----------
     classes_ : ndarray of shape (c,)
-    centers_, center_indices_, kernel_, n_features_in_, feature_names_in_
-        As in `NystromRidge`.
+    centers_ : samples as in ``fit``, r of them
+        The numerically independent centers.
+    center_indices_ : ndarray of shape (r,)
+        Their numbers in ``fit``.
+    kernel_ : Kernel
+        With numbers for ``gamma="scale"``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names.
     coef_ : ndarray of shape (r, n_problems)
         Decisions are ``kernel_(X, centers_) @ coef_ + intercept_``.
     intercept_ : ndarray of shape (n_problems,)

@@ -288,8 +288,10 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
         > 0 and finite.
     epsilon : float
         Half-width of the tube without loss, >= 0, in units of y.
-    tol, max_iter
-        As in `SupportVectorClassifier`; ``tol`` is in units of y.
+    tol : float
+        Maximum KKT violation, in units of y.
+    max_iter : int, optional
+        Limit of two-variable steps for each problem; default ``max(10**7, 100 m)``.
 
     Attributes
     ----------
@@ -298,7 +300,8 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     dual_coef_ : (n_support, c) float64
         Predictions are ``K_test[:, support_] @ dual_coef_ + intercept_``; c is 1 for (m,).
     intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (c,)
-        As in `SupportVectorClassifier`.
+        ``objective_`` is the dual function reached; it lies at most ``duality_gap_`` below the
+        minimum of the primal function if K is positive semi-definite.
 
     Examples
     --------

@@ -38,14 +38,26 @@ class KreinSVC(AlongC, SupportVectorClassifier):
 
     Parameters
     ----------
-    C, multiclass, class_weight, tol, max_iter
-        As in `SupportVectorClassifier`. ``C=numpy.inf`` separates in the feature space of ``|K|``.
+    C : float
+        > 0. ``numpy.inf`` separates the classes in the feature space of ``|K|``: samples of weight
+        0 are omitted, and other weights have no effect.
+    multiclass : {"ovo", "ovr"}
+        One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
+        (c problems).
+    class_weight : None, "balanced" or dict
+        Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
+        without sample weights); classes that are not in the dict have weight 1.
+    tol : float
+        Maximum KKT violation, in units of the margin, as in LIBSVM.
+    max_iter : int, optional
+        Limit of two-variable steps for each problem; default ``max(10**7, 100 m)``.
 
     Attributes
     ----------
-    classes_, intercept_, n_iter_, kkt_violation_, duality_gap_, objective_
-        As in `SupportVectorClassifier`; the certificates are those of the convex problem on
-        ``|K|``.
+    classes_ : (c,) sorted labels
+    intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (n_problems,)
+        Certificates of the convex problem on ``|K|``: ``objective_`` is the dual function reached;
+        it lies at most ``duality_gap_`` below the minimum of the primal function.
     support_ : (n_support,) intp
         Samples with a nonzero coefficient in the original kernel. The map makes nearly all
         coefficients nonzero, also those of samples beyond the margin. Prediction therefore needs
@@ -154,16 +166,20 @@ class KreinRidge(KernelRidge):
 
     Parameters
     ----------
-    alpha, fit_intercept
-        As in `KernelRidge`.
+    alpha : float
+        Regularization, >= 0.
+    fit_intercept : bool
+        Whether to fit b. K need not be centered.
 
     Attributes
     ----------
     dual_coef_ : (m,) or (m, c) float64
         beta. With an intercept, its sum need not be 0.
     intercept_ : float, or (c,) float64 if y has columns
-    eigenvalue_range_, n_negative_
-        As in `KreinSVC`.
+    eigenvalue_range_ : tuple of float
+        Smallest and largest eigenvalue of K; of the weighted matrix with sample weights.
+    n_negative_ : int
+        Number of eigenvalues below 0 by more than rounding.
 
     Notes
     -----

@@ -37,7 +37,7 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         Decisions of more than two classes: of each class against the rest, or half the difference
         of these for each pair of classes. The decided class is the same.
     class_weight : None, "balanced" or dict
-        As of `SupportVectorClassifier`.
+        Weight of each class; "balanced" makes the total weights of all classes equal.
 
     Attributes
     ----------

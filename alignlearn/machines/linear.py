@@ -46,7 +46,8 @@ class LinearSVM(ParamsMixin, LabelScore):
     multiclass : {"ovr", "ovo"}
         One-vs-rest (c problems) or one-vs-one (c (c - 1) / 2 problems).
     class_weight : None, "balanced" or dict
-        As in `SupportVectorClassifier`.
+        Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
+        without sample weights); classes that are not in the dict have weight 1.
     tol : float
         Maximum projected gradient of the dual, in units of the margin.
     max_iter : int

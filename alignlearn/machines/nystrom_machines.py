@@ -46,8 +46,14 @@ class NystromHinge(ParamsMixin):
 
     Parameters
     ----------
-    C, multiclass, class_weight
-        As in `SupportVectorClassifier`; C finite.
+    C : float
+        > 0 and finite.
+    multiclass : {"ovo", "ovr"}
+        One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
+        (c problems).
+    class_weight : None, "balanced" or dict
+        Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
+        without sample weights); classes that are not in the dict have weight 1.
     tol : float
         Largest duality gap, relative to the objective.
     max_iter : int, optional

@@ -46,7 +46,8 @@ class OneClassSVM(ParamsMixin):
     dual_coef_ : (n_support, 1) float64
         Positive; decisions are ``K_test[:, support_] @ dual_coef_ + intercept_``.
     intercept_, n_iter_, kkt_violation_, duality_gap_, objective_ : (1,)
-        As in `SupportVectorClassifier`.
+        ``objective_`` is the dual function reached; it lies at most ``duality_gap_`` from the
+        optimum if K is positive semi-definite.
 
     Notes
     -----

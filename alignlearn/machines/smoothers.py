@@ -118,8 +118,16 @@ class FeatureSmoother:
 
     Attributes
     ----------
-    scale, residuals, left, mean, total
-        As of `PairSmoother`.
+    scale : ndarray of shape (c,)
+        s^2 of each target.
+    residuals : ndarray of shape (m, c)
+        Of every sample by the fit without it.
+    left : ndarray of shape (m, c)
+        y less its predictions.
+    mean : ndarray of shape (q,)
+        Of the features, weighted.
+    total : float
+        Sum of the weights.
     """
 
     def __init__(self, Z, Y, alpha, weight=None):

@@ -29,18 +29,83 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
 
     Parameters
     ----------
-    kernels, method, C, beta, eta, coupling, ridge, discount, norm, center, normalize, \
-task_column, tol, max_iter
-        As in `MultiTaskMKLClassifier`; C is the cost of a deviation beyond ``epsilon``.
+    kernels : sequence of Kernel and str, dict, or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``, of all samples. With "precomputed", X is a
+        sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks. A
+        dict, and several tables as X, as in `MKLClassifier`.
+    method : str, default "onmkl"
+        The method that learns the kernel ``sum_k theta_tk K_k`` of each task t. S_t is the
+        objective of the task's SVM as a function of its kernel.
+
+        - "onmkl": neighborhood kernels, ``sum_t S_t(theta_t) + beta sum_tk theta_tk tr K_tk``;
+        - "independent": each task separately, ``min S_t`` with ``sum_k theta_tk^norm <= 1`` for
+          kernels of unit mean diagonal;
+        - "mkl": the same weights in every task, ``min sum_t S_t`` with ``sum_k theta_k^norm <= 1``;
+        - "uniform": all weights 1 / p;
+        - "kta": ``sum_t S_t(theta_t) + eta/2 sum_t ||K_t - Y_t Y_t'||_F^2``;
+        - "rpkl", "onjkl": the SVM is trained on ``Khat = K + bb' / (2 eta)``, with its signed dual
+          coefficients b, and predicts with K. K is the mean of the kernels for "rpkl", and has
+          learned weights with the penalty of "onmkl" for "onjkl".
+    C : float, default 1.0
+        Cost of a deviation beyond ``epsilon``, > 0 and finite.
+    beta : float, default 0.1
+        Penalty on the trace, > 0 ("onmkl", "onjkl"). Without ridge, the solution of "onmkl" depends
+        only on ``beta / C^2`` up to scaling: S at C is C times S at 1 and C times the weights.
+    eta : float, optional
+        Weight of ``||K - Khat||_F^2 / 2``. "onmkl": at least ``2 beta``, default ``4 beta``; it
+        changes ``neighbourhood_kernels_`` and not the predictions. Others: default 1/2.
+    coupling : {"none", "ridge", "group"}, default "none"
+        The coupling of the tasks of "onmkl"; see the notes.
+    ridge : float, default 1.0
+        Penalty of coupling "ridge", > 0.
+    discount : float, optional
+        For coupling "group": from 1 to the number T of tasks. Default: ``sqrt(T)``.
+    norm : float, default 1.0
+        For "mkl" and "independent", >= 1.
+    center : bool, default True
+        Center every kernel at the mean of its task for learning the weights. The SVMs do not depend
+        on centering; traces and alignments do. False is the paper's model.
+    normalize : {"trace"} or None, default "trace"
+        Scale every kernel to a mean diagonal of 1 over all tasks.
+    task_column : int or str, optional
+        The column of X that holds the task, instead of the argument ``task``. For pipelines and
+        searches.
+    tol : float, default 1e-5
+        Largest duality gap relative to the objective.
+    max_iter : int, optional
+        Maximum number of steps of a task. Default: 500.
     epsilon : float, default 0.1
         Half-width of the tube without loss, in units of y, the same for all tasks: targets of
         different units should be standardized.
 
     Attributes
     ----------
-    tasks_, weights_, shared_weights_, neighbourhood_kernels_, alignment_matrix_, scale_, \
-task_kernels_, kernels_, result_, n_iter_, n_features_in_, feature_names_in_
-        As in `MultiTaskMKLClassifier`.
+    tasks_ : ndarray of shape (T,)
+        Labels of the tasks, sorted.
+    weights_ : ndarray of shape (T, p)
+        theta, of the scaled kernels; 0 for a task that has one class only.
+    shared_weights_ : ndarray of shape (p,)
+        The part mu of the weights that all tasks share.
+    neighbourhood_kernels_ : ndarray of shape (T, p)
+        Coefficients of the neighborhood kernels, some of which may be negative. "onmkl": ``Khat_t =
+        K_t - (beta / eta) P_t(I)``. For "kta", "rpkl" and "onjkl", the part that depends on labels
+        is omitted, since it does not extend to new samples; what remains are the kernels of the
+        tasks.
+    alignment_matrix_ : ndarray of shape (T, T)
+        Entry (t, s): alignment of the kernel of task t with the neighborhood kernel of task s, on
+        the samples of task t (centered if ``center``).
+    scale_ : ndarray of shape (p,)
+        Factors of the kernels.
+    task_kernels_ : list of T Kernel
+        The learned kernels, as functions; None for a task without one.
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    result_ : MultiTaskResult
+        With the certificate of the weights.
+    n_iter_ : int
+        Steps taken, at least 1.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
 
     Notes
     -----

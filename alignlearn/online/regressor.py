@@ -28,21 +28,50 @@ class KernelSGDRegressor(Regressor, KernelSGD):
     Parameters
     ----------
     kernel : Kernel or str, default "rbf"
-        As in `KernelSGDClassifier`.
+        Positive semi-definite, such as the ``kernel_`` of a fitted `MKLRegressor`.
     loss : {"squared", "epsilon-insensitive"}, default "squared"
         ``(f - y)^2 / 2`` or ``max(0, |f - y| - epsilon)``.
     epsilon : float, default 0.1
         Half-width of the tube without loss, >= 0, in units of y.
     alpha : float, default 1e-3
         Of the penalty, > 0. With the squared loss m alpha is the alpha of kernel ridge regression.
-    eta0, learning_rate, budget, n_passes, fit_intercept, shuffle
-        As in `KernelSGDClassifier`.
+    eta0 : float, optional
+        First step length, < 1 / alpha. Default: 1 / (max k(x, x) + alpha), plus 1 in the
+        denominator with an intercept, over the samples of all calls so far.
+    learning_rate : {"auto", "optimal", "invscaling", "constant"}, default "auto"
+        Step t = 0, 1, ... has the length eta0 / (1 + alpha eta0 t), eta0 / sqrt(1 + t) or eta0.
+        "auto" is "constant" with a budget, else "optimal".
+    budget : int, optional
+        Maximum number of samples in the expansion. Beyond it, the sample that changed longest ago
+        is dropped. With constant steps its coefficient has decayed most, by (1 - alpha eta0)^budget
+        or more. With decreasing steps all coefficients have a similar size, and dropping one is a
+        larger error.
+    n_passes : int, default 5
+        Passes over the samples in ``fit``.
+    fit_intercept : bool, default True
+        Learn a constant, which is not penalized.
+    shuffle : bool, default True
+        Draw a new random order of the samples in every pass of ``fit``.
 
     Attributes
     ----------
-    kernel_, support_, dual_coef_, intercept_, truncation_error_, loss_curve_, eta0_, n_steps_, \
-n_features_in_, feature_names_in_
-        As in `KernelSGDClassifier`, with a problem for each column of y.
+    kernel_ : Kernel
+        With a number for ``gamma="scale"``, computed from the samples of the first call.
+    support_ : ndarray of int of shape (n_support,)
+        Samples of the expansion, counted from 0 over all calls.
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+        ``f = sum_i dual_coef_i k(x_i, .) + intercept_``; one problem for each column of y.
+    intercept_ : ndarray of shape (n_problems,)
+    truncation_error_ : ndarray of shape (n_problems,)
+        Upper bound of the norm of the dropped part of f, with its decay: ``|f(x) - f_all(x)| <=
+        truncation_error_ sqrt(k(x, x))``, where f_all has the same coefficients and all samples. 0
+        without a budget.
+    loss_curve_ : list of float
+        For each pass or call, the mean loss (summed over problems) of samples before they are
+        learned.
+    eta0_ : float
+    n_steps_ : int
+    n_features_in_, feature_names_in_
 
     References
     ----------

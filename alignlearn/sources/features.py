@@ -63,8 +63,13 @@ class FeatureSource(Source):
     kernels : list of Kernel, or RankOneKernels
     groups : list of (columns, scale), or None for RankOneKernels
         See `linear_groups`.
-    weight, engine, progress
-        As in `Source`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, already checked. Statistics and families are those of the weighted sample;
+        Gram matrices and combinations do not use the weights.
+    engine : Cpu, Auto, Cuda or Cluster
+        Evaluates pairs of samples.
+    progress : bool or callable
+        Progress callback of passes over all pairs, see `Progress`. Dropped when pickled.
 
     Attributes
     ----------

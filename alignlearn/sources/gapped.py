@@ -44,8 +44,13 @@ class GappedSource(Source):
         The columns of each table.
     kernels : list of Kernel
         Each on columns of one table. Data-dependent parameters use the samples with the table.
-    weight, engine, progress
-        As in `Source`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, already checked. Statistics and families are those of the weighted sample;
+        Gram matrices and combinations do not use the weights.
+    engine : Cpu, Auto, Cuda or Cluster
+        Evaluates pairs of samples.
+    progress : bool or callable
+        Progress callback of passes over all pairs, see `Progress`. Dropped when pickled.
     filler : ndarray of shape (d,), optional
         Replacement of NaN in computations. Default: the values of a sample with the table.
     """

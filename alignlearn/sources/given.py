@@ -78,8 +78,13 @@ class GramSource(PairSource):
     numbers : ndarray of shape (m, 1)
         Row numbers of the samples in the matrices.
     kernels : list of Precomputed
-    weight, engine, progress
-        As in `Source`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, already checked. Statistics and families are those of the weighted sample;
+        Gram matrices and combinations do not use the weights.
+    engine : Cpu, Auto, Cuda or Cluster
+        Evaluates pairs of samples.
+    progress : bool or callable
+        Progress callback of passes over all pairs, see `Progress`. Dropped when pickled.
     changes : list of SpectrumFix or None, optional
         For kernels that are a part of others. By default computed here for kernels with a ``fix``.
     """

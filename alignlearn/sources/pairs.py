@@ -30,8 +30,13 @@ class PairSource(Source):
     X : ndarray or SparseRows of shape (m, d), or list of m objects
     kernels : list of Kernel
         Data-dependent parameters are taken from X.
-    weight, engine, progress
-        As in `Source`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, already checked. Statistics and families are those of the weighted sample;
+        Gram matrices and combinations do not use the weights.
+    engine : Cpu, Auto, Cuda or Cluster
+        Evaluates pairs of samples.
+    progress : bool or callable
+        Progress callback of passes over all pairs, see `Progress`. Dropped when pickled.
     """
 
     is_paired = True
