@@ -91,7 +91,7 @@ class Cluster(Engine):
     ----------
     in_place : bool
     operations : frozenset of str
-        As of the inner engine.
+        Those of the inner engine.
 
     Raises
     ------

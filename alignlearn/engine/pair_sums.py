@@ -154,8 +154,18 @@ class FoldSums:
 
     Parameters
     ----------
-    X, Y, kernels, verbose, weight, engine
-        As in :func:`centered_sums`, samples ordered by fold; Y need not be centered.
+    X : ndarray or SparseRows of shape (m, d), or list of m objects
+        Validated samples, ordered by fold.
+    Y : ndarray of shape (m, c)
+        Target columns, which need not be centered.
+    kernels : list of Kernel
+        Resolved.
+    verbose : bool or callable, default False
+        Progress callback, see `Progress`.
+    weight : ndarray of shape (m,), optional
+        Sample weights, positive.
+    engine : Cpu, Cuda or Cluster
+        What the boxes of pairs run on.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     terms : (indices of n kernels, ndarray of shape (n, m)), optional

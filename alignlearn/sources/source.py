@@ -352,8 +352,12 @@ class Predictor(ABC):
 
     Attributes
     ----------
-    is_linear, is_given, n_features
-        As of the source.
+    is_linear : bool
+        Whether the kernel is linear in features, of which coefficients are kept.
+    is_given : bool
+        Whether the kernels are precomputed matrices.
+    n_features : int or None
+        Of the samples that the source was opened on.
     takes_gaps : bool
         Whether new samples may have missing tables.
     support_samples : samples, or None if none are stored
