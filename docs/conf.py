@@ -102,6 +102,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_signature": False,
     "image_srcset": ["2x"],
+    "image_scrapers": ("gallery_images",),
     "within_subsection_order": "FileNameSortKey",
     "capture_repr": (),
     "reference_url": {"alignlearn": None},

@@ -208,3 +208,30 @@ def test_links_from_source_to_page_have_the_names_of_the_page(tools):
     base = 'href="../reference/generated/alignlearn.Kernel.html#alignlearn.'
     assert linked(f'{base}hyper.Kernel.exp"') == f'{base}Kernel.exp"'
     assert linked(f'{base}Kernel"') == f'{base}Kernel"'
+
+
+def test_a_thumbnail_has_one_curve_and_no_words(tools):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    simplified = tools("gallery_images").simplified
+    figure, (ax, other) = plt.subplots(1, 2, layout="constrained")
+    ax.errorbar([1, 2, 3], [3, 2, 1], yerr=0.1, color="#555555", label="grid search")
+    kept = ax.errorbar([1, 2, 3], [1, 2, 3], yerr=0.1, color="#0072B2", label="default")
+    ax.axhline(0.5)
+    ax.set(title="Scores", xlabel="samples")
+    ax.legend()
+    other.plot([1, 2], [2, 1])
+    simplified(figure)
+    seen = [line for line in ax.lines if line.get_visible() and len(line.get_xdata()) > 2]
+    assert figure.axes == [ax]
+    assert kept.lines[0] in seen
+    assert {line.get_color() for line in seen} == {"#0072B2"}
+    assert (ax.get_title(), ax.get_xlabel(), ax.get_legend()) == ("", "", None)
+
+
+def test_a_thumbnail_of_points_keeps_them_all(tools):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    figure, ax = plt.subplots()
+    for at, color in enumerate(("#555555", "#0072B2", "#D55E00")):
+        ax.errorbar([at], [at], yerr=0.1, fmt="o", color=color)
+    tools("gallery_images").simplified(figure)
+    assert all(line.get_visible() for line in ax.lines)

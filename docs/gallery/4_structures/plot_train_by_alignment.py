@@ -7,8 +7,10 @@ labels before a support vector machine is fitted. `alignlearn.alignment_gradient
 gradient of the alignment with respect to the Gram matrix; the chain rule gives the rest.
 """
 
+# sphinx_gallery_start_ignore
 import os
 
+# sphinx_gallery_end_ignore
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -17,8 +19,11 @@ from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
 
-small = os.environ.get("ALIGNLEARN_DOCS_SMALL") == "1"
-m, n, qubits = 100, 200, 8
+m, n, qubits, steps = 100, 200, 8, 60
+# sphinx_gallery_start_ignore
+if os.environ.get("ALIGNLEARN_DOCS_SMALL"):
+    steps = 5
+# sphinx_gallery_end_ignore
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)[:, :qubits]
 rows = np.random.default_rng(0).permutation(len(y))[: m + n]
@@ -43,9 +48,7 @@ def loss(b):
 
 
 start = np.full(qubits, 0.4)
-trained = minimize(
-    loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5 if small else 60}
-)
+trained = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": steps})
 print("bandwidths", trained.x.round(2))
 
 # %%
@@ -66,7 +69,7 @@ figure, axes = plt.subplots(1, 2, figsize=(7, 3))
 for ax, values, title in zip(
     axes, (alignments, accuracies), ("alignment (training)", "accuracy (test)")
 ):
-    ax.bar(names, values, color=["#bbbbbb", "#0072b2"])
+    ax.bar(names, values, color=["#BBBBBB", "#0072B2"])
     ax.set_title(title)
     ax.tick_params(axis="x", rotation=15)
 figure.tight_layout()
