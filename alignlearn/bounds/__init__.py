@@ -53,7 +53,15 @@ _WHERE = {
         "price_moments",
         "quadratic_weights",
     ),
-    "rademacher": ("class_bounds", "cortes_bound", "gram_sizes", "lanckriet_bound", "moment_bound"),
+    "rademacher": (
+        "class_bounds",
+        "cortes_bound",
+        "gram_sizes",
+        "lanckriet_bound",
+        "local_bound",
+        "local_radius",
+        "moment_bound",
+    ),
     "ratio_betting": ("ratio_interval",),
     "sample_price": ("price_from_sums", "price_of_sample"),
     "stability": (

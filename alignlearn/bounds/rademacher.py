@@ -20,6 +20,10 @@ from math import ceil, comb, factorial, log
 
 import numpy as np
 
+from alignlearn.validation import check_number, check_numbers
+
+from .checks import check_size
+
 MOST_SIGNS = 2**16
 _POWERS = 24  # largest r; the best is about the logarithm of the number of kernels
 # Cortes, Mohri and Rostamizadeh (2010), Generalization bounds for learning kernels, lemma 1.
@@ -156,3 +160,71 @@ def lanckriet_bound(sizes: KernelSizes, q=1.0) -> float:
     """The smaller of the sum of the traces and m times ||(lambda_k)_k||_q*."""
     by_eigenvalue = sizes.n_samples * dual_norm(sizes.eigenvalues[None], q)[0]
     return float(min(sizes.traces.sum(), by_eigenvalue))
+
+
+# -- locally ---------------------------------------------------------------------------
+
+
+def local_bound(eigenvalues, m, r, radius=1.0) -> float:
+    """Upper bound of the complexity of the predictors of one kernel that are small on the samples.
+
+    The class: x -> <w, phi(x)> with |w| <= radius and (1/m) sum_i f(x_i)^2 <= r. For all t in [0,
+    1] its values v satisfy v'(t K^+/radius^2 + (1 - t)/(m r)) v <= 1, so the complexity is at most
+    (1/m) (sum_j 1/(t/(radius^2 lambda_j) + (1 - t)/(m r)))^(1/2); the best t is taken. With t = 1/2
+    it is at most ((2/m) sum_j min(r, radius^2 lambda_j/m))^(1/2), the bound of Mendelson (2003).
+
+    Parameters
+    ----------
+    eigenvalues : array (n,)
+        Of the matrix of the kernel on the samples, not negative; further ones are 0.
+    m : int
+        Number of samples.
+    r : float > 0
+        In squared units of the predictors.
+    radius : float > 0
+
+    Raises
+    ------
+    ValueError
+        For a negative eigenvalue, or r, radius or m that is not positive.
+    """
+    values = check_numbers("eigenvalues", eigenvalues, 1)
+    if values.min(initial=0.0) < 0:
+        raise ValueError(f"eigenvalues must not be negative; got {values.min():.6g}.")
+    m = check_size(m, 1)
+    r = check_number("r", r, low=0.0, strict=True)
+    radius = check_number("radius", radius, low=0.0, strict=True)
+    values, level = radius**2 * values[values > 0], m * r
+    low, high = 0.0, 1.0
+
+    def squares(t):
+        """Squared half-axes of the ellipsoid that mixes both constraints."""
+        return 1 / (t / values + (1 - t) / level)
+
+    for _ in range(60):  # their sum is convex in t
+        t = (low + high) / 2
+        slope = np.sum((1 - level / values) * (squares(t) / level) ** 2)
+        low, high = (t, high) if slope < 0 else (low, t)
+    ends = (np.sum(squares(t)) for t in (low, high, 0.0, 1.0))
+    return float(np.sqrt(min(ends)) / m)
+
+
+def local_radius(eigenvalues, m, radius=1.0) -> float:
+    """The r* at which `local_bound` is r*: the squared error that m samples can tell from none.
+
+    Squared errors of regression in the class are of this order (Bartlett, Bousquet and Mendelson,
+    2005); it falls as m^(-a/(1 + a)) for eigenvalues that fall as j^-a, and not as m^(-1/2).
+
+    Parameters
+    ----------
+    eigenvalues, m, radius
+        As in `local_bound`.
+    """
+    low, high = 0.0, radius * np.sqrt(float(np.sum(eigenvalues))) / check_size(m, 1)  # t = 1
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle == 0.0 or local_bound(eigenvalues, m, middle, radius) <= middle:
+            high = middle
+        else:
+            low = middle
+    return float(high)

@@ -256,3 +256,54 @@ def test_the_mean_over_signs_is_not_too_small():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("r", [1e-4, 0.03, 1.0, 100.0])
+def test_the_local_bound_is_the_least_over_all_mixtures(r):
+    rng = np.random.default_rng(0)
+    values, m = np.append(rng.exponential(size=6) * 10.0 ** -np.arange(6.0), 0.0), 9
+    used = values[values > 0]
+    t = np.linspace(0.0, 1.0, 20_001)[:, None]
+    each = np.sqrt((1 / (t / (4.0 * used) + (1 - t) / (m * r))).sum(axis=1)) / m
+    found = rademacher.local_bound(values, m, r, radius=2.0)
+    assert found <= each.min() * (1 + 1e-12)
+    assert found == pytest.approx(each.min(), rel=1e-6)
+    assert found <= np.sqrt(2 / m * np.minimum(r, 4.0 * used / m).sum())
+    assert found == pytest.approx(2.0 * rademacher.local_bound(values, m, r / 4))
+    assert found == pytest.approx(2.0 * rademacher.local_bound(4 * values, m, r) / 2.0)
+
+
+def test_the_local_bound_without_and_with_its_second_constraint_alone():
+    """sqrt(tr K)/m where r is large, sqrt(m r rank)/m where it is small; 0 for the kernel 0."""
+    values = np.array([4.0, 1.0])
+    assert rademacher.local_bound(values, 8, 1e9) == pytest.approx(np.sqrt(5.0) / 8)
+    assert rademacher.local_bound(values, 8, 1e-9) == pytest.approx(np.sqrt(16e-9) / 8)
+    assert rademacher.local_bound([0.0, 0.0], 8, 1.0) == 0.0
+    assert rademacher.local_radius([0.0, 0.0], 8) == 0.0
+
+
+@pytest.mark.parametrize("decay", [1.5, 2.0, 4.0])
+def test_the_fixed_point_falls_faster_than_the_root_of_m(decay):
+    shares, found = np.arange(1.0, 4001.0) ** -decay, {}
+    for m in (10**4, 10**6):
+        found[m] = rademacher.local_radius(m * shares, m)
+        at = rademacher.local_bound(m * shares, m, found[m])
+        assert at == pytest.approx(found[m])
+        assert found[m] < np.sqrt(shares.sum() / m)
+    slope = np.log(found[10**4] / found[10**6]) / np.log(100)
+    assert slope == pytest.approx(decay / (1 + decay), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"eigenvalues": [-1.0]}, "must not be negative"),
+        ({"eigenvalues": [np.nan]}, "finite"),
+        ({"m": 0}, "m"),
+        ({"r": 0.0}, "r"),
+        ({"radius": -1.0}, "radius"),
+    ],
+)
+def test_bad_input_of_the_local_bound(changes, words):
+    with pytest.raises(ValueError, match=words):
+        rademacher.local_bound(**({"eigenvalues": [1.0], "m": 3, "r": 1.0} | changes))

@@ -73,6 +73,7 @@ NEW = {
     "p1-class-complexity",
     "p1-class-learned",
     "p1-learned-price",
+    "p1-local-complexity",
     "p1-learned-price-align",
     "p1-learned-price-rate",
     "p1-own-sample",

@@ -392,3 +392,28 @@ def gaussian_log10_constant(dimension, sigma2, sigma_h2) -> float:
         check_positive(name, value, "it must be positive.")
     two_pi = 2 * math.pi
     return -dimension * (math.log10(two_pi * sigma2) + math.log10(two_pi * (sigma2 + sigma_h2)) / 2)
+
+
+# -- pairs -----------------------------------------------------------------------------
+
+
+@of_numbers()
+def pair_complexity(m, second_moment, radius=1.0) -> float:
+    """Mean deviation of means over all pairs of m points, at once for a ball of a hyper-RKHS.
+
+    Parameters
+    ----------
+    m : int >= 2
+    second_moment : float >= 0
+        E k(p, p) of the hyper-kernel at a pair of independent points.
+    radius : float >= 0
+        Of the ball.
+
+    Raises
+    ------
+    HypothesisNotMet
+        For fewer than two points or a negative number.
+    """
+    if not (second_moment >= 0 and radius >= 0):
+        raise HypothesisNotMet("the second moment and the radius must not be negative.")
+    return radius * math.sqrt(second_moment / (check_size(m, 2) // 2))

@@ -38,7 +38,10 @@ class Task(NamedTuple):
         <K^m, Khat>_F.
     square : float
         ||Khat||_F^2.
-    diagonals : array (p, n)
+    diagonals : array (p, p)
+        sum_i K^k_ii K^l_ii.
+    size : int
+        n, the number of samples.
     """
 
     gram: np.ndarray
@@ -46,6 +49,7 @@ class Task(NamedTuple):
     products: np.ndarray
     square: float
     diagonals: np.ndarray
+    size: int
 
 
 class Projections(NamedTuple):
@@ -126,7 +130,11 @@ def tasks_of(kernels, targets) -> list[Task]:
             )
         diagonals = np.diagonal(K, axis1=1, axis2=2)
         gram, products = np.einsum("kij,lij->kl", K, K), np.einsum("kij,ij->k", K, target)
-        found.append(Task(gram, diagonals.sum(1), products, float((target**2).sum()), diagonals))
+        square = float((target**2).sum())
+        products_of_diagonals = diagonals @ diagonals.T
+        found.append(
+            Task(gram, diagonals.sum(1), products, square, products_of_diagonals, len(target))
+        )
     return found
 
 
@@ -154,7 +162,7 @@ def projections(tasks) -> Projections:
             max(task.square - along, 0.0),
             along,
             rank,
-            np.einsum("ki,kl,li->", task.diagonals, inverse, task.diagonals),
+            np.sum(inverse * task.diagonals),
         )
     return Projections(*total[:4], int(total[4]), float(total[5]))
 
@@ -210,7 +218,11 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
         If the shapes do not agree, a number is negative, the class is empty, or a task has more
         than 12 kernels.
     """
-    tasks = tasks_of(kernels, targets)
+    return bounds_of_tasks(tasks_of(kernels, targets), radius, rho)
+
+
+def bounds_of_tasks(tasks, radius, rho) -> NeighbourhoodBounds:
+    """`neighbourhood_bounds` from the statistics of the tasks, a list of `Task`."""
     check_number("radius", radius, low=0.0)
     check_class(tasks, rho)
     found = projections(tasks)
@@ -218,7 +230,7 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
     linear = 2 * found.trace_target
     lemma = found.trace_square + 2 * found.rank
     exact = lemma - 2 * found.diagonal
-    front = np.sqrt(radius / 2) / sum(task.diagonals.shape[1] for task in tasks)
+    front = np.sqrt(radius / 2) / sum(task.size for task in tasks)
 
     def root(inside):
         return float(front * np.sqrt(max(linear + inside, 0.0)))
@@ -285,7 +297,7 @@ def neighbourhood_complexity(
         forms = np.concatenate(list(all_forms(kernels)))
     else:
         forms = random_forms(kernels, int(check_number("draws", draws, low=2)), random_state)
-    size = sum(task.diagonals.shape[1] for task in tasks)
+    size = sum(task.size for task in tasks)
     values = np.sqrt(radius * np.maximum(largest_forms(tasks, forms, rho), 0.0)) / size
     error = 0.0 if draws is None else float(values.std(ddof=1) / np.sqrt(len(values)))
     return Complexity(float(values.mean()), error)

@@ -1,4 +1,4 @@
-"""Further curves: intervals for two classes and targets, by betting, own samples, hyper-kernels.
+"""Further curves: intervals for two classes and targets, by betting, own samples, complexities.
 
 What has no formula in m is simulated on a named distribution: the mean over samples at some m, with
 straight lines between their logarithms, and beyond the last one a fall as m^(-1/2), or none.
@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn.bounds import class_intervals, rademacher
 
-from ..bounds import hyper_rates
+from ..bounds import hyper_rates, neighbourhood
 from .drawing import Curve
 
 FEATURES = class_intervals.FeatureRange(1.0, non_negative=True)
@@ -81,6 +81,50 @@ def _complexity(name):
     return form
 
 
+def _local(form):
+    """A bound of `rademacher` for eigenvalues m j^-decay/zeta(decay), up to the 4000th."""
+
+    def bound(m, delta, decay):
+        shares = np.arange(1.0, 4001.0) ** -decay
+        return form(m * shares / (shares.sum() + 4000.0 ** (1 - decay) / (decay - 1)), m)
+
+    return bound
+
+
+def _task(m, kernels, square, cosine):
+    """The `Task` of p kernels alike with K(x, x) = 1; their mean is the given matrix."""
+    p = int(kernels)
+    shares = np.full((p, p), cosine * square) + (1 - cosine) * square * np.eye(p)
+    gram = m + m * (m - 1.0) * shares
+    mean = np.full(p, 1 / p)
+    products = gram @ mean
+    traces = np.full(p, float(m))
+    return neighbourhood.Task(
+        gram, traces, products, float(mean @ products), np.full((p, p), float(m)), int(m)
+    )
+
+
+def _multitask(name):
+    """One of `NeighbourhoodBounds` for tasks alike."""
+
+    def form(m, delta, tasks, radius, kernels, square, cosine, room):
+        task = _task(m, kernels, square, cosine)
+        found = int(tasks) * [task]
+        rho = room * tasks * task.square
+        return getattr(neighbourhood.bounds_of_tasks(found, radius, rho), name)
+
+    return form
+
+
+def _multitask_level(tasks, radius, kernels, square, cosine, room):
+    """The largest mean of |f| in the class, where kernels have no diagonal beyond their mean."""
+    task = _task(10**9, kernels, square, cosine)
+    found = neighbourhood.projections([task])
+    # The largest sum over the tasks of K_t(x, x), from d'theta over the ellipsoid of all tasks.
+    size = found.trace_target + np.sqrt(found.trace_square * room * task.square)
+    return float(np.sqrt(radius * tasks * size / task.size) / tasks)
+
+
 def _ridge_printed(m, delta, r, s):
     return float(m) ** -hyper_rates.ridge_optimum_printed(r, s).exponent
 
@@ -126,6 +170,28 @@ def more(setting, meaning):
               {"p": 10, "q": 1.0, "square": 0.25, "top": 0.5},
               "p kernels with K(x, x) = 1 and the mean square given by square, whose largest "
               "eigenvalue is top m; weights in the unit ball of the q-norm, |w| <= 1"),
+        Curve("p1-local-complexity", r"Rademacher complexity, or its $r$ where it is $r$",
+              {"whole unit ball": lambda m, d, decay: m**-0.5,
+               "where it is r": _local(rademacher.local_radius)}, _one,
+              "|f(x)| <= 1 for |w| <= 1 and K(x, x) = 1", {"decay": 2.0},
+              "one kernel with K(x, x) = 1 and eigenvalues that fall as j^-decay, |w| <= 1"),
+        Curve("p3-theorem-1", "Rademacher complexity of all tasks",
+              {"printed": _multitask("printed"), "corrected": _multitask("arithmetic"),
+               "sharpened": _multitask("variance")}, _multitask_level,
+              "the mean of |f| over the samples is no larger for any f of the class",
+              {"tasks": 5, "radius": 5.0, "kernels": 3, "square": 0.25, "cosine": 0.5,
+               "room": 0.1},
+              "m samples in each task, with sum |w_t|^2 <= radius and kernels with K(x, x) = 1, "
+              "mean square and cosine as given, whose mean is the given matrix; rho is "
+              "room times its squared norm, summed over the tasks"),
+        Curve("p4-pair-complexity", "mean deviation over all pairs, at once for a ball",
+              {"from disjoint pairs": lambda m, d, second_moment, radius:
+               hyper_rates.pair_complexity(m, second_moment, radius)},
+              lambda second_moment, radius: radius * second_moment**0.5,
+              "E|k(x, x')| is no larger for any k of the ball",
+              {"second_moment": 1.0, "radius": 1.0},
+              "E k(p, p) of the hyper-kernel at a pair of points is second_moment, the norm of k "
+              "at most radius"),
         Curve("p4-lemma-4-3", r"$\Pr[U - \mathrm{E}\xi \geq ..]$", {"printed": _tail}, _one,
               "it is a probability", {"epsilon": 0.1, "c1": 1.0, "spread": 1.0, "theta": 1.0},
               "E xi^2 <= c1 (E xi)^theta, |xi - E xi| <= spread"),

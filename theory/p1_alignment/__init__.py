@@ -57,6 +57,7 @@ FILES = (
     "theorem_17:theorem_17_learned",
     "hypothesis_bound",
     "class_complexity",
+    "local_complexity",
     "trace_inequality",
     "trace_inequality:trace_degenerate",
     "alignf_stability",

@@ -23,6 +23,7 @@ FILES = (
     "lambda_scale",
     "moment_hypothesis",
     "covering",
+    "pair_complexity",
     "theorem_1",
     "theorem_1:optimal_alpha",
     "theorem_2",

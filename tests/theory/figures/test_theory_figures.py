@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check, figures
+from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
 from alignlearn.theory.figures.table import SURPRISING, claims_page, counts, outcomes_of_forms
 from alignlearn.theory.reference.problems import gaussian_kernel
 
+from alignlearn.bounds import rademacher
 from alignlearn.bounds.intervals import alignment_interval_from
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,6 +82,37 @@ def test_printed_curves_agree_with_the_claims():
     plain = CURVES["p1-theorem-16"].values([3], 0.05, changes)["printed"][0]
     # The claim adds the term of the changed weights.
     assert plain < verdict.bound < 2 * plain
+
+
+def test_the_multitask_curve_is_the_bound_of_matrices():
+    """Kernels of three samples whose entries beside the diagonal are +-0.4, of cosine 1/3."""
+    signs = np.array([[1, 1, 1], [1, 1, -1]])
+    K = np.tile(np.eye(3), (2, 1, 1))
+    for (i, j), s in zip(((0, 1), (0, 2), (1, 2)), signs.T):
+        K[:, i, j] = K[:, j, i] = 0.4 * s
+    target, tasks = K.mean(axis=0), 4
+    changes = {"tasks": tasks, "radius": 2.5, "kernels": 2, "square": 0.16, "cosine": 1 / 3}
+    rho = 0.3 * tasks * float((target**2).sum())
+    expected = neighbourhood.neighbourhood_bounds(tasks * [K], tasks * [target], 2.5, rho)
+    curve = find_curve("p3-theorem-1")
+    found = curve.values([3], 0.05, changes | {"room": 0.3})
+    shown = {"printed": "printed", "corrected": "arithmetic", "sharpened": "variance"}
+    for form, name in shown.items():
+        assert found[form][0] == pytest.approx(getattr(expected, name), rel=1e-12)
+    level = curve.level(changes | {"room": 0.3})
+    exact = neighbourhood.neighbourhood_complexity(tasks * [K], tasks * [target], 2.5, rho, 200, 0)
+    assert exact.value < found["sharpened"][0] < level
+
+
+def test_the_curves_of_complexities_are_their_bounds():
+    m, shares = 500, np.arange(1.0, 4001.0) ** -3.0
+    found = find_curve("p1-local-complexity").values([m], 0.05, {"decay": 3.0})
+    assert found["whole unit ball"][0] == pytest.approx(m**-0.5)
+    expected = rademacher.local_radius(m * shares / shares.sum(), m)
+    assert found["where it is r"][0] == pytest.approx(expected, rel=1e-6)
+    curve = find_curve("p4-pair-complexity")
+    found = curve.values([10, 11], 0.05, {"second_moment": 4.0, "radius": 3.0})
+    assert found["from disjoint pairs"] == pytest.approx([6 / 5**0.5] * 2)
 
 
 def test_curves_are_found_by_any_of_their_names():
