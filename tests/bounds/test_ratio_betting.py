@@ -224,3 +224,21 @@ def test_curves_of_another_point_do_not_break_the_bound():
     found = ratio_betting.least_log_product(c @ c.T, bets, gains, 1.0, (curve,))
     on_the_sphere = c @ np.array([np.cos(angles), np.sin(angles)])
     assert found <= np.log1p(-bets[:, None] * on_the_sphere).sum(axis=0).min()
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_the_norm_in_one_dimension_is_the_largest_that_is_possible(scale):
+    """All C_i are multiples of one operator there, so <W, C_i> = |C_i|, where the clip lies."""
+    x = scale * np.random.default_rng(4).normal(size=40) / 4
+    found = ratio_betting.pairs_of(np.multiply.outer(x, x), np.sign(x), 3.0, 2.0)
+    largest = np.sqrt(np.diagonal(found.products))
+    assert found.norm[0] == 0.0
+    assert (found.norm <= largest).all()
+    np.testing.assert_allclose(found.norm[1:], largest[1:], rtol=1e-9)
+
+
+def test_the_norm_of_pairs_along_a_new_direction_is_zero():
+    """Differences orthogonal to all samples before have <W, C_i> = 0, never less by rounding."""
+    F = np.vstack([np.tile([[1.0, 0.0], [0.3, 0.0]], (9, 1)), [[0.7, 0.1], [0.7, -0.3]]])
+    found = ratio_betting.pairs_of(F @ F.T, np.tile([1.0, -1.0], 10), 3.0, 2.0)
+    assert 0.0 <= found.norm[9] < 1e-15 < found.norm[8]

@@ -212,6 +212,66 @@ def test_rows_in_another_order_and_kernels_in_another_unit():
     assert exact == pytest.approx(found, rel=1e-3)
 
 
+def test_the_parts_of_a_sample_are_those_that_are_documented():
+    """15% in the first part, in whole quadruples, and means over the orders of the second."""
+    X, y = columns(4003, 3)
+    of_pairs, weights = values_of(X, y), np.linspace(0.1, 1.0, P)
+    rng = np.random.default_rng(5)
+    order = rng.permutation(4003)
+    first = sample_price.pair_sums(of_pairs, order[:600].reshape(150, 4))
+    rest = order[600:]
+    again = [rng.permutation(rest)[:3400].reshape(-1, 4) for _ in range(2)]
+    second = sample_price.pair_sums(of_pairs, rest[:3400].reshape(-1, 4))
+    parts = [second, *(sample_price.pair_sums(of_pairs, rows) for rows in again)]
+    means = np.mean([np.einsum("njk,njl->kl", s, s) / (4 * len(s)) for s in parts], axis=0)
+    eps = sample_price.choose_eps(first, 850, WIDTHS, 0.2)
+    expected = sample_price.price_from_sums(first, second, weights, WIDTHS, 0.2, eps, means)
+    given = {"widths": WIDTHS, "orders": 3, "random_state": 5}
+    found = sample_price.price_of_sample(of_pairs, 4003, weights, 0.2, **given)
+    assert found == pytest.approx(expected)
+    assert found.value == 1.0 or found.least > 0
+    # The widths of labels +-1 and of kernels in [0, 1] by default.
+    plain = sample_price.price_of_sample(of_pairs, 4003, weights, 0.2, random_state=5)
+    wide = {"widths": np.append(np.ones(P), 2.0), "share": 0.15, "orders": 10, "random_state": 5}
+    assert plain == sample_price.price_of_sample(of_pairs, 4003, weights, 0.2, **wide)
+
+
+@pytest.mark.parametrize("m", [16, 17, 31])
+def test_each_part_has_two_quadruples_at_least(m):
+    """Of 16 samples 8 are in either part, so that one less is refused."""
+    X = np.random.default_rng(4).normal(size=(40, 3))
+
+    def two(i, j):
+        return np.exp(-((X[i] - X[j]) ** 2)).T
+
+    found = sample_price.price_of_sample(two, m, [1.0, 1.0], 0.1)
+    assert found.value == 1.0
+    assert np.isfinite(found).all()
+    with pytest.raises(ValueError, match="m"):
+        sample_price.price_of_sample(two, 15, [1.0, 1.0], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("twins", "n"), [(False, 400), (False, 40_000), (True, 40_000), (False, 30)]
+)
+def test_eps_is_that_of_the_least_forecast(twins, n):
+    """By the theorem itself on copies of the first part."""
+    first = parts(7, sizes=(400,))[0]
+    if twins:
+        first = first[..., [0, 1, 1, 2]] + 1e-3 * parts(8, sizes=(400,))[0][..., [0, 1, 0, 2]]
+    widths = np.full(first.shape[2], 1.2)
+    M = np.einsum("njk,njl->kl", first, first) / (4 * len(first))
+    v = price.quadratic_weights(M[:-1, :-1], M[:-1, -1])
+    copies = np.concatenate([first] * max(n // len(first), 1))[: max(n, 2)]
+    forecasts = []
+    for eps in sample_price.EPS:
+        found = sample_price.price_from_sums(first, copies, v, widths, 0.1, eps, M)
+        forecasts.append(found.value - min(found.least, 0.0))
+    eps = sample_price.choose_eps(first, n, widths, 0.1)
+    best = min(forecasts)
+    assert forecasts[sample_price.EPS.index(eps)] <= best * (1 + 1e-2)
+
+
 def test_what_is_refused():
     first, second = parts()
     given = first, second, np.ones(2), np.ones(3), 0.1
