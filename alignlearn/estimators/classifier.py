@@ -387,8 +387,9 @@ class MKLClassifier(KernelClassifier):
         where the Gram matrix does not fit, or few samples become support vectors, its rows are
         computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     multiclass : {"ovo", "ovr"}, default "ovo"
-    class_weight : None, "balanced" or dict, default None
-        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
+    class_weight : None, "balanced", dict or list, default None
+        Of the machine alone; stage 1 does not see it. Of many labels one for all, with the keys 0
+        and 1 where it is a dict, or a list of one for each.
     per_label : bool, default False
         Of many labels: weights of the kernels, and all else, for each label by itself, in place of
         one kernel for all.
@@ -652,9 +653,11 @@ class MKLClassifier(KernelClassifier):
             machine = linear_classifier(self, learned, labels)
         elif choice.machine == "krr":
             targets, weight = machine.targets(labels, learned.weight)
-            ridge = machine.ridge()
-            train_ridge(ridge, choice.on, learned, targets, memory, weight)
-            machine.store(ridge)
+
+            def fit(ridge, columns, w):
+                train_ridge(ridge, choice.on, learned, columns, memory, w)
+
+            machine.store(machine.fitted(fit, targets, weight))
         elif choice.on == "features":
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:

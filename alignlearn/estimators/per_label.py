@@ -11,7 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from alignlearn._text import listed, table
-from alignlearn.solvers.multiclass import label_decisions, present_classes, varying_labels
+from alignlearn.solvers.multiclass import (
+    label_decisions,
+    present_classes,
+    varying_labels,
+    weights_of_labels,
+)
 from alignlearn.validation import check_label_matrix, doubt, is_label_matrix, optional_weights
 
 from . import inputs
@@ -43,7 +48,9 @@ def fit_labels(estimator, X, y, sample_weight=None, **options):
     if isinstance(params.get("cv"), Iterator):  # every label reads it
         params["cv"] = list(params["cv"])
     classes, models = _fitted_classes(estimator, Y_used), []
+    class_weights = weights_of_labels(params["class_weight"], Y.shape[1])
     for k, varies in enumerate(varying_labels(classes)):
+        params["class_weight"] = class_weights[k]
         model = type(estimator)(**params) if varies else None
         try:
             models.append(

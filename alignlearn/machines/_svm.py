@@ -125,9 +125,10 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     multiclass : {"ovo", "ovr"}
         One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
         (c problems).
-    class_weight : None, "balanced" or dict
+    class_weight : None, "balanced", dict or list
         Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
-        without sample weights); classes that are not in the dict have weight 1.
+        without sample weights); classes that are not in the dict have weight 1. Of many labels one
+        for all, or a list of one for each.
     tol : float
         Maximum KKT violation, in units of the margin, as in LIBSVM.
     max_iter : int, optional
@@ -234,14 +235,15 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         """Coefficients (m, n_problems) and the certificates of `smo_each`."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         signs, weight, options = problems
-        alpha0 = check_start(alpha0, weight.size, len(signs))
+        alpha0 = check_start(alpha0, signs.shape[1], len(signs))
         side = orientations(signs)
         signs, alpha0 = side[:, None] * signs, None if alpha0 is None else alpha0 * side
         costs = None if np.isinf(C) else _costs(C, weight)
         coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
         for p in left:
             start = None if alpha0 is None else alpha0[:, p]
-            result = self._solved(K, signs[p], C, weight, start, options)
+            own = weight if weight.ndim == 1 else weight[p]
+            result = self._solved(K, signs[p], C, own, start, options)
             coef[:, p], numbers[p] = result.coef, _numbers(result)
         coef *= side
         coef += 0.0  # no -0.0 of samples that are in no problem

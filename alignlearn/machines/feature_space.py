@@ -84,11 +84,11 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     C = check_number("C", machine.C, low=0.0, strict=True)
     weights = {"sample_weight": sample_weight, "class_weight": machine.class_weight}
     machine.classes_, signs, weight = two_class_problems(y, machine.multiclass, **weights)
-    cost = C * weight
+    costs = np.broadcast_to(C * weight, signs.shape)
     means = Z.mean(axis=0)
     centered = Z - means
     results = []
-    for sign in signs:
+    for sign, cost in zip(signs, costs):
         steps = min(100, options["max_iter"] or 100)
         results.append(low_rank_hinge(centered, sign, cost, tol=options["tol"], max_iter=steps))
         if not results[-1].converged:

@@ -93,8 +93,12 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
             Invalid input; K + alpha I, centered, is not positive definite.
         """
         targets, weight = self.targets(y, sample_weight)
-        K = check_gram("K", K, len(weight)) if check else K
-        return self.store(self.ridge().fit(K, targets, weight, check=False))
+        K = check_gram("K", K, len(targets)) if check else K
+
+        def fit(ridge, columns, w):
+            ridge.fit(K, columns, w, check=False)
+
+        return self.store(self.fitted(fit, targets, weight))
 
     @property
     def alpha(self):
@@ -105,8 +109,28 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         """The `KernelRidge` that is fitted to `targets`."""
         return KernelRidge(self.alpha)
 
+    def fitted(self, fit, targets, weight):
+        """The `KernelRidge` that ``fit(ridge, targets, weight)`` fits to what `targets` returns.
+
+        Columns with weights of their own are fitted one by one.
+        """
+        ridge = self.ridge()
+        if weight.ndim == 1:
+            fit(ridge, targets, weight)
+            return ridge
+        each = [self.ridge() for _ in weight]
+        for one, column, w in zip(each, targets.T, weight):
+            fit(one, np.ascontiguousarray(column[:, None]), w)
+        ridge.dual_coef_ = np.hstack([one.dual_coef_ for one in each])
+        ridge.intercept_ = np.concatenate([np.ravel(one.intercept_) for one in each])
+        ridge.n_iter_ = max(np.max(getattr(one, "n_iter_", 1)) for one in each)
+        return ridge
+
     def targets(self, y, sample_weight=None):
-        """Targets (m, c), or (m, 1) of two classes, and weights (m,); the labels are kept."""
+        """Targets (m, c), or (m, 1) of two classes, and weights; the labels are kept.
+
+        Weights are (m,), or (c, m) of many labels with weights of classes.
+        """
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
         self.classes_, signs, weight = two_class_problems(y, "ovr", **weights)

@@ -139,8 +139,8 @@ class LinearSVM(ParamsMixin, LabelScore):
             raise ValueError(f"y has {len(labels)} labels, but Z has {Z.shape[0]} samples.")
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
         self.classes_, signs, weight = two_class_problems(labels, self.multiclass, **weights)
-        cost = C * weight
-        results = [dual_coordinate_descent(Z, s, cost * np.abs(s), **options) for s in signs]
+        costs = C * weight * np.abs(signs)
+        results = [dual_coordinate_descent(Z, s, c, **options) for s, c in zip(signs, costs)]
         for result in results:
             result.warn_unconverged(options["tol"])
         self._store(results)

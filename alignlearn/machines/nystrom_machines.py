@@ -168,8 +168,8 @@ def _interior_points(features, signs, cost, tol, max_iter):
     """The problems one by one, as a `HingeResult`."""
     Z = StoredFeatures(features, np.float64).held
     w, found = [], []
-    for sign in signs:
-        found.append(low_rank_hinge(Z, sign, cost, tol=0.1 * tol, max_iter=max_iter))
+    for sign, c in zip(signs, np.broadcast_to(cost, signs.shape)):
+        found.append(low_rank_hinge(Z, sign, c, tol=0.1 * tol, max_iter=max_iter))
         w.append(Z.T @ found[-1].coef)
     gap = np.array([max(f.duality_gap, 0.0) for f in found])
     primal = gap - np.array([f.objective for f in found])

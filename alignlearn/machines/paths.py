@@ -110,9 +110,16 @@ def least_squares_predictions(make, combination, y, split, values):
     found, weight = machine.targets(y[train], _of_training(combination, train))
     targets = np.zeros((len(y), found.shape[1]))
     targets[train] = found
-    weight = None if np.all(weight == 1.0) else weight
     alphas = [make(C).alpha for C in values]
-    columns = regressor_predictions(combination, targets, split, alphas, weight)
+    if weight.ndim == 1:
+        weight = None if np.all(weight == 1.0) else weight
+        columns = regressor_predictions(combination, targets, split, alphas, weight)
+    else:  # a reduction for each label, which has weights of its own
+        each = [
+            regressor_predictions(combination, targets[:, [k]], split, alphas, w)
+            for k, w in enumerate(weight)
+        ]
+        columns = [np.hstack(of_alpha) for of_alpha in zip(*each)]
     return [machine.problems(one) for one in columns]
 
 

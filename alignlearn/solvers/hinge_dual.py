@@ -39,7 +39,7 @@ def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=N
         ``times(W)``, ``Phi W``; ``transposed_times(U)``, ``Phi' U``.
     signs : ndarray of shape (q, m)
         1, -1, or 0 where a sample is no part of the problem; both signs in each.
-    cost : ndarray of shape (m,)
+    cost : ndarray of shape (m,) or (q, m)
         c, not negative.
     tol : float
         Bound of the duality gap, relative to the objective.
@@ -81,7 +81,7 @@ class _Solver:
         q, m = signs.shape
         self.alpha, self.active = np.zeros((q, m)), self.upper > 0.0
         self.w, self.intercept = np.zeros((q, features.rank)), np.zeros((q, 3))
-        used = np.flatnonzero(cost)
+        used = np.flatnonzero(self.upper.any(axis=0))
         some = np.sort(rng.choice(used, min(used.size, _SAMPLED), replace=False))
         self.intercept[:, 1] = np.square(features.rows(some)).sum() / some.size or 1.0
         self.limits = [(np.inf, -np.inf)] * q

@@ -31,7 +31,7 @@ class Problems(NamedTuple):
         Sorted.
     signs : ndarray of shape (n_problems, m)
         0 for samples left out; see `problem_signs`.
-    weight : ndarray of shape (m,)
+    weight : ndarray of shape (m,) or, of many labels with weights of classes, (n_problems, m)
         Weights of the samples times those of their classes.
     """
 
@@ -53,19 +53,31 @@ def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=
 
 def _label_problems(Y, sample_weight, class_weight):
     """The `Problems` of the labels that vary among the samples of positive weight."""
-    check_label_weight(class_weight)
     weight = check_weights(sample_weight, len(Y))
     classes = present_classes(Y[weight > 0.0])
-    return Problems(classes, 2.0 * Y.T[varying_labels(classes)] - 1.0, weight)
-
-
-def check_label_weight(class_weight):
-    """Raise where many labels are given weights of classes, which no problem would take."""
+    varies = varying_labels(classes)
     if class_weight is not None:
+        each = zip(Y.T, weights_of_labels(class_weight, Y.shape[1]))
+        weight = [_label_weight(weight, *of_one) for of_one, v in zip(each, varies) if v]
+        weight = np.stack(weight) if weight else np.ones((0, len(Y)))
+    return Problems(classes, 2.0 * Y.T[varies] - 1.0, weight)
+
+
+def weights_of_labels(class_weight, n_labels):
+    """The ``class_weight`` of each of many labels: one for all, or a list of one for each."""
+    if not isinstance(class_weight, (list, tuple)):
+        return [class_weight] * n_labels
+    if len(class_weight) != n_labels:
         raise ValueError(
-            f"class_weight={class_weight!r:.80} is for one label; accepted for y of several "
-            "columns: None, or per_label=True."
+            f"class_weight has {len(class_weight)} entries for {n_labels} labels; accepted: one "
+            "for each label, or one for all."
         )
+    return list(class_weight)
+
+
+def _label_weight(weight, labels, class_weight):
+    """Weights (m,) of the samples times those of their values, 0 or 1, of one label."""
+    return class_weighted(weight, class_weight, np.arange(2), np.asarray(labels, dtype=np.intp))
 
 
 def present_classes(y):
@@ -111,7 +123,9 @@ def class_weighted(weight, class_weight, classes, codes):
 def check_class_weight(class_weight, labels):
     """Raise unless ``class_weight`` is for these labels; a training set may have only some."""
     if labels.ndim == 2:
-        return check_label_weight(class_weight)
+        for one in weights_of_labels(class_weight, labels.shape[1]):
+            _class_weights(one, np.arange(2), np.ones(2))
+        return
     classes, codes = encode_labels(labels)
     class_weighted(np.ones(codes.size), class_weight, classes, codes)
 

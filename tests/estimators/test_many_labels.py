@@ -309,10 +309,90 @@ def test_what_is_for_one_label_says_so():
         own.kernel_table()
     with pytest.raises(ValueError, match=r"per_label=True is for y of several labels.*\(90,\)"):
         al.MKLClassifier(KERNELS, per_label=True).fit(X, Y[:, 0])
-    with pytest.raises(ValueError, match="class_weight='balanced' is for one label"):
-        al.MKLClassifier(KERNELS, class_weight="balanced").fit(X, Y)
-    balanced = al.MKLClassifier(KERNELS, class_weight="balanced", per_label=True).fit(X, Y)
-    assert balanced.predict(NEW).mean() > 0.2
+
+
+CLASS_WEIGHTS = ["balanced", {1: 4.0}, [None, "balanced", {0: 0.5, 1: 3.0}, {1: 2.0}]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("class_weight", CLASS_WEIGHTS)
+def test_class_weights_of_labels_with_one_kernel(class_weight, weighted):
+    """The machines of scikit-learn with the weights of each label, and the kernel without them."""
+    weight = RNG.uniform(0.5, 2.0, m) if weighted else None
+    options = {"C": 2.0, "tol": 1e-7}
+    plain = al.MKLClassifier(KERNELS, **options).fit(X, Y, sample_weight=weight)
+    model = al.MKLClassifier(KERNELS, class_weight=class_weight, **options)
+    model.fit(X, Y, sample_weight=weight)
+    assert np.array_equal(model.weights_, plain.weights_)
+    K, K_new = model.kernel_(X), model.kernel_(NEW, X)
+    own = class_weight if isinstance(class_weight, list) else [class_weight] * 4
+    for j in range(4):
+        w = np.ones(m) if weight is None else weight
+        if own[j] == "balanced":  # by the weights of the samples, not by their number
+            given = {k: w.sum() / (2.0 * w[Y[:, j] == k].sum()) for k in (0, 1)}
+        else:
+            given = own[j] or {}
+        w = w * np.where(Y[:, j] == 1, given.get(1, 1.0), given.get(0, 1.0))
+        expected = decisions_of_svc(K, K_new, Y[:, j], w, C=2.0)
+        assert model.decision_function(NEW)[:, j] == pytest.approx(expected, abs=1e-3)
+    assert np.abs(model.decision_function(NEW) - plain.decision_function(NEW)).max() > 0.1
+
+
+@pytest.mark.parametrize("machine", ["svm", "nystrom", "dual-cd", "krr"])
+def test_class_weights_of_labels_in_every_machine(machine):
+    options = {"machine": machine, "n_centers": 60, "normalize": None, "weighting": "uniform"}
+    options |= {"tol": 1e-6}
+    own = [None, "balanced", {1: 5.0}, {0: 2.0}]
+    for kernels in ([al.Linear()], [al.Linear(), al.Gaussian(0.5)]):
+        if machine == "dual-cd" and len(kernels) > 1:
+            continue
+        many = al.MKLClassifier(kernels, class_weight=own, **options).fit(X, Y)
+        for j in range(4):
+            one = al.MKLClassifier(kernels, class_weight=own[j], **options).fit(X, Y[:, j])
+            expected = one.decision_function(NEW)
+            atol = 0.05 if machine == "nystrom" else 1e-3
+            assert many.decision_function(NEW)[:, j] == pytest.approx(expected, abs=atol)
+
+
+@pytest.mark.filterwarnings("ignore:.*one sample of their rarer")
+@pytest.mark.parametrize("machine", ["svm", "krr", "auto"])
+@pytest.mark.parametrize("per_label", [False, True])
+def test_class_weights_in_a_search_with_rare_and_constant_labels(per_label, machine):
+    options = {"Cs": [1.0, 10.0], "cv": 3, "per_label": per_label, "machine": machine}
+    model = al.MKLClassifierCV(KERNELS, class_weight="balanced", **options).fit(X, RARE)
+    assert np.mean(model.predict(NEW)[:, :4] == Y_NEW) > 0.7
+    assert model.predict_proba(NEW).shape == (n, 7)
+    default = al.MKLClassifierCV(Cs=[1.0, 10.0], cv=2, class_weight={1: 3.0}, per_label=per_label)
+    assert np.mean(default.fit(X, Y).predict(NEW) == Y_NEW) > 0.7
+
+
+def test_balanced_labels_find_more_of_a_rare_one():
+    rare = (LATENT[:, 0] + LATENT[:, 2] + RNG.normal(size=m + n) > 3.0).astype(int)
+    labels = np.c_[ALL[:, 0], rare]
+    plain, balanced = (
+        al.MKLClassifier([al.Linear()], class_weight=w).fit(X, labels[:m]).predict(NEW)
+        for w in (None, "balanced")
+    )
+    assert balanced[:, 1].sum() > plain[:, 1].sum()
+    assert balanced[rare[m:] == 1, 1].mean() > 0.6
+
+
+@pytest.mark.parametrize("per_label", [False, True])
+@pytest.mark.parametrize(
+    ("class_weight", "error", "words"),
+    [
+        (["balanced"], ValueError, "1 entries for 4 labels"),
+        ({2: 1.0}, ValueError, "that y has not"),
+        ({1: 0.0}, ValueError, "> 0"),
+        ("equal", ValueError, "balanced"),
+        (3.0, TypeError, "class_weight must be"),
+        ([3.0] * 4, TypeError, "class_weight must be"),
+    ],
+)
+def test_bad_class_weights_of_labels(class_weight, error, words, per_label):
+    for model in (al.MKLClassifier(KERNELS), al.MKLClassifierCV(KERNELS)):
+        with pytest.raises((error, ValueError), match=words):
+            model.set_params(per_label=per_label, class_weight=class_weight).fit(X, Y)
 
 
 def test_a_fit_of_one_label_leaves_nothing_of_many():
