@@ -210,7 +210,7 @@ def local_bound(eigenvalues, m, r, radius=1.0) -> float:
 
 
 def local_radius(eigenvalues, m, radius=1.0) -> float:
-    """The r* at which `local_bound` is r*: the squared error that m samples can tell from none.
+    """The r* at which `local_bound` is r*, the fixed point of the complexity.
 
     Squared errors of regression in the class are of this order (Bartlett, Bousquet and Mendelson,
     2005); it falls as m^(-a/(1 + a)) for eigenvalues that fall as j^-a, and not as m^(-1/2).

@@ -657,7 +657,7 @@ class MKLClassifier(KernelClassifier):
             def fit(ridge, columns, w):
                 train_ridge(ridge, choice.on, learned, columns, memory, w)
 
-            machine.store(machine.fitted(fit, targets, weight))
+            machine.store(machine.fit_columns(fit, targets, weight))
         elif choice.on == "features":
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:

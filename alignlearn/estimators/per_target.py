@@ -261,7 +261,8 @@ def _best_alpha(targets, ridge, Y, projected, alphas, best):
 
     Generalized cross-validation, which is cheap, selects the targets for which leave-one-out is
     computed, and the first penalty; for folds every fourth penalty is tried. If the candidate may
-    then be better, penalties around the best are tried, ever closer.
+    then be better, penalties around the best are tried, ever closer, and on from there as long as
+    losses fall.
     """
     least, at = np.full(len(best), np.inf), np.zeros(len(best), dtype=np.intp)
 
@@ -283,12 +284,19 @@ def _best_alpha(targets, ridge, Y, projected, alphas, best):
     else:
         for k in np.unique([*range(0, len(alphas), 4), len(alphas) - 1]):
             attempt(k, np.arange(len(best)))
-    for step, share in steps.items():
-        promising, middle = least < (1.0 + share) * best, at.copy()
+
+    def beside(step, some):
+        middle = at.copy()
         for k in range(len(alphas)):
-            beside = np.flatnonzero(promising & (np.abs(middle - k) == step))
-            if beside.size:
-                attempt(k, beside)
+            near = np.flatnonzero(some & (np.abs(middle - k) == step))
+            if near.size:
+                attempt(k, near)
+        return at != middle
+
+    for step, share in steps.items():
+        moved = beside(step, least < (1.0 + share) * best)
+    while moved.any():  # on to a least one, as far as losses fall
+        moved = beside(1, moved)
     return least, alphas[at]
 
 

@@ -98,7 +98,7 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         def fit(ridge, columns, w):
             ridge.fit(K, columns, w, check=False)
 
-        return self.store(self.fitted(fit, targets, weight))
+        return self.store(self.fit_columns(fit, targets, weight))
 
     @property
     def alpha(self):
@@ -109,8 +109,8 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         """The `KernelRidge` that is fitted to `targets`."""
         return KernelRidge(self.alpha)
 
-    def fitted(self, fit, targets, weight):
-        """The `KernelRidge` that ``fit(ridge, targets, weight)`` fits to what `targets` returns.
+    def fit_columns(self, fit, targets, weight):
+        """Return the `KernelRidge` that ``fit(ridge, targets, weight)`` fits to `targets`.
 
         Columns with weights of their own are fitted one by one.
         """

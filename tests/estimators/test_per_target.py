@@ -181,6 +181,21 @@ def test_equal_weights_have_an_alpha_for_every_target():
         assert model.alpha_[j] == alone.alpha_
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_penalty_is_the_best_of_all_that_are_given(seed):
+    """Also where leave-one-out falls slowly from the penalty of generalized cross-validation."""
+    rng = np.random.default_rng(seed)
+    m, d = int(rng.integers(30, 80)), int(rng.integers(3, 120))
+    X, alphas = rng.normal(size=(m, d)), np.logspace(-3, 4, 15)
+    Y = X[:, :3] @ rng.normal(size=(3, 20)) * rng.exponential(size=20) + rng.normal(size=(m, 20))
+    kernel = al.Gaussian(1 / d) if seed % 2 else "linear"
+    options = {"per_target": True, "normalize": None}
+    found = al.MKLRegressorCV(kernel, alphas=alphas, **options).fit(X, Y)
+    single = [al.MKLRegressorCV(kernel, alphas=[a], **options).fit(X, Y) for a in alphas]
+    scores = np.array([one.best_score_ for one in single])
+    assert found.best_score_ == pytest.approx(scores.max(axis=0), abs=1e-9)
+
+
 def test_targets_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
     from alignlearn.machines import target_ridge
 
