@@ -329,6 +329,9 @@ class Preparation(Described, Versioned):
         for k, c in enumerate(self._at):
             given = position[self.columns[c]]
             found = frame.categories.get(given)
+            if not self.numbers.kept[k] and not self.numbers.indicated[k]:
+                numbers[:, k] = np.nan  # it has no feature, whatever it holds now
+                continue
             if found is not None:  # strings where there were numbers
                 wrong[self.columns[c]] = "strings or categories"
                 continue
@@ -464,6 +467,13 @@ def check_varies(preparation):
 def doubt_identifiers(frame):
     """Warn of columns of strings or categories in which no value occurs twice."""
     found = identifiers(frame)
+    texts = [label for label in found if _hold_numbers(frame.column(label))]
+    if texts:
+        doubt(
+            f"X holds numbers as strings in the columns {listed(texts)}, another one in every row, "
+            "which are not used; convert the columns to numbers, or leave them out."
+        )
+    found = [label for label in found if label not in texts]
     if found:
         which = f"Column {found[0]!r} of X has"
         if len(found) > 1:
@@ -472,6 +482,14 @@ def doubt_identifiers(frame):
             f"{which} another string in every row, which tells nothing of new samples, and is not "
             "used; leave it out, or derive numbers or categories from it."
         )
+
+
+def _hold_numbers(values):
+    """Whether all strings that are not missing are numbers."""
+    try:
+        return all(np.isfinite(float(value)) for value in values if value is not None)
+    except ValueError:
+        return False
 
 
 def identifiers(frame) -> list:

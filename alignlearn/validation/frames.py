@@ -111,6 +111,11 @@ def _series_of(X):
     """Labels of the columns, and a function that returns one by its position; None for no frame."""
     if isinstance(X, (np.ndarray, dict, list, tuple)):
         return None
+    if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "get_columns"):
+        raise TypeError(
+            f"X is a {type(X).__name__} of polars, which holds no values yet; accepted: a data "
+            "frame, such as X.collect()."
+        )
     if hasattr(X, "schema") and callable(getattr(X, "column", None)):  # Arrow
         names = getattr(X, "column_names", None)
         return None if names is None else (list(names), X.column)

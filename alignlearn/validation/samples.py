@@ -140,23 +140,28 @@ def _canonical(name, X):
 
 def _real_array(name, X):
     """A float32 or float64 array, or an error for what does not hold real numbers."""
-    if X is None or isinstance(X, (str, bytes, dict)):
+    if isinstance(X, dict):
+        raise TypeError(
+            f"{name} must be a matrix (n_samples, n_features), got a dict with the keys "
+            f"{listed(list(X), 5)}. Pass a table as a data frame, such as pandas.DataFrame({name})."
+        )
+    if X is None or isinstance(X, (str, bytes)):
         raise TypeError(f"{name} must be a matrix (n_samples, n_features), got {X!r:.60}.")
     framed, X = frame_names(X) is not None, as_array(name, X)
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     if not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
+    remedy = "Pass a table of numbers and strings as a data frame"
     if X.dtype.kind in "biuO" or X.dtype == np.float16:
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
-            remedy = "Pass a table of numbers and strings as a data frame"
             if framed:
                 remedy = "Prepare the columns by TablePreparer, or leave kernels=None"
             raise type(error)(f"{name} must hold real numbers: {error}. {remedy}.") from None
     if X.dtype not in (np.float32, np.float64):
-        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}.")
+        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}. {remedy}.")
     return X
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from alignlearn._text import listed
 
 from .arguments import check_numbers
-from .samples import is_sparse, plain
+from .samples import is_missing, is_sparse, plain
 
 
 def codes_by_appearance(labels):
@@ -17,6 +17,16 @@ def codes_by_appearance(labels):
     """
     _, first, positions = np.unique(labels, return_index=True, return_inverse=True)
     return first.argsort().argsort()[positions.reshape(-1)], len(first)
+
+
+def _refuse_missing(name, labels):
+    """Raise where some of a 1-d array of objects are missing."""
+    missing = [i for i, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        raise ValueError(
+            f"{name} contains NaN, None or another missing value in {len(missing)} rows, the first "
+            f"of them {missing[0]}; accepted: a label for every sample. Leave the rows out."
+        )
 
 
 def check_labels(y, n_samples=None, name="y", *, classes=True):
@@ -33,6 +43,7 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
     if raw.ndim != 1:
         raise ValueError(f"{name} must be a 1-d array of labels, got shape {raw.shape}.")
     if raw.dtype == object:
+        _refuse_missing(name, raw)
         if len({isinstance(v, str) for v in raw}) > 1:
             raise TypeError(
                 f"{name} holds labels of mixed type: strings and numbers; use one kind."

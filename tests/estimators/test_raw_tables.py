@@ -151,6 +151,35 @@ def test_arrays_of_strings_say_to_pass_a_frame():
             model.fit(FRAME.to_numpy(dtype=object), y)
 
 
+@pytest.mark.parametrize(
+    ("X", "error", "match"),
+    [
+        (pl.DataFrame({"x": [1.0, 2.0] * (M // 2)}).lazy(), TypeError, r"X\.collect\(\)"),
+        ([["a", 1.0], ["b", 2.0]] * (M // 2), ValueError, "data frame"),
+        (FRAME[["size", "new"]].to_records(index=False), ValueError, "data frame"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_tables_in_other_forms_say_what_to_pass(X, error, match):
+    with pytest.raises(error, match=match):
+        al.MKLClassifierCV().fit(X, LABELS)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_dict_in_place_of_a_frame_says_what_to_pass():
+    model = al.MKLClassifier().fit(FRAME, LABELS)
+    with pytest.raises(TypeError, match=r"keys 'size'.*pandas\.DataFrame\(X\)"):
+        model.predict(FRAME.to_dict("list"))
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels_are_named(missing):
+    y = LABELS.astype(object)
+    y[[3, 7]] = missing
+    with pytest.raises(ValueError, match="in 2 rows, the first of them 3"):
+        al.MKLClassifierCV().fit(FRAME, y)
+
+
 def test_bounds_intervals_and_tables_take_frames():
     model = al.MKLRegressorCV(cv=3, ensemble=False).fit(FRAME, REAL)
     assert model.bound(NEW, NEW_REAL, held_out=True, label_range=(-9.0, 9.0)).value > 0.0

@@ -195,6 +195,14 @@ def test_kinds_of_columns_are_compared():
         al.TablePreparer().fit(dates).transform(pd.DataFrame({"x": [1.0]}))
 
 
+def test_a_column_without_features_may_hold_anything_later():
+    frame = FRAME.assign(empty=None, same=1.0)
+    prepared = al.TablePreparer().fit(frame)
+    later = frame.assign(empty="text", same=pd.Timestamp("2020-01-01"))
+    assert np.array_equal(prepared.transform(later), prepared.transform(frame))
+    assert prepared.groups_["empty"].size == prepared.groups_["same"].size == 0
+
+
 @pytest.mark.parametrize(
     ("frame", "error", "match"),
     [
@@ -210,6 +218,7 @@ def test_kinds_of_columns_are_compared():
         (pd.DataFrame(index=[0, 1]), ValueError, "0 columns"),
         (pd.DataFrame({"x": [1, 1], "y": [None, None]}), ValueError, "every column is constant"),
         (pl.DataFrame({"x": [datetime.time(1), None]}), TypeError, "time"),
+        (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), TypeError, r"X\.collect\(\)"),
     ],
 )
 def test_frames_that_are_refused(frame, error, match):
@@ -227,6 +236,8 @@ def test_an_identifier_is_left_out_with_a_warning():
     with pytest.warns(al.DoubtfulResultWarning, match="'key' of X has another string in every row"):
         prepared = al.TablePreparer().fit(frame)
     assert prepared.groups_["key"].size == 0
+    with pytest.warns(al.DoubtfulResultWarning, match="numbers as strings in the columns 'key'"):
+        al.TablePreparer().fit(FRAME.assign(key=[f"{i}.5" for i in range(M)]))
 
 
 def test_many_levels_many_columns_and_extreme_numbers():
