@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from alignlearn._text import listed
@@ -20,9 +22,9 @@ def codes_by_appearance(labels):
 
 
 def _refuse_missing(name, labels):
-    """Raise where some of a 1-d array of objects are missing."""
+    """Raise where some of a 1-d array of objects are missing; NaN among numbers is found later."""
     missing = [i for i, label in enumerate(labels) if is_missing(label)]
-    if missing:
+    if missing and not all(isinstance(label, Real) for label in labels):
         raise ValueError(
             f"{name} contains NaN, None or another missing value in {len(missing)} rows, the first "
             f"of them {missing[0]}; accepted: a label for every sample. Leave the rows out."
