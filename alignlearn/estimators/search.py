@@ -53,6 +53,9 @@ class Candidate(NamedTuple):
         guide for it then.
     most : float
         The largest value that is tried.
+    until : float
+        It enters a rung that is ``widened`` only if the number that is shown of its parent, such as
+        the accuracy, is at most this.
     """
 
     name: Any
@@ -64,6 +67,7 @@ class Candidate(NamedTuple):
     parent: Any = None
     path: Callable | None = None
     most: float = np.inf
+    until: float = np.inf
 
 
 class Rung(NamedTuple):
@@ -328,10 +332,10 @@ class _Trials:
 
     def run_all(self, client, progress):
         """Climb the rungs."""
-        going = [(w, None) for w in self._first()]
+        going, seen = [(w, None) for w in self._first()], []
         for number, rung in enumerate(self.schedule):
             if rung.widened:
-                going = self._with_children(going)
+                going = self._with_children(going, seen)
             tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
             for w, at in tries:
                 self.last[w, at] = number
@@ -401,17 +405,24 @@ class _Trials:
         """Numbers of the candidates that are tried from the first rung on."""
         return [w for w, candidate in enumerate(self.candidates) if candidate.parent is None]
 
-    def _with_children(self, going):
-        """Candidates that go on, (number, best value), and those that enter with them."""
+    def _with_children(self, going, seen):
+        """Candidates that go on, (number, best value), and those that enter with them.
+
+        ``seen``: the folds by which the former were chosen.
+        """
         if all(candidate.parent is None for candidate in self.candidates):
             return going  # names need not be hashable
         best = {self.candidates[w].name: k for w, k in going}
+        shown = {}
+        if seen:
+            shown = {self.candidates[w].name: self.shown[w, k, seen].mean() for w, k in going}
         found = list(going)
         for w, candidate in enumerate(self.candidates):
-            if candidate.parent is not None and candidate.parent in best:
-                guide = best[candidate.parent] if candidate.path is None else None
-                found.append((w, guide))
-                best[candidate.name] = best[candidate.parent]  # of its own children
+            of = candidate.parent
+            if of is not None and of in best and shown.get(of, -np.inf) <= candidate.until:
+                found.append((w, best[of] if candidate.path is None else None))
+                # For its own children:
+                best[candidate.name], shown[candidate.name] = best[of], shown.get(of, -np.inf)
         return found
 
     def _jobs(self, tries, apart=False):

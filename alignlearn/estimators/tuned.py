@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BLOCKS = 10  # of the test samples, over which the gain of an average varies
-_NOISE = 0.5  # standard errors that it has to be, at least
+_NOISE = 0.5  # standard errors that it has to be, at least, where a fit takes long
 _CLEAR = 2.0  # standard errors by which other members have to be better than the usual average
 SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
 _CS = np.logspace(-2, 3, 6).tolist()
@@ -412,7 +412,10 @@ class Tuned(KernelModel):
             verbose=progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            return self._with_partner(found, plan, problem.score, parts(found.folds[0])), values
+            cheap = self._task == "classification" and max(map(len, ys)) <= LEVELS[1]
+            least = -_CLEAR if cheap else _NOISE
+            blocks = parts(found.folds[0])
+            return self._with_partner(found, plan, problem.score, blocks, least), values
         return self._members_of(found, plan, problem.score), values
 
     def _other_scores(self):
@@ -486,11 +489,12 @@ class Tuned(KernelModel):
         gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
         return found.of(options[search.first_best(gains)])
 
-    def _with_partner(self, found, plan, score, blocks):
-        """The best candidate, and the one whose average with it is better, by more than noise.
+    def _with_partner(self, found, plan, score, blocks, least):
+        """The best candidate, and the one whose average with it is better by ``least``.
 
-        ``blocks``: parts of the first fold's test samples. Greedy selection of an ensemble:
-        Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
+        ``least``: in standard errors over ``blocks``, parts of the first fold's test samples. Of
+        few samples the average is taken unless it is clearly worse, as of fewer still. Greedy
+        selection of an ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
         """
         t, units = found.folds[0], self._units(found)
         ways = [plan.ways[w] for w, _ in found.chosen]
@@ -506,7 +510,7 @@ class Tuned(KernelModel):
         best = search.first_best(np.array([score(t, average)[0] for average in averages]))
         gains = scores(averages[best]) - scores(sized[0])
         error = gains.std(ddof=1) / np.sqrt(len(blocks))
-        chosen = [own[0], own[best + 1]] if gains.mean() > _NOISE * error else own[:1]
+        chosen = [own[0], own[best + 1]] if gains.mean() > least * error else own[:1]
         return found.of(_both_machines(chosen, ways))
 
     def _blocks(self, tested):

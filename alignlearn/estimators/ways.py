@@ -62,6 +62,8 @@ _HEAVY = 12  # columns that keep a kernel beside pairs
 _PAIRED = 6  # columns that are paired
 # Least squares that are penalized so much have systems that few iterations solve.
 MOST_C = 10.0
+_MOST_PARTNERED = 10_000  # samples up to which there are partners by least squares
+_OVERLAP = 0.5  # of the error of the largest class; more is left where classes overlap
 _GAMMA = 0.5  # of a column of variance 1
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
@@ -216,8 +218,7 @@ class WayKernels:
         """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
 
         With ``least_squares`` each has a partner of the same kernel, for averages. Ways on columns
-        have none: the folds seldom choose one, and each partner costs 5% of a fit. Of 5000 samples
-        partners would double the time.
+        have none: the folds seldom choose one, and each partner costs 5% of a fit.
         """
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
@@ -237,7 +238,7 @@ class WayKernels:
         ]
         if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
             some = [way for way in some if way.rule == "uniform"]
-        few = n_samples <= LEVELS[1]
+        few = n_samples <= _MOST_PARTNERED
         if least_squares and plan.averaged > 1 and few and self._is_psd():
             some += [way.by_least_squares() for way in some if not way.columns]
         return plan._replace(ways=tuple(some))
@@ -632,7 +633,7 @@ class FoldWays:
         Those with scales are tried together, as gradients for a matrix are those for scales, too,
         and those of one kernel.
         """
-        number = {way.name: k for k, way in enumerate(ways)}
+        number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
         return [
             Candidate(
                 way.name,
@@ -643,9 +644,21 @@ class FoldWays:
                 parent=way.parent,
                 path=self.least_squares if way.least_squares else None,
                 most=MOST_C if way.least_squares else np.inf,
+                until=until if way.least_squares else np.inf,
             )
             for way in ways
         ]
+
+    def _until(self):
+        """The accuracy up to which least squares serve: above `LEVELS[1]` they double the time.
+
+        Where classes overlap decisions of support vector machines rank samples badly, and take
+        longer.
+        """
+        y = self.ys[-1]
+        if len(y) <= LEVELS[1] or self.least_squares is None:
+            return np.inf
+        return 1.0 - _OVERLAP * (1.0 - np.unique(y, return_counts=True)[1].max() / len(y))
 
     def _weights(self, way, kernels, source, value, train=None, fold=None):
         learner = self.learners[way.rule]

@@ -468,3 +468,16 @@ def test_two_samples_of_a_class_and_constant_features():
     assert model.predict(X).shape == (40,)
     one = al.MKLClassifierCV().fit(X[:, :1], np.arange(40) % 2)
     assert one.predict(X[:, :1]).shape == (40,)
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_many_samples_have_least_squares_where_classes_overlap(overlap):
+    # Decisions of support vector machines rank samples of classes that overlap badly.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2400, 2))
+    height = X[:, 0] - 1.2 + (2.0 * rng.normal(size=2400) if overlap else 0.0)
+    model = al.MKLClassifierCV(random_state=0).fit(X, height > 0.0)
+    tried = {name.endswith("-krr") for name in model.cv_results_["param_method"]}
+    used = [m.name.removesuffix("-krr") for m in model.members_]
+    assert tried == ({True, False} if overlap else {False})
+    assert len(used) == (1 + overlap) * len(set(used))
