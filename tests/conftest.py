@@ -3,6 +3,7 @@
 Its folder is on the import path of the tests, which is how they find ``oracle`` and ``strategies``.
 """
 
+import gc
 import importlib
 import os
 import time
@@ -27,6 +28,14 @@ for name, examples in (("explore", 100), ("long", 5000)):
         name, max_examples=examples, deadline=None, print_blob=True, derandomize=False
     )
 settings.load_profile("same")
+
+# Modules and tests stay to the end: looking for garbage among them takes a tenth of a collection.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.enable()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

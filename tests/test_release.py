@@ -108,7 +108,7 @@ def test_the_workflows_run_what_is_there():
         assert all(("uses" in step) != ("run" in step) for step in steps(workflow))
         assert all(re.search(r"@v\d+$", s["uses"]) for s in steps(workflow) if "uses" in s)
         commands[name] = [step["run"] for step in steps(workflow) if "run" in step]
-    assert commands["test"] == [".ci/run"]
+    assert [command.split()[0] for command in commands["test"]] == [".ci/run"]
     assert commands["docs"] == ["scripts/docs"]
     named = re.findall(r"\b(?:scripts|constraints)/[\w./-]+", " ".join(commands["wheels"]))
     assert set(named) == {"scripts/_smoke.py", "constraints/oldest-py310.txt"}

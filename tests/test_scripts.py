@@ -56,7 +56,8 @@ def test_shell_syntax(name):
 @pytest.fixture
 def tree(tmp_path):
     """A copy of what the scripts need; nothing is made in the real tree."""
-    for name in [*COMMANDS, "scripts/_env.sh", "setup.cfg"]:
+    lists = ["tests/quick.txt", "tests/full.txt"]
+    for name in [*COMMANDS, *lists, "scripts/_env.sh", "scripts/_imports.py", "setup.cfg"]:
         (tmp_path / "main" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / "main" / name)
     shutil.copy(ROOT / "pyproject.toml", tmp_path / "main")
@@ -192,6 +193,91 @@ def test_test_script_lints_and_hands_arguments_to_pytest(suite):
     assert done.stderr == "test: failed: tests\n"
 
 
+def listed(name):
+    """The first word of each line of a list of tests."""
+    lines = (ROOT / "tests" / name).read_text().splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def test_lists_of_tests_name_what_is_there():
+    for name in ("quick.txt", "full.txt"):
+        assert listed(name)
+        for entry in listed(name):
+            file, *rest = entry.split("::")
+            assert (ROOT / file).is_file(), entry
+            assert all(f"def {part}(" in (ROOT / file).read_text() for part in rest), entry
+    reasons = (ROOT / "tests/full.txt").read_text().splitlines()
+    assert all("  checks " in line for line in reasons if not line.startswith("#"))
+
+
+def test_full_runs_also_what_checks_no_code_of_users(suite):
+    _, log = suite()
+    assert log[-1].count("--ignore=") == len(listed("full.txt"))
+    assert all(f"--ignore={file}" in log[-1].split() for file in listed("full.txt"))
+    done, log = suite("--full")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(log) == len(PARTS)
+    assert "--ignore=" not in log[-1]
+
+
+def test_quick_runs_its_list(suite):
+    done, log = suite("--quick", "-x", fails="worksteal")
+    assert done.stderr == "test: failed: quick tests\n"
+    assert len(log) == 5
+    assert log[-1].split()[-1] == "-x"
+    assert set(listed("quick.txt")) < set(log[-1].split())
+
+
+def test_changed_runs_what_the_imports_decide(suite, tmp_path):
+    done, log = suite("--changed=some-base")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert log[-1] == "scripts/_imports.py some-base"
+    assert "No test is concerned" in done.stdout  # the stub prints no file
+    done, _ = suite("--changed", fails="_imports")
+    assert done.stderr == "test: failed: tests of the change\n"
+
+
+@pytest.fixture
+def of(script):
+    """``of(file, ...)``: the names of the test files that these concern."""
+    module = script("_imports")
+    return lambda *files: {Path(file).name for file in module.concerned(files)}
+
+
+def test_imports_lead_to_the_tests_of_a_file(of):
+    found = of("alignlearn/cca/kernel_cca.py")
+    assert {"test_kernel_cca.py", "test_cca_sklearn_checks.py", "test_package.py"} <= found
+    assert not {"test_nnqp.py", "test_multitask_weights.py", "test_machines.py"} & found
+    # Through two packages that hand names on, and through what others import.
+    assert {"test_nnqp.py", "test_two_stage.py", "test_tuned.py"} <= of(
+        "alignlearn/solvers/nnqp.py"
+    )
+    assert of("theory/bounds/neighbourhood.py") > {"test_neighbourhood.py"}
+    assert "test_cpu_engine.py" in of("tests/oracle.py")
+    assert of("tests/validation/test_arguments.py") == {"test_arguments.py"}
+    assert "test_bench_hyper.py" in of("scripts/bench/bench_hyper.py")
+    assert "test_scripts.py" in of(".ci/run")
+    assert of("LICENSE") == set()
+    everything = of("tests/conftest.py")
+    assert len(everything) == len(list((ROOT / "tests").rglob("test_*.py")))
+
+
+def test_a_mutant_is_one_change(script, tmp_path):
+    mutate = script("lab/mutate")
+    source = "def f(x):\n    if x < 0:\n        raise ValueError(1)\n    return x + 2 * max(x, 1)\n"
+    (tmp_path / "code.py").write_text(source)
+    found = []
+    for _, _, _, what, tree in mutate.mutants(tmp_path / "code.py"):
+        space = {}
+        exec(compile(tree, "", "exec"), space)
+        found.append((what, space["f"](3)))
+    assert found == [
+        ("Add -> Sub", -3), ("right term left out", 3), ("left term left out", 6),
+        ("Mult -> Div", 3 + 2 / 3), ("2 doubled", 15), ("max -> min", 5), ("1 doubled", 9),
+    ]  # fmt: skip
+    assert len(list(mutate.mutants(tmp_path / "code.py", checks=True))) > len(found)
+
+
 def test_explore_draws_by_a_seed_that_it_prints(suite):
     seeds = set()
     for _ in range(2):
@@ -237,6 +323,13 @@ def test_ci_without_arguments_runs_tests_and_docs_whatever_fails(tree):
     stub(tree / "scripts" / "docs", "exit 4")
     assert run([str(tree / ".ci" / "run")], NUMBA_CACHE_DIR=str(tree)).returncode == 4
     assert tree.exists()
+
+
+def test_full_continuous_integration_is_handed_on(tree):
+    stub(tree / "scripts" / "test", 'echo "test $*"')
+    stub(tree / "scripts" / "docs", 'echo "docs $*"')
+    done = run([str(tree / ".ci" / "run"), "--full"])
+    assert done.stdout == "test --full\ndocs --check\n"
 
 
 def test_docs_installs_the_extra_or_says_what_to_install(tree, tmp_path):

@@ -83,26 +83,23 @@ def faults(text):
             yield f"...{near}...: {instead}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_pages_use_the_words_of_the_field(path):
-    assert list(faults(prose_of_page(path.read_text(encoding="utf-8")))) == []
+def test_pages_and_sources_use_the_words_of_the_field():
+    prose = {path: prose_of_page(path.read_text(encoding="utf-8")) for path in PAGES}
+    prose |= {path: prose_of_source(path) for path in SOURCES}
+    found = [f"{relative(path)}: {fault}" for path in prose for fault in faults(prose[path])]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_sources_use_the_words_of_the_field(path):
-    assert list(faults(prose_of_source(path))) == []
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_a_docstring_starts_with_one_short_line(path):
+def test_a_docstring_starts_with_one_short_line():
     found = []
-    for name, text in docstrings(path):
-        first, *rest = text.splitlines()
-        whole = first.rstrip().endswith((".", "?", ":")) and not (rest and rest[0].strip())
-        if not whole or len(first.split()) > 25:
-            found.append(f"{name}: {first}")
-    if relative(path).startswith("docs/gallery"):
-        found = found[1:]  # the title of an example
+    for path in SOURCES:
+        # The title of an example is no sentence.
+        title = relative(path).startswith("docs/gallery")
+        for name, text in list(docstrings(path))[title:]:
+            first, *rest = text.splitlines()
+            whole = first.rstrip().endswith((".", "?", ":")) and not (rest and rest[0].strip())
+            if not whole or len(first.split()) > 25:
+                found.append(f"{relative(path)}: {name}: {first}")
     assert found == []
 
 

@@ -17,7 +17,6 @@ only.
 
 import ast
 import contextlib
-import copy
 import importlib.abc
 import importlib.util
 import os
@@ -27,6 +26,8 @@ import time
 import warnings
 from itertools import product
 from pathlib import Path
+
+import mutate
 
 ROOT = Path(__file__).resolve().parents[2]
 BOUNDS = {"alignlearn.bounds": ROOT / "alignlearn/bounds"}
@@ -213,89 +214,11 @@ REASONS = {
     "betting: if high - low < 1e-9": "ends a bisection early, below what is promised of the root",
 }
 
-_SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-          ast.Pow: ast.Mult}  # fmt: skip
-_TURNED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
-_ENDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
-
-
-def changes(node):
-    """Functions that change a node in place, with what they do in words."""
-    if isinstance(node, ast.BinOp) and type(node.op) in _SWAPS:
-        swap = _SWAPS[type(node.op)]
-        yield f"{type(node.op).__name__} -> {swap.__name__}", lambda n: setattr(n, "op", swap())
-        if isinstance(node.op, (ast.Add, ast.Sub)):
-            yield "right term left out", _left_only
-            if isinstance(node.op, ast.Add):
-                yield "left term left out", _right_only
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield f"{node.value} doubled", lambda n: setattr(n, "value", 2 * n.value or 1)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        yield "sign dropped", lambda n: setattr(n, "op", ast.UAdd())
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _TURNED:
-        turned = _TURNED[type(node.ops[0])]
-        yield (
-            f"{type(node.ops[0]).__name__} -> {turned.__name__}",
-            lambda n: n.ops.__setitem__(0, turned()),
-        )
-    elif isinstance(node, ast.Call):
-        name = getattr(node.func, "id", getattr(node.func, "attr", None))
-        if name in _ENDS:
-            yield (
-                f"{name} -> {_ENDS[name]}",
-                lambda n: setattr(n.func, "id" if hasattr(n.func, "id") else "attr", _ENDS[name]),
-            )
-
-
-def _left_only(node):
-    node.right, node.op = ast.Constant(0), ast.Add()
-
-
-def _right_only(node):
-    node.left = ast.Constant(0)
-
-
-def places(tree):
-    """Nodes that may be changed: not in texts, annotations, errors and checks of arguments.
-
-    The latter have tests of their own (test_bad_input_of_bounds.py).
-    """
-
-    def walk(node):
-        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.ImportFrom, ast.Import)):
-            return
-        name = getattr(getattr(node, "func", None), "id", "")
-        if name.lstrip("_").startswith("check") or _refuses(node):
-            return
-        yield node
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults"):
-                continue
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield from walk(child)
-
-    return list(walk(tree))
-
-
-def _refuses(node):
-    """Whether a node is a condition under which an error is raised, and nothing else."""
-    return isinstance(node, ast.If) and all(isinstance(part, ast.Raise) for part in node.body)
-
 
 def mutants(module):
     """(line number, line, what was changed, tree) of each mutant of a module."""
-    source = FILES[module][1].read_text(encoding="utf-8")
-    tree, lines = ast.parse(source), source.splitlines()
-    before = compile(tree, "", "exec")
-    for i, node in enumerate(places(tree)):
-        for j, (text, _) in enumerate(changes(node)):
-            changed = copy.deepcopy(tree)
-            target = places(changed)[i]
-            list(changes(target))[j][1](target)
-            if compile(ast.fix_missing_locations(changed), "", "exec") == before:
-                continue
-            yield node.lineno, lines[node.lineno - 1].strip(), text, changed
+    for _, *mutant in mutate.mutants(FILES[module][1], logic=False):
+        yield tuple(mutant)
 
 
 class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -3,10 +3,12 @@
 import importlib
 import inspect
 import pkgutil
+from functools import partial
 
 import alignlearn.theory.bounds
 import numpy as np
 import pytest
+from refusals import not_refused
 
 import alignlearn.bounds
 from alignlearn.bounds.class_intervals import FeatureRange
@@ -110,14 +112,6 @@ def bounds():
 
 
 BOUNDS = {name: (function, given) for name, function, given in bounds()}
-CASES = [
-    (name, parameter, value, word)
-    for name, (_, given) in BOUNDS.items()
-    for parameter, (values, word) in BAD.items()
-    if parameter in given
-    for value in values
-    if not any(w in name and p == parameter and _is(value, v) for w, p, v in ALLOWED)
-]
 
 
 def test_the_table_covers_the_bounds():
@@ -136,8 +130,15 @@ def test_the_good_arguments_are_accepted(name):
     function(**given)
 
 
-@pytest.mark.parametrize(("name", "parameter", "value", "word"), CASES)
-def test_what_a_hypothesis_excludes_is_refused_by_its_name(name, parameter, value, word):
+@pytest.mark.parametrize("name", BOUNDS)
+def test_what_a_hypothesis_excludes_is_refused_by_its_name(name):
     function, given = BOUNDS[name]
-    with pytest.raises((ValueError, TypeError), match=word):
-        function(**given | {parameter: value})
+    cases = [
+        (f"{parameter}={value!r}", partial(function, **given | {parameter: value}), word)
+        for parameter, (values, word) in BAD.items()
+        if parameter in given
+        for value in values
+        if not any(w in name and p == parameter and _is(value, v) for w, p, v in ALLOWED)
+    ]
+    assert cases
+    assert not_refused(cases) == []

@@ -1,29 +1,19 @@
 """scikit-learn's own checks of KernelCCA, and its tools."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import assert_checks, each_estimator
 
 from alignlearn.cca import KernelCCA
 
 
-def _checks(estimators):
-    """parametrize_with_checks, without the warning that an estimator is no BaseEstimator."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Estimator .* does not inherit from")
-        mark = parametrize_with_checks(estimators)
-        return pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)
-
-
-@_checks([KernelCCA(), KernelCCA(solver="low-rank", regularization="gram", kappa=1.0)])
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each_estimator([KernelCCA(), KernelCCA(solver="low-rank", regularization="gram", kappa=1.0)])
+def test_scikit_learn_checks(estimator, chosen):
+    assert_checks(estimator, chosen)
 
 
 def data(N=60):

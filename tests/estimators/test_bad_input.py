@@ -1,10 +1,12 @@
 """Every kind of bad input: an error that names the argument and says what is accepted."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from refusals import not_refused
 
 import alignlearn as al
 
@@ -176,14 +178,15 @@ def _name(base):
     return repr(base).partition("(")[0] + getattr(base, "machine", "")
 
 
-@pytest.mark.parametrize(
-    ("base", "case"),
-    [pytest.param(b, c, id=f"{_name(b)}: {c}") for c, row in BAD_FITS.items() for b in row[0]],
-)
-def test_bad_training_input(base, case):
-    _, parameters, samples, y, message = BAD_FITS[case]
-    with pytest.raises((ValueError, TypeError), match=message):
-        _estimator(base, parameters).fit(samples, y)
+@pytest.mark.parametrize("base", ALL, ids=_name)
+def test_bad_training_input(base):
+    cases = [
+        (case, partial(_estimator(base, parameters).fit, samples, y), message)
+        for case, (bases, parameters, samples, y, message) in BAD_FITS.items()
+        if any(base is one for one in bases)
+    ]
+    assert len(cases) > 20
+    assert not_refused(cases) == []
 
 
 @pytest.mark.parametrize("base", ALL, ids=_name)
@@ -195,22 +198,30 @@ def test_the_rows_differ_from_accepted_input_in_what_is_bad_only(base):
     _estimator(base, {"kernels": al.RankOneKernels()}).fit(sp.csr_array(X), y)
 
 
-@pytest.mark.parametrize("case", BAD_GRAMS)
 @pytest.mark.parametrize("base", ALL, ids=_name)
-def test_bad_matrices(base, case):
-    grams, message = BAD_GRAMS[case]
-    y = Y[:1] if case == "one sample" else Y
-    with pytest.raises((ValueError, TypeError), match=message):
-        _estimator(base, GIVEN).fit(grams, y)
+def test_bad_matrices(base):
+    cases = [
+        (
+            case,
+            partial(_estimator(base, GIVEN).fit, grams, Y[: 1 if "one s" in case else None]),
+            text,
+        )
+        for case, (grams, text) in BAD_GRAMS.items()
+    ]
+    assert not_refused(cases) == []
 
 
-@pytest.mark.parametrize("case", BAD_TESTS)
 @pytest.mark.parametrize("base", ALL, ids=_name)
-def test_bad_new_samples(base, case):
-    parameters, train, test, message = BAD_TESTS[case]
-    model = _estimator(base, parameters).fit(train, Y)
-    with pytest.raises((ValueError, TypeError), match=message):
-        (model.transform if base is COMBINER else model.predict)(test)
+def test_bad_new_samples(base):
+    cases, fitted = [], {}
+    for case, (parameters, train, test, message) in BAD_TESTS.items():
+        key = repr(parameters)  # the training samples depend on them alone
+        if key not in fitted:
+            fitted[key] = _estimator(base, parameters).fit(train, Y)
+        model = fitted[key]
+        call = model.transform if base is COMBINER else model.predict
+        cases.append((case, partial(call, test), message))
+    assert not_refused(cases) == []
 
 
 @pytest.mark.parametrize("base", ALL, ids=_name)

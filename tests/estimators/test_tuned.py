@@ -2,7 +2,6 @@
 
 import itertools
 import time
-import warnings
 import weakref
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, r2_sco
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_checks import assert_checks, each_estimator
 
 import alignlearn as al
 from alignlearn.engine.cpu import Cpu
@@ -409,15 +408,7 @@ def test_bad_input(make, params, message):
     assert not hasattr(model, "weights_")
 
 
-def _checks(estimators):
-    """As in the checks of the untuned estimators, which inherit from no class of scikit-learn."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Estimator .* does not inherit from")
-        mark = parametrize_with_checks(estimators)
-        return pytest.mark.parametrize(mark.args[0], list(mark.args[1]), **mark.kwargs)
-
-
-@_checks(
+@each_estimator(
     [
         al.MKLClassifierCV(Cs=[0.1, 1.0]),
         al.MKLClassifierCV(kernels=al.RankOneKernels(), weighting="alignf", Cs=[1.0], cv=2),
@@ -428,12 +419,16 @@ def _checks(estimators):
         al.MKLRegressorCV(weighting="alignf"),
     ]
 )
-def test_scikit_learn_check(estimator, check):
-    if "sample_weight_equivalence" in str(check):
-        if estimator.kernels is None and estimator.weighting is None:
-            pytest.skip("the search for a width leaves a sample out with its whole weight")
-        estimator.set_params(tol=1e-10)  # compared digit by digit
-    check(estimator)
+def test_scikit_learn_checks(estimator, chosen):
+    # The search for a width leaves a sample out with its whole weight.
+    searched = estimator.kernels is None and estimator.weighting is None
+    left_out = ("sample_weight_equivalence",) if searched else ()
+    assert_checks(estimator, chosen, left_out=left_out, prepare=exact_where_compared)
+
+
+def exact_where_compared(estimator, check):
+    equal = "sample_weight_equivalence" in check  # digit by digit
+    return clone(estimator).set_params(tol=1e-10) if equal else estimator
 
 
 def test_groups_are_handed_to_the_splitter():

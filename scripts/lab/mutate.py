@@ -1,0 +1,531 @@
+#!/usr/bin/env python3
+"""Which changes of the code do the tests not notice?
+
+    scripts/lab/mutate.py RESULT.json --modules alignlearn/folds.py theory/draws.py ...
+    scripts/lab/mutate.py RESULT.json --sample 60 --seed 0 [--tests FILE ...] [--seconds 600]
+    scripts/lab/mutate.py RESULT.json --table
+
+Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
+exchanged, a term of a sum left out, min for max, a comparison turned or its equality dropped, a
+condition or a return value turned. Strings and checks of arguments are left alone, except with
+--checks. --sample N takes N mutants of each module, drawn with --seed.
+
+The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
+are collected once. A first run without a change records for each test its processor time and the
+lines of the module that it reaches; a mutant is tried with the tests that reach its line, the
+quickest first, up to the first that fails, each mutant in a process forked for it. Tests that take
+longer than --slowest seconds are left out, and those of one mutant take at most --budget seconds.
+Compiled loops run as Python in modules that have some.
+
+What is imported or computed when tests are collected is not changed, so a mutant that only such
+values notice counts as alive. RESULT.json keeps every mutant tried; the same command goes on where
+it stopped. --table prints seconds, lines and tests of each test file, and mutants by module.
+"""
+
+import argparse
+import ast
+import contextlib
+import copy
+import gc
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+import types
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+         ast.Pow: ast.Mult}  # fmt: skip
+TURNED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
+LOGIC = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+         ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
+ENDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum",
+        "any": "all", "all": "any"}  # fmt: skip
+
+
+def changes(node, logic=True):
+    """Functions that change a node in place, with what they do in words.
+
+    Without ``logic`` only formulas are changed: numbers, operators and order.
+    """
+    if isinstance(node, ast.BinOp) and type(node.op) in SWAPS:
+        swap = SWAPS[type(node.op)]
+        yield f"{type(node.op).__name__} -> {swap.__name__}", lambda n: setattr(n, "op", swap())
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            yield "right term left out", _left_only
+            if isinstance(node.op, ast.Add):
+                yield "left term left out", _right_only
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield f"{node.value} doubled", lambda n: setattr(n, "value", 2 * n.value or 1)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield "sign dropped", lambda n: setattr(n, "op", ast.UAdd())
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in TURNED | (LOGIC if logic else {}):
+        turned = (TURNED | LOGIC)[type(node.ops[0])]
+        yield (
+            f"{type(node.ops[0]).__name__} -> {turned.__name__}",
+            lambda n: n.ops.__setitem__(0, turned()),
+        )
+    elif isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", None))
+        if name in ENDS and (logic or name not in ("any", "all")):
+            yield (
+                f"{name} -> {ENDS[name]}",
+                lambda n: setattr(n.func, "id" if hasattr(n.func, "id") else "attr", ENDS[name]),
+            )
+    elif logic:
+        yield from _changes_of_logic(node)
+
+
+def _changes_of_logic(node):
+    if isinstance(node, ast.BoolOp):
+        other = ast.Or if isinstance(node.op, ast.And) else ast.And
+        yield f"{type(node.op).__name__} -> {other.__name__}", lambda n: setattr(n, "op", other())
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        yield "condition negated", lambda n: setattr(n, "test", ast.UnaryOp(ast.Not(), n.test))
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield f"not {node.value}", lambda n: setattr(n, "value", not n.value)
+
+
+def _left_only(node):
+    node.right, node.op = ast.Constant(0), ast.Add()
+
+
+def _right_only(node):
+    node.left = ast.Constant(0)
+
+
+def places(tree, checks=False):
+    """Nodes that may be changed: not in strings, annotations, and errors.
+
+    Conditions of errors and checks of arguments are left out too, unless ``checks``.
+    """
+
+    def walk(node):
+        if isinstance(node, (ast.Raise, ast.JoinedStr, ast.ImportFrom, ast.Import)):
+            return
+        name = getattr(getattr(node, "func", None), "id", "")
+        if not checks and (name.lstrip("_").startswith("check") or _refuses(node)):
+            return
+        yield node
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "decorator_list", "defaults", "kw_defaults"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from walk(child)
+
+    return list(walk(tree))
+
+
+def _refuses(node):
+    """Whether a node is a condition under which an error is raised, and nothing else."""
+    return isinstance(node, ast.If) and all(isinstance(part, ast.Raise) for part in node.body)
+
+
+def mutants(path, logic=True, checks=False, chosen=None):
+    """(number, line number, line, what was changed, tree) of each mutant of a source file.
+
+    ``chosen`` makes the list of their indices shorter before their trees are made.
+    """
+    source = Path(path).read_text(encoding="utf-8")
+    tree, lines = ast.parse(source), source.splitlines()
+    before = compile(tree, "", "exec")
+    nodes = places(tree, checks)
+    each = [
+        (i, j, text)
+        for i, node in enumerate(nodes)
+        for j, (text, _) in enumerate(changes(node, logic))
+    ]
+    for k in chosen(len(each)) if chosen else range(len(each)):
+        i, j, text = each[k]
+        changed = copy.deepcopy(tree)
+        target = places(changed, checks)[i]
+        list(changes(target, logic))[j][1](target)
+        if compile(ast.fix_missing_locations(changed), "", "exec") == before:
+            continue  # the same code
+        yield k, nodes[i].lineno, lines[nodes[i].lineno - 1].strip(), text, changed
+
+
+# Code in place of code
+
+
+def functions_of(file):
+    """{(qualified name, first line): function objects} of a source file, also of wrapped ones."""
+    gc.unfreeze()  # conftest.py freezes what is there after the collection
+    found, same = {}, cache(lambda name: os.path.realpath(name) == os.path.realpath(file))
+    for one in gc.get_objects():
+        if isinstance(one, types.FunctionType) and same(one.__code__.co_filename):
+            key = one.__code__.co_qualname, one.__code__.co_firstlineno
+            found.setdefault(key, []).append(one)
+    return found
+
+
+def _codes(code):
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from _codes(constant)
+
+
+def put(file, functions, tree):
+    """Give the functions of a file the code of a tree, and constants of its modules new values."""
+    compiled = compile(ast.fix_missing_locations(tree), str(file), "exec")
+    for code in _codes(compiled):
+        for function in functions.get((code.co_qualname, code.co_firstlineno), ()):
+            if function.__code__ != code and function.__code__.co_freevars == code.co_freevars:
+                function.__code__ = code
+    return compiled
+
+
+def put_constants(file, compiled):
+    """Values of the module that a change at its top level alters, wherever they were imported."""
+    files = ((m, getattr(m, "__file__", None)) for m in list(sys.modules.values()))
+    real = os.path.realpath(file)
+    module = next(m for m, name in files if name and os.path.realpath(name) == real)
+    fresh = {k: v for k, v in vars(module).items() if k.startswith("__")}
+    exec(compiled, fresh)
+    for name, new in fresh.items():
+        old = vars(module).get(name)
+        plain = (int, float, tuple, list, dict, frozenset, set)
+        if name.startswith("__") or not isinstance(old, plain) or repr(old) == repr(new):
+            continue
+        for other in list(sys.modules.values()):
+            if getattr(other, "__dict__", {}).get(name) is old:
+                setattr(other, name, new)
+
+
+class _Marks(ast.NodeTransformer):
+    """A call before each statement of a function, which records that its line is reached."""
+
+    def __init__(self):
+        self.depth = 0
+
+    def visit_FunctionDef(self, node):
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+        return node
+
+    def visit(self, node):
+        node = super().visit(node)
+        for field in ("body", "orelse", "finalbody"):
+            lines = getattr(node, field, None)
+            if isinstance(lines, list) and (self.depth or isinstance(node, ast.FunctionDef)):
+                setattr(node, field, [new for one in lines for new in self.marked(one)])
+        return node
+
+    @staticmethod
+    def marked(statement):
+        docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not docstring and not isinstance(statement, (ast.Nonlocal, ast.Global)):
+            mark = ast.parse(f"__mark__({statement.lineno})").body[0]
+            for part in ast.walk(mark):
+                ast.copy_location(part, statement)
+            yield mark
+        yield statement
+
+
+def statement_lines(tree):
+    """{line of any node: lines of the statements that begin there or around it}"""
+    found = {}
+
+    def walk(node, line):
+        if isinstance(node, ast.stmt):
+            line = node.lineno
+        if hasattr(node, "lineno"):
+            found.setdefault(node.lineno, set()).add(line)
+        for child in ast.iter_child_nodes(node):
+            walk(child, line)
+
+    walk(tree, 0)
+    return found
+
+
+# Tests of one module, in one process that forks
+
+
+class Trial:
+    """The plugin that tries the mutants in place of running the tests."""
+
+    def __init__(self, path, options, done):
+        self.path, self.options, self.done = path, options, done
+        self.file = ROOT / path
+
+    def pytest_runtestloop(self, session):
+        tree = ast.parse(self.file.read_text(encoding="utf-8"))
+        functions = functions_of(self.file)
+        if not functions:
+            print(f"{self.path}: no test of it imports it", flush=True)
+            return True
+        items = {item.nodeid: item for item in session.items}
+        if not os.environ.get("NUMBA_DISABLE_JIT"):
+            self.first_run(items, functions, tree)  # what it compiles is cached
+        records = self.first_run(items, functions, tree)
+        self.done.setdefault("baseline", {})[self.path] = {
+            name: seconds for name, (seconds, _) in records.items()
+        }
+        around = statement_lines(tree)
+        rng = random.Random(f"{self.options.seed} {self.path}")
+
+        def chosen(n):
+            return sorted(rng.sample(range(n), min(n, self.options.sample or n)))
+
+        start = time.monotonic()
+        for k, line, text, what, changed in mutants(
+            self.file, checks=self.options.checks, chosen=chosen
+        ):
+            key = f"{self.path}:{line}:{k}"
+            if key in self.done["mutants"] or time.monotonic() - start > self.options.seconds:
+                continue
+            lines = around.get(line, {line})
+            inside = any(lines & reached for _, reached in records.values())
+            tests = sorted(
+                (seconds, name)
+                for name, (seconds, reached) in records.items()
+                if not inside or lines & reached
+            )
+            at_top = not inside and self.is_top(tree, line)
+            killer = None
+            if tests and (inside or at_top):
+                killer = self.killer(items, functions, changed, self.within(tests), at_top)
+            self.done["mutants"][key] = {
+                "what": what, "line": text, "killer": killer, "tests": len(tests) * inside,
+            }  # fmt: skip
+            self.save()
+        return True
+
+    def within(self, tests):
+        """The quickest tests, of --budget seconds together."""
+        total, taken = 0.0, []
+        for seconds, name in tests:
+            total += seconds
+            if taken and total > self.options.budget:
+                break
+            taken.append((seconds, name))
+        return taken
+
+    @staticmethod
+    def is_top(tree, line):
+        """Whether a line is of a module's or class's own statements, outside of functions."""
+        return not any(
+            isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno
+            for node in ast.walk(tree)
+        )
+
+    def save(self):
+        new = self.options.result.with_suffix(".new")
+        new.write_text(json.dumps(self.done, indent=0), encoding="utf-8")
+        new.replace(self.options.result)
+
+    def first_run(self, items, functions, tree):
+        """{test: (seconds, lines reached)} of tests that pass, are quick and reach the module."""
+
+        def run(send):
+            reached = set()
+            marked = _Marks().visit(copy.deepcopy(tree))
+            for found in functions.values():
+                for function in found:
+                    function.__globals__["__mark__"] = reached.add
+            put(self.file, functions, marked)
+            put(self.file, functions_of(self.file), marked)
+            for name, item in left.items():
+                reached.clear()
+                before = time.process_time()
+                send(f"> {name}")
+                passed = _passes(item)
+                seconds = time.process_time() - before
+                send(json.dumps([name, seconds, passed, sorted(reached)]))
+
+        found, left, stuck = {}, dict(items), None
+        while left:
+            lines, ended = _forked(run, 4 * self.options.slowest + 60)
+            for line in lines:
+                if line.startswith("> "):
+                    stuck = line[2:]
+                    continue
+                name, seconds, passed, reached = json.loads(line)
+                stuck = None
+                left.pop(name)
+                if passed and reached and seconds <= self.options.slowest:
+                    found[name] = seconds, set(reached)
+            if ended or stuck is None:
+                break
+            left.pop(stuck, None)
+        return found
+
+    def killer(self, items, functions, changed, tests, at_top):
+        """The first test that fails with a changed tree; None if all pass."""
+        limit = 30 * max(seconds for seconds, _ in tests) + 30
+
+        def run(send):
+            compiled = put(self.file, functions, changed)
+            if at_top:
+                put_constants(self.file, compiled)
+            for _, name in tests:
+                send(name)
+                if not _passes(items[name]):
+                    return
+            send("")
+
+        lines, ended = _forked(run, limit)
+        if ended and lines and lines[-1] == "":
+            return None
+        return lines[-1] if lines else "not importable"
+
+
+def _passes(item):
+    """Whether a test passes or is skipped: its reports go nowhere."""
+    from _pytest.runner import runtestprotocol  # no public name of pytest runs one test
+
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    return all(report.outcome != "failed" for report in reports)
+
+
+def _forked(run, limit):
+    """Lines that ``run(send)`` sent in a process of its own, and whether it came to its end.
+
+    It is killed where no line comes for ``limit`` seconds.
+    """
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.setpgid(0, 0)
+        os.close(read)
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        code = 1
+        with contextlib.suppress(BaseException):
+            run(lambda line: os.write(write, f"{line}\n".encode()))
+            code = 0
+        os._exit(code)
+    os.close(write)
+    text, quiet = b"", False
+    with os.fdopen(read, "rb", buffering=0) as pipe:
+        while True:
+            if not select.select([pipe], [], [], limit)[0]:
+                quiet = True
+                break
+            part = pipe.read(1 << 16)
+            if not part:
+                break
+            text += part
+    if quiet:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)  # workers that a test left
+    ended = not quiet and os.waitstatus_to_exitcode(status) == 0
+    return text.decode().split("\n")[:-1], ended
+
+
+def one_module(options, done):
+    import pytest
+
+    path = options.modules[0]
+    if not options.tests:
+        sys.path.insert(0, str(ROOT / "scripts"))
+        import _imports
+
+        options.tests = _imports.direct_tests(path, most=options.files)
+    if not options.tests:
+        print(f"{path}: no test imports it", flush=True)
+        return
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--capture=no", *options.tests]
+    pytest.main(words, plugins=[Trial(path, options, done)])
+
+
+def is_compiled(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return "_jit import" in text
+
+
+def table(done):
+    counts = {}
+    for key, found in done["mutants"].items():
+        row = counts.setdefault(key.split(":")[0], [0, 0, 0])
+        row[0] += 1
+        row[1] += found["killer"] is not None
+        row[2] += found["killer"] is None and not found["tests"]
+    print("| module | mutants | killed | on lines that no quick test reaches |\n|---|---|---|---|")
+    for path, row in sorted(counts.items()):
+        print(f"| {path} | {row[0]} | {row[1]} | {row[2]} |")
+    total = [sum(row[i] for row in counts.values()) for i in range(3)]
+    print(f"| {len(counts)} modules | {total[0]} | {total[1]} | {total[2]} |\n")
+    seconds, tests, kills = {}, {}, {}
+    names = {}
+    for records in done.get("baseline", {}).values():
+        names |= records
+    for name, value in names.items():
+        file = name.split("::")[0]
+        seconds[file] = seconds.get(file, 0.0) + value
+        tests[file] = tests.get(file, 0) + 1
+    for found in done["mutants"].values():
+        if found["killer"]:
+            file = found["killer"].split("::")[0]
+            kills[file] = kills.get(file, 0) + 1
+    print("| test file | lines | tests | seconds | mutants that it is the first to kill |")
+    print("|---|---|---|---|---|")
+    for file in sorted(seconds, key=seconds.get, reverse=True):
+        lines = len((ROOT / file).read_text().splitlines()) if (ROOT / file).is_file() else 0
+        print(f"| {file} | {lines} | {tests[file]} | {seconds[file]:.1f} | {kills.get(file, 0)} |")
+
+
+def read_words(words):
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--modules", nargs="*", default=[])
+    parser.add_argument("--tests", nargs="*", default=[])
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=1e9, help="at most, for one module")
+    parser.add_argument("--slowest", type=float, default=5.0)
+    parser.add_argument("--budget", type=float, default=10.0, help="of the tests of a mutant")
+    parser.add_argument("--files", type=int, default=10, help="with the tests of a module")
+    parser.add_argument("--checks", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args(words)
+
+
+def main(words):
+    options = read_words(words)
+    done = {"mutants": {}, "baseline": {}}
+    if options.result.is_file():
+        done = json.loads(options.result.read_text(encoding="utf-8"))
+    if options.table:
+        table(done)
+    elif options.one:
+        one_module(options, done)
+    else:
+        modules = options.modules or sorted(
+            str(path.relative_to(ROOT))
+            for part in ("alignlearn", "theory")
+            for path in (ROOT / part).rglob("*.py")
+            if path.name not in ("__init__.py", "__main__.py")
+        )
+        for path in modules:
+            env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+            if is_compiled(path):
+                env["NUMBA_DISABLE_JIT"] = "1"
+            rest = [word for word in words if word not in options.modules and word != "--modules"]
+            command = [sys.executable, __file__, *rest, "--one", "--modules", path]
+            log = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
+            now = json.loads(options.result.read_text()) if options.result.is_file() else done
+            mine = [v for k, v in now["mutants"].items() if k.startswith(f"{path}:")]
+            alive = sum(v["killer"] is None for v in mine)
+            print(f"{path}: {len(mine)} mutants, {alive} alive", flush=True)
+            if not mine:
+                print(log.stdout[-600:], log.stderr[-600:], flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
