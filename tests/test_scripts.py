@@ -253,7 +253,7 @@ def test_imports_lead_to_the_tests_of_a_file(of):
         "alignlearn/solvers/nnqp.py"
     )
     assert of("theory/bounds/neighbourhood.py") > {"test_neighbourhood.py"}
-    assert "test_cpu_engine.py" in of("tests/oracle.py")
+    assert "test_sparse.py" in of("tests/oracle.py")
     assert of("tests/validation/test_arguments.py") == {"test_arguments.py"}
     assert "test_bench_hyper.py" in of("scripts/bench/bench_hyper.py")
     assert "test_scripts.py" in of(".ci/run")
