@@ -22,18 +22,11 @@ FALSE = [claim for claim in EVERY if not claim.status.holds]
 
 @pytest.mark.parametrize("claim", EVERY, ids=IDS)
 def test_negative_control_is_rejected(claim):
+    """And twice the wrong bound (half of a lower one) would pass; 0 has no multiples."""
     verdict = check(claim.wrong(), claim.negative_control.case())
     assert verdict.outcome == "violated", verdict
-
-
-BOUNDED = [claim for claim in TRUE if claim.kind in ("upper", "lower")]
-
-
-@pytest.mark.parametrize("claim", BOUNDED, ids=[c.name for c in BOUNDED])
-def test_negative_control_is_at_most_twice_as_wrong_as_needed(claim):
-    """Twice the wrong bound (half of a lower one) would pass; a bound of 0 has no multiples."""
-    verdict = check(claim.wrong(), claim.negative_control.case())
-    assert verdict.bound == 0 or -1 - 1e-6 <= verdict.margin < 0
+    if claim.status.holds and claim.kind in ("upper", "lower"):
+        assert verdict.bound == 0 or -1 - 1e-6 <= verdict.margin < 0, verdict
 
 
 # More cases than any claim needs to reach a decision; nearly all do with the first.
