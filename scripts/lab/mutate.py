@@ -447,18 +447,28 @@ def is_compiled(path):
     return "_jit import" in text
 
 
+def in_quick():
+    """A function of a test's name: whether tests/quick.txt has it."""
+    lines = (ROOT / "tests" / "quick.txt").read_text(encoding="utf-8").splitlines()
+    out = {line[4:] for line in lines if line.startswith("not ")}
+    files = {line for line in lines if line.startswith("tests/")}
+    return lambda name: name.partition("::")[0] in files and name.partition("[")[0] not in out
+
+
 def table(done):
-    counts = {}
+    counts, quick = {}, in_quick()
     for key, found in done["mutants"].items():
-        row = counts.setdefault(key.split(":")[0], [0, 0, 0])
+        row = counts.setdefault(key.split(":")[0], [0, 0, 0, 0])
         row[0] += 1
         row[1] += found["killer"] is not None
         row[2] += found["killer"] is None and not found["tests"]
-    print("| module | mutants | killed | on lines that no quick test reaches |\n|---|---|---|---|")
+        row[3] += found["killer"] is not None and quick(found["killer"])
+    print("| module | mutants | killed | reached by no test | first killed by the quick suite |")
+    print("|---|---|---|---|---|")
     for path, row in sorted(counts.items()):
-        print(f"| {path} | {row[0]} | {row[1]} | {row[2]} |")
-    total = [sum(row[i] for row in counts.values()) for i in range(3)]
-    print(f"| {len(counts)} modules | {total[0]} | {total[1]} | {total[2]} |\n")
+        print(f"| {path} | {' | '.join(map(str, row))} |")
+    total = [sum(row[i] for row in counts.values()) for i in range(4)]
+    print(f"| {len(counts)} modules | {' | '.join(map(str, total))} |\n")
     seconds, tests, kills = {}, {}, {}
     names = {}
     for records in done.get("baseline", {}).values():
