@@ -66,6 +66,16 @@ class OwnSample(NamedTuple):
     bound: LearnedBound
     first: np.ndarray
 
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """Hypotheses of the bound."""
+        return self.bound.hypotheses
+
+    @property
+    def not_met(self) -> tuple[str, ...]:
+        """Those of them that are known not to be met."""
+        return self.bound.not_met
+
 
 def random_part(m, random_state=0) -> np.ndarray:
     """Two fifths of the numbers of m samples, drawn at random: the first part.

@@ -75,6 +75,8 @@ class Contributions(Versioned):
     True
     >>> np.allclose(parts.values.sum() + parts.offset, parts.total)
     True
+    >>> parts.to_frame().columns.tolist()
+    ['value', 'spread']
     """
 
     names: tuple[str, ...]

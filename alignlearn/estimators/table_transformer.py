@@ -60,6 +60,14 @@ class TableTransformer(Estimator):
     >>> changed = TableTransformer({"a": StandardScaler(), "b": "passthrough"}).fit_transform(X)
     >>> float(changed.tables["a"].std())
     1.0
+
+    A sample that has no such table is not filled:
+
+    >>> from sklearn.impute import SimpleImputer
+    >>> X["a"] = np.array([[1.0, np.nan], [np.nan, np.nan], [3.0, 4.0], [5.0, 6.0]])
+    >>> change = TableTransformer({"a": SimpleImputer(), "b": "passthrough"})
+    >>> change.fit_transform(X).tables["a"].tolist()
+    [[1.0, 5.0], [nan, nan], [3.0, 4.0], [5.0, 6.0]]
     """
 
     _fitted_marker = "transformers_"

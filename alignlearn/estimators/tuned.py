@@ -994,6 +994,16 @@ default 5
     ['weighting', 'C', 'score', 's.e.', 'used']
     >>> model.best_score_ > 0.8
     True
+
+    Probabilities come from the folds of the search, and scores have scikit-learn's names:
+
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
+    >>> scoring = {"auc": "roc_auc", "loss": "neg_log_loss"}
+    >>> both = MKLClassifierCV([Gaussian(1.0)], Cs=[1.0], cv=3, scoring=scoring, refit="auc")
+    >>> results = both.fit(X, y).cv_results_
+    >>> both.best_score_ == results["mean_test_auc"][0], results["mean_test_loss"].shape
+    (True, (1,))
     """
 
     _plain, _paired = MKLClassifier, "svm"
@@ -1207,8 +1217,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         A rule as in `MKLRegressor`; several are compared, such as ``[AlignLq(q) for q in (1.5, 2,
         4)]``. "auto" chooses by ``strategy``. Default: "auto" where ``kernels`` is None or a
         ``strategy`` is given, else ``["alignf", "uniform"]``; "alignf" for one kernel, with
-        ``per_target`` and for leave-one-out, which does not compare weightings, as the default
-        ``cv`` of "krr" and ``cv="loo"``.
+        ``per_target`` and for leave-one-out, as the default ``cv`` of "krr" and ``cv="loo"``.
+        Leave-one-out compares values of alpha alone: the weights of the kernels are learned from
+        all samples, those left out as well, which favors learned weights over equal ones. Give
+        ``cv=5``, or the list itself, to compare both on folds that the weights have not seen.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
@@ -1356,6 +1368,18 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     0.1
     >>> model.score(X, y) > 0.8
     True
+
+    Banded ridge regression: weights and a penalty for every target, and the part of each space in
+    the predictions.
+
+    >>> X = rng.normal(size=(60, 5))
+    >>> Y = np.c_[X[:, 0], X[:, 3], X[:, 0] + X[:, 3]] + 0.1 * rng.normal(size=(60, 3))
+    >>> banded = MKLRegressorCV({"first": [0, 1], "rest": [2, 3, 4]}, per_target=True).fit(X, Y)
+    >>> banded.weights_.shape, bool(banded.weights_[0, 0] > 0.9)
+    ((2, 3), True)
+    >>> parts = banded.predict(X, split=True)
+    >>> list(parts), np.allclose(sum(parts.values()), banded.predict(X))
+    (['first', 'rest', 'intercept'], True)
     """
 
     _plain, _paired = MKLRegressor, "krr"

@@ -9,7 +9,7 @@ import numpy as np
 
 from alignlearn._text import largest
 from alignlearn.dependence import cka_matrix, plot_cka
-from alignlearn.validation import check_choice, check_count
+from alignlearn.validation import check_choice, check_count, check_label_matrix
 
 from .labels import COLOURS, new_axes, new_panels, tick_labels, tidy
 from .models import fitted_part
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _FEW_TARGETS = 6  # bars up to here, an image beyond
+_FEW_LABELS = 6  # panels up to here, distributions beyond
 _EACH = 0.34  # inches of a row
 _LEAST_VIOLIN, _BINS = 15, 12  # targets from which on a distribution is drawn, and its bins
 _LONGEST = 40  # letters of a name
@@ -42,7 +43,8 @@ class KernelWeightsDisplay:
     """Weights of the kernels of a fitted model as bars, with their variation.
 
     Weights of many targets are drawn as distributions over the targets. Of an average of models
-    each has a panel of its own.
+    each has a panel of its own, and so has each of up to six labels of a model with
+    ``per_label=True``; of more labels the weights are drawn as distributions.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class KernelWeightsDisplay:
         The result of ``model.kernel_table()``.
     target_weights : ndarray of shape (p, q), optional
         The weights of each of q targets.
+    of : str, default "targets"
+        What they are called in the picture.
 
     Attributes
     ----------
@@ -60,7 +64,8 @@ class KernelWeightsDisplay:
     distributions_ : list of matplotlib artists
         For the weights of targets: one for each kernel.
     panels_ : list of KernelWeightsDisplay
-        For an average of models: one for each model.
+        For an average of models: one for each model. For ``per_label=True``: one for each label
+        that is not constant.
 
     Examples
     --------
@@ -74,8 +79,8 @@ class KernelWeightsDisplay:
     2
     """
 
-    def __init__(self, table, target_weights=None):
-        self.table, self.target_weights = table, target_weights
+    def __init__(self, table, target_weights=None, of="targets"):
+        self.table, self.target_weights, self.of = table, target_weights, of
 
     @classmethod
     def from_estimator(
@@ -88,10 +93,9 @@ class KernelWeightsDisplay:
         estimator : fitted MKLClassifier, MKLRegressor or one of their searches
         X, y : optional
             The training samples. If given, lines show the spread of the weights. Not for an average
-            of models.
+            of models and distributions.
         ax : matplotlib.axes.Axes, optional
-            Axes to draw on; for an average of models a sequence of one for each. Default: a new
-            figure.
+            Axes to draw on; for panels a sequence of one for each. Default: a new figure.
         max_kernels : int, default 30
             If there are more kernels, those with the largest weights are drawn.
         **options
@@ -107,6 +111,9 @@ class KernelWeightsDisplay:
             The estimator is not fitted, or of another type.
         """
         found = fitted_part(estimator, "kernel_table", _MODELS)
+        labels = vars(estimator).get("models_")  # of per_label=True
+        if labels is not None:
+            return cls._of_labels(estimator, labels, (X, y), ax, max_kernels, options)
         members = getattr(estimator, "_members", ())
         if len(members) > 1:
             return cls._of_members(members, X, ax, max_kernels, options)
@@ -123,14 +130,44 @@ class KernelWeightsDisplay:
                 "X and y are for one model, and an average has several; accepted: neither, or "
                 "a fit with ensemble=False."
             )
-        axes = new_panels(len(members)) if axes is None else list(axes)
-        if len(axes) != len(members):
-            raise ValueError(f"ax has {len(axes)} axes; accepted: {len(members)}, one a model.")
+        titles = [f"{member.name}, share {member.share:.2g}" for member in members]
+        tables = [member.model.kernel_table(**options) for member in members]
+        return cls._panels(tables, titles, axes, max_kernels, "model")
+
+    @classmethod
+    def _of_labels(cls, estimator, models, samples, axes, max_kernels, options) -> Self:
+        """A panel for each of few labels, the distributions over many."""
+        varying = [k for k, model in enumerate(models) if model is not None]
+        if any(len(getattr(models[k], "_members", ())) > 1 for k in varying):
+            raise ValueError(
+                "the model of a label is an average of several; accepted: models_[j], or a fit "
+                "with ensemble=False."
+            )
+        X, y = samples
+        if len(varying) <= _FEW_LABELS:
+            tables = [_table_of_label(models[k], k, X, y, options) for k in varying]
+            titles = [f"label {k}" for k in varying]
+            return cls._panels(tables, titles, axes, max_kernels, "label that varies")
+        if X is not None or "groups" in options or not hasattr(estimator, "weights_"):
+            raise ValueError(
+                f"X, y, groups and kernels that differ between labels are for panels, of up to "
+                f"{_FEW_LABELS} labels, and there are {len(varying)}; accepted: models_[j]."
+            )
+        table = models[varying[0]].kernel_table(**options)
+        weights = estimator.weights_[:, varying]
+        table = {"kernel": table["kernel"], "weight": weights.mean(axis=1)}
+        return cls(table, weights, "labels").plot(ax=axes, max_kernels=max_kernels)
+
+    @classmethod
+    def _panels(cls, tables, titles, axes, max_kernels, what) -> Self:
+        """One display with a panel for each table."""
+        axes = new_panels(len(tables)) if axes is None else list(np.atleast_1d(axes).ravel())
+        if len(axes) != len(tables):
+            raise ValueError(f"ax has {len(axes)} axes; accepted: {len(tables)}, one a {what}.")
         panels = []
-        for member, ax in zip(members, axes):
-            one = cls(member.model.kernel_table(**options)).plot(ax=ax, max_kernels=max_kernels)
-            ax.set_title(f"{member.name}, share {member.share:.2g}", fontsize=11)
-            panels.append(one)
+        for table, title, ax in zip(tables, titles, axes):
+            panels.append(cls(table).plot(ax=ax, max_kernels=max_kernels))
+            ax.set_title(title, fontsize=11)
         found = cls(panels[0].table)
         vars(found).update(vars(panels[0]))
         found.panels_ = panels
@@ -193,8 +230,14 @@ class KernelWeightsDisplay:
         ax.plot(np.median(values, axis=1), at, "|", color="#222222", markersize=14)
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
         less = "" if shown.size == len(self.target_weights) else f"; {shown.size} kernels"
-        ax.set_xlabel(f"weight, over {q} targets (line: median){less}")
+        ax.set_xlabel(f"weight, over {q} {self.of} (line: median){less}")
         return self
+
+
+def _table_of_label(model, k, X, y, options):
+    """The table of the model of label k; y are all labels."""
+    y = None if y is None else check_label_matrix(y)[:, k]
+    return model.kernel_table(X, y, **options)
 
 
 class ContributionsDisplay:

@@ -22,11 +22,16 @@ def new_axes(ax, width, height):
 
 
 def new_panels(n):
-    """Axes of a new figure, n beside each other; no window is opened."""
+    """Axes of a new figure, up to three beside each other; no window is opened."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.2 * n, 4.6), layout="constrained")
-    return list(figure.subplots(1, n, squeeze=False)[0])
+    columns = min(n, 3)
+    rows = -(-n // columns)
+    figure = Figure(figsize=(5.2 * columns, 4.6 * rows), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
+    for unused in axes[n:]:
+        unused.remove()
+    return axes[:n]
 
 
 def tidy(axes):

@@ -35,8 +35,8 @@ def alignment_gradient(K, L, *, kind="centered", unbiased=False) -> tuple[float,
     """Return the alignment of two matrices and its gradient with respect to the first.
 
     For optimizers that have the gradients of the entries of K, such as those of the parameters of a
-    quantum or deep kernel. `alignment` and `cka` of PyTorch tensors that require a gradient take it
-    themselves.
+    quantum or deep kernel. `alignment` and `cka` of PyTorch tensors that require a gradient and of
+    JAX arrays under ``jax.grad`` take it themselves.
 
     Parameters
     ----------
@@ -79,9 +79,8 @@ def alignment_gradient(K, L, *, kind="centered", unbiased=False) -> tuple[float,
     >>> bool(abs(slope - difference / 2e-6) < 1e-6)
     True
     """
-    K = check_gram("K", K)
-    terms = _terms(K, _second(L, K, kind), kind, unbiased)
-    gradient = np.empty(K.shape)
+    terms = alignment_terms(K, L, kind, unbiased)
+    gradient = np.empty(np.shape(K))
     terms.write(gradient, 1.0)
     return float(terms.value), gradient
 
@@ -121,7 +120,7 @@ def differentiable(K, L, kind="centered", unbiased=False):
                 "L is a target that requires a gradient; accepted: L.detach(), or its Gram matrix."
             )
         L = L.detach().cpu() if isinstance(L, torch.Tensor) else L
-        L = _second(L, K, kind)
+        L = second_matrix(L, K.shape[0], kind)
         if isinstance(L, Outer):
             L = torch.as_tensor(L.Y, device=K.device)
         else:
@@ -223,15 +222,26 @@ class _Alignment(NamedTuple):
             out[i : i + _ROWS] = factor * block
 
 
-def _terms(K, L, kind, unbiased):
-    """The `_Alignment` of two matrices."""
+def alignment_terms(K, L, kind, unbiased):
+    """The sums over a matrix and a second one or a target, with ``value`` and ``write``."""
+    K = check_gram("K", K)
+    return _terms(K, second_matrix(L, K.shape[0], kind), kind, unbiased)
+
+
+def check_how(kind, unbiased, m):
+    """Raise unless m samples have an alignment of this kind."""
     check_choice("kind", kind, KINDS)
-    m = K.shape[0]
     if check_flag("unbiased", unbiased) and (kind != "centered" or m < _LEAST_UNBIASED):
         raise ValueError(
             f"unbiased=True is for kind='centered' and 4 or more samples, got kind={kind!r} and "
             f"{m} samples."
         )
+
+
+def _terms(K, L, kind, unbiased):
+    """The `_Alignment` of two matrices."""
+    check_how(kind, unbiased, K.shape[0])
+    m = K.shape[0]
     K, L = (_Projected(A, kind != "uncentered", unbiased) for A in (K, L))
     inner, squares, magnitude = 0.0, [0.0, 0.0], [0.0, 0.0]
     for i in range(0, m, _ROWS):
@@ -257,9 +267,8 @@ def _terms(K, L, kind, unbiased):
     return _Alignment(K, L, value, slopes)
 
 
-def _second(L, K, kind):
+def second_matrix(L, m, kind):
     """A second matrix unchanged, or the `Outer` of the columns of a target."""
-    m = K.shape[0]
     if np.shape(L) == (m, m):
         return check_gram("L", L)
     columns = plain_columns if kind == "uncentered" else target_columns
@@ -269,7 +278,8 @@ def _second(L, K, kind):
 def _check_symmetric(K, rows, columns):
     """Raise for a matrix whose sums of rows and of columns differ by more than rounding."""
     skew, size = float(abs(rows - columns).max()), float(abs(rows).max())
-    largest = float(abs(K[: len(rows)]).max()) if not isinstance(K, Outer) else size
+    # Of the values and not their sizes, of which there would be a copy.
+    largest = max(float(K.max()), -float(K.min())) if not isinstance(K, Outer) else size
     if skew > _SKEW * (size + len(rows) * largest):
         raise ValueError(
             f"K or L is not symmetric: sums of rows and of columns differ by up to {skew:.3g}."

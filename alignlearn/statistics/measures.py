@@ -20,6 +20,7 @@ from alignlearn.validation import (
 )
 
 from .gradients import differentiable, requires_gradient
+from .jax_gradients import is_traced, traced_alignment
 from .summary import unbiased_from_centered
 from .targets import plain_columns, target_columns
 
@@ -111,7 +112,9 @@ def alignment(
     Notes
     -----
     Of tensors that require a gradient it is a tensor, whose ``backward()`` is the closed form of
-    `alignment_gradient`, by blocks of rows: no centered matrix is held.
+    `alignment_gradient`, by blocks of rows: no centered matrix is held. JAX arrays may be traced,
+    by ``jax.grad``, ``jax.jit`` or ``jax.vmap``; their gradient is computed by a callback on the
+    processor.
 
     References
     ----------
@@ -131,7 +134,7 @@ def alignment(
     (2,)
     """
     given = {"kind": kind, "unbiased": unbiased, "sample_weight": sample_weight}
-    if requires_gradient(K, L):
+    if requires_gradient(K, L) or is_traced(K, L):
         return _differentiable(K, L, **given)
     if _are_several(K):
         return np.array([alignment(one, L, **given) for one in K])
@@ -152,7 +155,8 @@ def _differentiable(K, L, kind="centered", unbiased=False, sample_weight=None):
         raise ValueError(
             "sample_weight does not go with tensors that require a gradient; accepted: one of them."
         )
-    return differentiable(K, L, kind, unbiased)
+    found = traced_alignment if is_traced(K, L) else differentiable
+    return found(K, L, kind, unbiased)
 
 
 def _are_several(K):
@@ -359,7 +363,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     1.0
     """
     refuse_weights(check_flag("unbiased", unbiased), sample_weight)
-    if requires_gradient(K, L):
+    if requires_gradient(K, L) or is_traced(K, L):
         return _differentiable(K, L, unbiased=unbiased, sample_weight=sample_weight)
     t = _terms(K, L, sample_weight)
     if not unbiased:

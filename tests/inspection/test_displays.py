@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -252,6 +254,53 @@ def test_an_average_has_a_panel_for_each_model(tmp_path):
         al.KernelWeightsDisplay.from_estimator(model, X, y)
     with pytest.raises(ValueError, match="one a model"):
         al.KernelWeightsDisplay.from_estimator(model, ax=[display.ax_])
+
+
+def labels_of(c):
+    X = np.random.default_rng(0).normal(size=(80, 6))
+    noise = np.random.default_rng(1).normal(size=(80, c))
+    Y = (X[:, np.arange(c) % 6] + 0.5 * noise > 0).astype(int)
+    return X, Y
+
+
+def test_a_model_per_label_has_a_panel_for_each(tmp_path):
+    X, Y = labels_of(3)
+    Y = np.c_[Y, np.ones(80, int)]  # a constant label has no model
+    model = al.MKLClassifier(KERNELS, per_label=True).fit(X, Y)
+    display = al.KernelWeightsDisplay.from_estimator(model, X, Y, folds=4)
+    assert len(display.panels_) == 3
+    for k, panel in enumerate(display.panels_):
+        np.testing.assert_allclose(widths(panel.bars_), model.weights_[:, k])
+        assert panel.bars_.errorbar is not None
+        assert panel.ax_.get_title() == f"label {k}"
+        expected = model.models_[k].kernel_table(X, Y[:, k], folds=4)["spread"]
+        np.testing.assert_allclose(panel.table["spread"], expected)
+    display.figure_.savefig(tmp_path / "labels.png")
+    for labels in (pd.DataFrame(Y), csr_matrix(Y), Y.tolist()):
+        again = al.KernelWeightsDisplay.from_estimator(model, X, labels, folds=4)
+        np.testing.assert_allclose(again.table["spread"], display.table["spread"])
+    plain = al.KernelWeightsDisplay.from_estimator(model)
+    assert plain.bars_.errorbar is None
+    with pytest.raises(ValueError, match="one a label that varies"):
+        al.KernelWeightsDisplay.from_estimator(model, ax=[display.ax_])
+    one = al.MKLClassifier(KERNELS, per_label=True).fit(X, Y[:, [0, 3]])
+    assert len(al.KernelWeightsDisplay.from_estimator(one, ax=display.ax_).panels_) == 1
+
+
+def test_models_of_many_labels_are_a_distribution(tmp_path):
+    X, Y = labels_of(20)
+    model = al.MKLClassifierCV(KERNELS, per_label=True, Cs=[1.0], cv=3).fit(X, Y)
+    display = al.KernelWeightsDisplay.from_estimator(model)
+    assert display.ax_.get_xlabel() == "weight, over 20 labels (line: median)"
+    assert len(display.distributions_) == 3
+    assert display.target_weights.shape == (3, 20)
+    display.figure_.savefig(tmp_path / "labels.png")
+    with pytest.raises(ValueError, match=r"up to 6 labels, and there are 20.*models_\[j\]"):
+        al.KernelWeightsDisplay.from_estimator(model, X, Y)
+    default = al.MKLClassifierCV(per_label=True, Cs=[1.0, 10.0], cv=2).fit(X, Y[:, :2])
+    if any(len(m.members_) > 1 for m in default.models_):
+        with pytest.raises(ValueError, match="average of several"):
+            al.KernelWeightsDisplay.from_estimator(default)
 
 
 def test_scores_of_candidates_that_were_dropped_are_drawn_where_they_were_tried(tmp_path):

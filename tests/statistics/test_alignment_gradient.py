@@ -90,6 +90,67 @@ def test_tensors_that_require_a_gradient(name, how):
     np.testing.assert_array_equal(before, TARGETS[name])
 
 
+@pytest.mark.parametrize("how", HOW, ids=str)
+@pytest.mark.parametrize("name", TARGETS)
+def test_jax_arrays_under_grad_and_jit(name, how):
+    jax = pytest.importorskip("jax")
+    L = TARGETS[name]
+    expected, gradient = al.alignment_gradient(at(0.4), L, **how)
+    slope = (gradient * (-D * at(0.4))).sum()
+
+    def of(gamma):
+        return al.alignment(jax.numpy.exp(-gamma * jax.numpy.asarray(D)), L, **how)
+
+    with (
+        jax.experimental.enable_x64()
+        if hasattr(jax.experimental, "enable_x64")
+        else (jax.enable_x64(True))
+    ):
+        for function in (jax.value_and_grad(of), jax.jit(jax.value_and_grad(of))):
+            value, found = function(0.4)
+            assert float(value) == pytest.approx(expected, abs=1e-13)
+            assert float(found) == pytest.approx(slope, rel=1e-9)
+        gammas = jax.numpy.asarray([0.1, 0.4, 1.0])
+        np.testing.assert_allclose(
+            jax.vmap(of)(gammas), [al.alignment(at(g), L, **how) for g in (0.1, 0.4, 1.0)]
+        )
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_jax_representations_that_both_have_a_gradient(unbiased):
+    jax = pytest.importorskip("jax")
+    A, B = (rng.normal(size=(12, 3)).astype(np.float32) for _ in range(2))
+
+    def of(A, B):
+        return al.cka(A @ A.T, B @ B.T, unbiased=unbiased)
+
+    found = jax.grad(of, (0, 1))(A, B)
+    for k in (0, 1):
+        K, L = ((A, B), (B, A))[k]
+        _, G = al.alignment_gradient(K @ K.T, L @ L.T, unbiased=unbiased)
+        np.testing.assert_allclose(found[k], 2 * G @ K, atol=1e-5)
+        assert found[k].dtype == np.float32
+    assert isinstance(of(A, B), float)
+    assert isinstance(of(jax.numpy.asarray(A), jax.numpy.asarray(B)), float)
+
+
+def test_what_is_refused_under_jax():
+    jax = pytest.importorskip("jax")
+    K = at(0.4).astype(np.float32)
+    with pytest.raises(ValueError, match="target that is traced"):
+        jax.grad(lambda y: al.alignment(K, y))(REAL.astype(np.float32))
+    with pytest.raises(ValueError, match="square"):
+        jax.grad(lambda K: al.alignment(K, REAL))(K[:5])
+    with pytest.raises(ValueError, match="sample_weight does not go with"):
+        jax.grad(lambda K: al.alignment(K, REAL, sample_weight=np.ones(M)))(K)
+    with pytest.raises(Exception, match="NaN"):
+        jax.grad(lambda K: al.alignment(K * np.nan, REAL))(K)
+    with pytest.raises(ValueError, match="kind"):
+        jax.grad(lambda K: al.alignment(K, REAL, kind="centred"))(K)
+    with pytest.raises(ValueError, match="unbiased=True is for"):
+        jax.grad(lambda K: al.alignment(K, REAL, kind="uncentered", unbiased=True))(K)
+
+
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_representations_that_both_require_a_gradient(unbiased):
     torch = pytest.importorskip("torch")
