@@ -1002,7 +1002,7 @@ default 5
     >>> scoring = {"auc": "roc_auc", "loss": "neg_log_loss"}
     >>> both = MKLClassifierCV([Gaussian(1.0)], Cs=[1.0], cv=3, scoring=scoring, refit="auc")
     >>> results = both.fit(X, y).cv_results_
-    >>> both.best_score_ == results["mean_test_auc"][0], results["mean_test_loss"].shape
+    >>> bool(both.best_score_ == results["mean_test_auc"][0]), results["mean_test_loss"].shape
     (True, (1,))
     """
 

@@ -86,18 +86,34 @@ def parts(seed=0, sizes=(60, 400), p=2):
     return found
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.05])
-def test_the_bound_by_hand(eps):
+UNITS = np.array([1.3, 0.7, 1.6])
+
+
+@pytest.mark.parametrize(
+    ("eps", "n", "near", "unit"),
+    [
+        (0.0, 40_000, False, 1.0),
+        (0.05, 40_000, True, 1.0),
+        (0.05, 40_000, True, UNITS),
+        (0.02, 40_000, True, UNITS[::-1]),
+        (0.0, 8, False, UNITS),
+    ],
+)
+def test_the_bound_by_hand(eps, n, near, unit):
     """By inverses in place of roots, quadruple by quadruple."""
-    first, second = parts(sizes=(500, 40_000))
-    v, w, delta = np.array([0.3, 0.8]), np.array([1.0, 1.0, 1.0]), 0.1
+    first, second = (unit * part for part in parts(sizes=(500, n)))
+    v, w, delta = np.array([0.3, 0.8]), unit * np.ones(3), 0.1
+    if near:  # v has a small gradient, so that the bound is below 1
+        M = np.einsum("njk,njl->kl", second, second) / (4 * n)
+        v = price.quadratic_weights(M[:2, :2], M[:2, 2]) * [1.02, 0.99]
     H1, H2 = (np.mean([s.T @ s / 4 for s in part], axis=0) for part in (first, second))
     M1, M2, a2 = H1[:2, :2], H2[:2, :2], H2[:2, 2]
     D = np.diag(np.diag(M1))
     W = M1 + eps * D
     inverse = np.linalg.inv(W)
     v1 = price.quadratic_weights(M1, H1[:2, 2])
-    top = 2 / 3 * min(np.abs(inverse).sum(), 2 / np.linalg.eigvalsh(W)[0])
+    top = w[:2] @ np.abs(inverse) @ w[:2], w[:2] @ w[:2] / np.linalg.eigvalsh(W)[0]
+    top = 2 / 3 * min(top)
     xi2, far2 = [], []
     for s in second:
         H = s.T @ s / 4
@@ -111,34 +127,39 @@ def test_the_bound_by_hand(eps):
         t = largest * level / (3 * n)
         return t + np.sqrt(t * t + 2 * second_moment * level / n)
 
-    largest = np.sqrt(2 / 3 * top) * (v1.sum() + 1.0)
+    largest = np.sqrt(2 / 3 * top) * (w[:2] @ v1 + w[2])
     moment = min(empirical_bernstein_upper(np.array(xi2), largest**2, delta / 6), largest**2)
     x = deviation(moment, largest + min(largest, np.sqrt(moment)))
     whole = np.trace(M1 @ inverse @ M1 @ inverse)
     of_M = empirical_bernstein_upper(np.array(far2), top**2 + whole, delta / 6)
     eta = deviation(of_M, np.sqrt(top**2 + min(np.sqrt(whole) + np.sqrt(of_M), top) ** 2))
 
-    def ends(values, share):
-        values = np.clip(values, 0, 2 / 3)
-        low = 2 / 3 - empirical_bernstein_upper(2 / 3 - values, 2 / 3, share)
-        return low, empirical_bernstein_upper(values, 2 / 3, share)
+    def ends(k, share):
+        most = 2 / 3 * w[k] ** 2
+        values = np.clip((second[:, :, k] ** 2).sum(axis=1) / 4, 0, most)
+        low = most - empirical_bernstein_upper(most - values, most, share)
+        return low, empirical_bernstein_upper(values, most, share)
 
-    diagonal = (second**2).sum(axis=1) / 4
-    share = min(ends(diagonal[:, k], delta / 12)[0] / D[k, k] for k in range(2))
-    low, high = ends(diagonal[:, 2], delta / 12)
+    share = min(ends(k, delta / 12)[0] / D[k, k] for k in range(2))
+    low, high = ends(2, delta / 12)
     r, d = M2 @ v - a2, v - v1
     r = np.sqrt(r @ inverse @ r)  # no weight is 0
     root = np.linalg.cholesky(inverse)
     least = np.linalg.eigvalsh(root.T @ (M2 + eps * D) @ root)[0] - eta
     X = x + eta * np.sqrt(d @ W @ d) + r
-    far = np.sqrt(v @ D @ v) + np.sqrt(high / share)
     found = sample_price.price_from_sums(first, second, v, w, delta, eps)
     assert found.gradient == pytest.approx(x)
     assert found.matrix == pytest.approx(eta)
     assert found.residual == pytest.approx(r)
     assert found.least == pytest.approx(least)
+    if n < 1000:  # the second moment is bounded by the range alone
+        assert found.value == 1.0
+        assert moment == pytest.approx(largest**2)
+        return
+    far = np.sqrt(v @ D @ v) + np.sqrt(high / share)
     expected = (X**2 / least + (eps * far**2 if eps else 0.0)) / low
     assert expected > 0
+    assert (expected < 0.9) == near
     assert found.value == pytest.approx(min(expected, 1.0))
     best = price.quadratic_weights(M2, a2)
     assert sample_price.price_from_sums(first, second, best, w, delta, eps).value < 1.0
@@ -270,6 +291,44 @@ def test_eps_is_that_of_the_least_forecast(twins, n):
     eps = sample_price.choose_eps(first, n, widths, 0.1)
     best = min(forecasts)
     assert forecasts[sample_price.EPS.index(eps)] <= best * (1 + 1e-2)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.9, 0.99])
+def test_both_parts_keep_two_quadruples_whatever_share_is_given(share):
+    X = np.random.default_rng(4).normal(size=(40, 3))
+
+    def two(i, j):
+        return np.exp(-((X[i] - X[j]) ** 2)).T
+
+    assert sample_price.price_of_sample(two, 40, [1.0, 1.0], 0.1, share=share).value == 1.0
+
+
+def test_the_largest_by_entries_and_by_the_norm():
+    """The largest eigenvalue is less where entries of either sign are many."""
+    hadamard = np.array([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
+    values, vectors = np.linalg.eigh(np.eye(4) + 0.9 * hadamard)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    widths = np.array([1.0, 1.1, 0.9, 1.2])
+    assert sample_price._largest(root, widths) == pytest.approx(2 / 3 * 1.9 * widths @ widths)
+    root = np.diag([1.0, 2.0, 3.0, 0.5])
+    expected = 2 / 3 * np.square(widths * np.diag(root)).sum()
+    assert sample_price._largest(root, widths) == pytest.approx(expected)
+
+
+def test_widths_that_the_values_show_to_be_too_small():
+    """K_12 = K_34 = 1 and 0 else is the most for kernels in [0, 1]; the error names the kernel."""
+    one = np.array([[4.0, -2.0, -2.0]]).T[None] / 3
+    assert np.square(one).sum() == pytest.approx(8 / 3)
+    sums = np.concatenate([one * [1.0, 0.5, 0.5], one[:, ::-1] * [0.5, 1.0, 0.5]] * 2)
+    given = sums, sums, np.ones(2)
+    sample_price.price_from_sums(*given, np.ones(3), 0.1, 0.1)
+    for k in range(3):
+        short = np.where(np.arange(3) == k, 0.99, 1.0) * [1.0, 1.0, 0.5]
+        with pytest.raises(HypothesisNotMet, match=rf"values of kernel {k} differ"):
+            sample_price.price_from_sums(*given, short, 0.1, 0.1)
+    small = sums * [0.09, 1.0, 0.1]
+    with pytest.raises(HypothesisNotMet, match="values of kernel 1 differ"):
+        sample_price.price_from_sums(small, small, np.ones(2), [0.1, 0.95, 1.0], 0.1, 0.1)
 
 
 def test_what_is_refused():
