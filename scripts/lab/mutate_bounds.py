@@ -179,7 +179,7 @@ REASONS = {
     "sample_price: if np.any(largest > 8 / 3": "a tie, and what rounding adds",
     "sample_price: if least > 0 and length2": "a tie divides by 0; without eps no share is used",
     "sample_price: far = np.sqrt(weights": "multiplied by eps, which is 0 there",
-    "sample_price: return _deviation(n, level, second, min(2": "the second moment is at most largest^2",
+    "sample_price: return _deviation(n, level, second, min": "second is at most largest^2",
     "neighbourhood: _RANK = 1e-10": "what rounding leaves of an eigenvalue, to some powers of ten",
     "neighbourhood: scale = np.where(size": "units, which cancel; 0 where a kernel is 0",
     "neighbourhood: kept = values": "what rounding leaves of an eigenvalue",
