@@ -290,7 +290,7 @@ def test_bad_matrix_is_refused_by_name(function, K, error, message):
         ([[1.0, 2, 3], [2, 1, 1], [0, 1, 1]], ValueError, "L is not symmetric"),
         ([0.0, np.nan, 1.0], ValueError, "L contains NaN"),
         ([1, "a", "b"], TypeError, "L holds labels of mixed type"),
-        ([None, 1, 2], TypeError, "L must hold numbers or strings"),
+        ([None, 1, 2], ValueError, "L contains NaN, None or another missing value in 1 rows"),
         ([1j, 2, 3], TypeError, "L must hold numbers or strings"),
         (3, ValueError, "L must be a 1-d array"),
     ],
