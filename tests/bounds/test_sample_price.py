@@ -164,6 +164,16 @@ def test_the_bound_by_hand(eps, n, near, unit, order):
     assert sample_price.price_from_sums(first, second, best, w, delta, eps).value < 1.0
 
 
+def test_targets_that_may_be_constant_have_no_bound():
+    """Where the lower bound of V is not positive nothing is said, and no negative price."""
+    first, second = parts(sizes=(500, 20_000))
+    M = np.einsum("njk,njl->kl", second, second) / (4 * len(second))
+    v = price.quadratic_weights(M[:2, :2], M[:2, 2])
+    found = sample_price.price_from_sums(first, second, v, [1.0, 1.0, 100.0], 0.1, 0.05)
+    assert found.least > 0
+    assert found.value == 1.0
+
+
 def test_weights_of_zero_need_no_vanishing_gradient():
     """r has no positive entries where a weight is 0, and negative ones stay."""
     first, second = parts()
