@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,10 @@ _TITLES = {
     "leave-out": "loss in {scoring} without the term of the group, nothing else changed",
     "refit": "loss in {scoring} without the group, fitted again",
     "permutation": "mean loss in {scoring} with the group's term permuted among samples",
+    "interaction": "loss in {scoring} of either column permuted, summed, less that of both at once",
 }
 _FEW_TARGETS = 6  # that a table has a column for
+_PAIRED = 6  # columns of the largest losses, all pairs of which are measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +59,9 @@ class Contributions(Versioned):
         What R^2 loses as predictions have another mean than the targets: with it ``values`` of
         "product" add up to ``total``. 0 for other methods.
     spread : ndarray of shape (n_groups, q)
-        "permutation": standard deviation over the repeats. 0 for other methods.
+        "permutation", "interaction": standard deviation over the repeats. 0 for other methods.
     method, scoring : str
+        "interaction" with ``groups="pairs"``.
     n_samples : int
         Those of positive weight.
 
@@ -132,7 +136,7 @@ class Contributions(Versioned):
         else:
             found = {f"target {j}" if q > 1 else "value": V[:, j] for j in range(q)}
         columns = [[head, *(f"{v:.4f}" for v in values)] for head, values in found.items()]
-        if self.method == "permutation" and q == 1:
+        if self.method in ("permutation", "interaction") and q == 1:
             texts = [f"{v:.4f}" for v in self.spread[rows, 0]]
             columns.append(["sd of repeats", *texts, ""])
         return columns
@@ -147,13 +151,13 @@ def contributions(
     """`MKLClassifier.contributions` and that of the other models."""
     X = model._check_test(X)
     regression = model._estimator_type == "regressor"
-    of_features = isinstance(groups, str) and groups == "features"
+    of_features = isinstance(groups, str) and groups in ("features", "pairs")
     if method is None:
         method = "product" if regression else "leave-out"
         method = "permutation" if of_features else method
     _check_method(method, regression, fit)
     if of_features:
-        _check_features(X, method)
+        _check_features(X, method, groups)
         names, members = feature_groups(model, X.shape[1])
     else:
         names, members = kernel_groups(model, groups)
@@ -173,9 +177,16 @@ def contributions(
     if of_features:
         permuted = _PermutedFeatures(model, X, used, (n_repeats, rng))
 
+        def losses(index):
+            return np.array([total - score(found) for found in permuted(index)])
+
+        if groups == "pairs":
+            names, values, spread = _interactions(names, members, losses)
+            how = "interaction", scoring, len(F)
+            return Contributions(names, values, total, offset, spread, *how)
+
         def measured(index):
-            losses = np.array([total - score(found) for found in permuted(index)])
-            return losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+            return _over_repeats(losses(index))
 
     elif method == "refit":
         refit = _Refit(model, fit)
@@ -197,13 +208,39 @@ def contributions(
     return Contributions(names, values, total, offset, spread, method, scoring, len(F))
 
 
-def _check_features(X, method):
+def _over_repeats(losses):
+    """Means and standard deviations of losses (n_repeats, q)."""
+    return losses.mean(axis=0), losses.std(axis=0, ddof=len(losses) > 1)
+
+
+def _interactions(names, members, losses):
+    """Names of pairs of the columns of the largest losses, and their interactions (n_pairs, q).
+
+    The interaction is the loss of one column permuted, plus that of the other, less the loss of
+    both permuted alike. It is 0 where the decisions are a sum of functions of either column and the
+    columns are independent and the score is linear in the squared error. Else it also measures how
+    far columns can stand for one another (negative), or a bounded score (positive).
+    """
+    one = [losses(index) for index in members]
+    size = np.array([found.mean() for found in one])
+    some = sorted(np.argsort(-size, kind="stable")[:_PAIRED].tolist())
+    if len(some) < 2:
+        raise ValueError("groups='pairs' needs two columns; X has 1. Accepted: 'features'.")
+    found, pairs = [], list(combinations(some, 2))
+    for a, b in pairs:
+        both = losses(np.concatenate([members[a], members[b]]))
+        found.append(_over_repeats(one[a] + one[b] - both))
+    values, spread = (np.array(column) for column in zip(*found))
+    return tuple(f"{names[a]} and {names[b]}" for a, b in pairs), values, spread
+
+
+def _check_features(X, method, groups):
     if method != "permutation":
         raise ValueError(
-            f"groups='features' goes with method='permutation', got {method!r}; accepted: that one."
+            f"groups={groups!r} goes with method='permutation', got {method!r}; accepted: that one."
         )
     if not isinstance(X, np.ndarray) or X.ndim != 2:
-        raise TypeError("groups='features' is for dense samples with columns.")
+        raise TypeError(f"groups={groups!r} is for dense samples with columns.")
 
 
 class _PermutedFeatures:
@@ -238,8 +275,7 @@ def _measure(method, sample, score, repeats):
     orders = [rng.permutation(len(F)) for _ in range(n_repeats)]
 
     def permuted(T):
-        losses = np.array([total - score(F + (T[order] - T)) for order in orders])
-        return losses.mean(axis=0), losses.std(axis=0, ddof=n_repeats > 1)
+        return _over_repeats(np.array([total - score(F + (T[order] - T)) for order in orders]))
 
     return permuted, np.zeros_like(total)
 

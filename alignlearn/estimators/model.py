@@ -46,12 +46,15 @@ class KernelModel(KernelLearner):
             others unchanged; the default of classifiers. "refit": loss where kernels of the group
             are left out and the model is fitted again with the same alpha or C; see Notes.
             "permutation": loss where the group's term is that of another sample, at random.
-        groups : dict, "columns", "features" or None
+        groups : dict, "columns", "features", "pairs" or None
             ``{"name": [numbers or names of kernels]}``; those in no group are one more, "other
             kernels". "columns": kernels of the same name (of a table, or of a dict ``kernels``), or
             on the same columns, are a group. None: each is one. "features": each column of X, a
             matrix or data frame, with ``method="permutation"``: the loss in score where the values
-            of the column are those of other samples, at random (Breiman 2001).
+            of the column are those of other samples, at random (Breiman 2001). "pairs": for all
+            pairs of the six columns with the largest such losses the loss of one, plus that of the
+            other, less the loss where both are permuted alike: positive where the columns act
+            together, negative where one can stand for the other.
         scoring : str or callable, optional
             Of classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss", for which
             ``probability`` is needed, or ``scoring(y_true, y_predicted)``; of regressors "r2".

@@ -17,6 +17,7 @@ from alignlearn.validation.frames import FrameColumns, coded, is_frame, read_fra
 
 CLIP = 4.0  # standard deviations beyond which numbers are clipped
 MIN_COUNT = 5  # rows of a level that has an indicator of its own
+_MOST_LEVELS = 1000  # with indicators of their own, so that features fit the memory
 _SKEWED = 1.0  # absolute skewness from which on numbers are mapped
 _INDICATED = 0.1  # share of missing numbers from which on they have an indicator
 _NORMAL = 1.349  # interquartile range of the standard normal distribution
@@ -228,6 +229,8 @@ def category_map(values, weight=None, min_count=MIN_COUNT) -> CategoryMap:
     count = np.bincount(place, minlength=n + 1)
     total = np.bincount(place, weight, n + 1).astype(np.float64)
     own = count >= min_count
+    if np.count_nonzero(own[:-1]) > _MOST_LEVELS:  # the most frequent ones
+        own[np.argsort(-count[:-1], kind="stable")[_MOST_LEVELS:]] = False
     levels = np.flatnonzero(own[:-1])
     share, others = list(total[levels]), []
     if own[-1]:
@@ -241,6 +244,58 @@ def category_map(values, weight=None, min_count=MIN_COUNT) -> CategoryMap:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class OrderedMap(Described, Versioned):
+    """What was learned of one column of ordered categories, whose positions are numbers.
+
+    Attributes
+    ----------
+    levels : tuple of str
+        All that the column declared, in their order.
+    numbers : NumberMaps
+        Of the positions, one column. A level that was not declared is missing.
+    """
+
+    levels: tuple
+    numbers: NumberMaps
+
+    def check_loaded(self):
+        """ValueError where there are no levels, or not one column of positions."""
+        texts = all(type(level) is str for level in self.levels)
+        if not texts or not isinstance(self.numbers, NumberMaps) or len(self.numbers.kept) != 1:
+            raise ValueError("ordered levels of a preparation are strings, with one map of numbers")
+
+    @property
+    def width(self):
+        """Number of features: the position, and whether it is missing."""
+        return int(self.numbers.kept[0]) + int(self.numbers.indicated[0])
+
+    def names(self, label):
+        """Names of the features."""
+        found = [str(label)] * bool(self.numbers.kept[0])
+        return found + [f"{label}={MISSING}"] * bool(self.numbers.indicated[0])
+
+    def apply(self, values):
+        """Standardized positions of `CategoryValues` and an indicator, (n, width)."""
+        both = np.hstack(self.numbers.apply(positions(values, self.levels)))
+        return both[:, [self.numbers.kept[0], self.numbers.indicated[0]]]
+
+
+def positions(values, levels):
+    """Positions of `CategoryValues` among ordered levels, (n, 1); NaN where missing or unknown."""
+    known = {level: float(k) for k, level in enumerate(levels)}
+    at = np.array([known.get(level, np.nan) for level in values.levels] + [np.nan])
+    return at[values.codes][:, None]
+
+
+def _map_of(values, weight, min_count, clip):
+    """The `OrderedMap` of ordered categories of more than two levels, else the `CategoryMap`."""
+    if not values.order or len(np.unique(values.codes[values.codes >= 0])) < 3:
+        return category_map(values, weight, min_count)
+    X = positions(values, values.order)
+    return OrderedMap(values.order, number_maps(X, np.array([False]), weight, clip))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Preparation(Described, Versioned):
     """What was learned of the columns of a frame, and the features that it makes of others.
 
@@ -250,7 +305,7 @@ class Preparation(Described, Versioned):
         Labels of the columns of the frame.
     numbers : NumberMaps
         Of the columns that are not in ``categories``, in their order.
-    categories : dict {int: CategoryMap}
+    categories : dict {int: CategoryMap or OrderedMap}
         By the position of the column.
     dates : tuple of int
         Positions of the columns of dates.
@@ -389,7 +444,7 @@ def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparatio
     dates = np.isin(frame.at, frame.dates)
     numbers = number_maps(frame.numbers, dates, weight, clip)
     categories = {
-        c: category_map(values, weight, min_count) for c, values in frame.categories.items()
+        c: _map_of(values, weight, min_count, clip) for c, values in frame.categories.items()
     }
     return Preparation(tuple(frame.columns), numbers, categories, frame.dates)
 
@@ -497,6 +552,6 @@ def identifiers(frame) -> list:
     found = []
     for c, values in frame.categories.items():
         codes = values.codes[values.codes >= 0]
-        if len(codes) >= 20 and len(np.unique(codes)) == len(codes):
+        if not values.order and len(codes) >= 20 and len(np.unique(codes)) == len(codes):
             found.append(frame.columns[c])
     return found

@@ -68,7 +68,11 @@ class TablePreparer(FrameOutput):
     ``sqrt(sum p (1 - p))``, where p are the shares of the levels, so that their variances sum to 1.
     Two levels are one feature, which has the same distances. A missing value is a level of its own.
     A level that was not seen in ``fit`` counts as a rare one, or lies at the mean if there is none.
-    Categories and strings with the same text are equal, as are numbers of the same value.
+    Categories and strings with the same text are equal, as are numbers of the same value. Of more
+    than 1000 levels the most frequent ones have indicators, and the others are pooled.
+
+    Ordered categories of pandas and Arrow with more than two levels are numbers: positions among
+    the levels that the column declares in ``fit``. A level that it did not declare is missing.
 
     Dates are the days since the first one in ``fit``; durations are days. Constant columns have no
     feature. Columns are found by their names in ``transform``, in any order; columns that ``fit``

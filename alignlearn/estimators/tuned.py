@@ -1153,7 +1153,7 @@ default 5
         rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
         most = max(len(train) for train, _ in folds)
         path, fine = self._path(source, rough, most), self.Cs is None
-        by_squares = self._least_squares_path(source, values) if labels.ndim == 1 else None
+        by_squares = self._least_squares_path(source, values)
         problem = Search("C", values, path, score, True, fine, levels, folds, by_squares)
         with one_blas_thread():
             found = self._fit_by_strategy(X, labels, source, problem)

@@ -28,6 +28,7 @@ from alignlearn.validation import is_sparse, varying
 from alignlearn.weights import Problem, stage_one
 
 from .candidates import fold_weights
+from .column_screening import column_alignments
 from .feature_scales import (
     RIDGES,
     WIDTHS,
@@ -57,7 +58,8 @@ _SCALED = 2000  # samples that scales are learned on
 _ITERATED = 1000  # samples from which on scales are iterated until they settle
 _ITERATIONS, _SETTLED = 6, 0.05  # at most, and the change that ends them
 _MOST_FULL = 100  # features of which a matrix is learned
-_MOST_COLUMNS = 300  # columns that have a kernel each
+_MOST_COLUMNS = 10_000  # columns up to which some have a kernel each
+_SCREENED = 100  # columns with the best aligned kernels, which have one
 _HEAVY = 12  # columns that keep a kernel beside pairs
 _PAIRED = 6  # columns that are paired
 # Least squares that are penalized so much have systems that few iterations solve.
@@ -275,7 +277,7 @@ class WayKernels:
         of, members = self._of_columns(), {}
         for feature in np.flatnonzero(root).tolist():
             members.setdefault(int(of[feature]), []).append(feature)
-        columns = list(members)
+        columns = self._screened(members, root, train)
         each = [self._on(members, (c,)) for c in columns]
         if which == "each":
             return each
@@ -284,6 +286,17 @@ class WayKernels:
         heavy = [columns[k] for k in order[:_PAIRED]]
         pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
         return [each[k] for k in sorted(order[:_HEAVY])] + pairs
+
+    def _screened(self, members, root, train):
+        """The columns whose kernels are best aligned with the target, in the order of X."""
+        columns = list(members)
+        if len(columns) <= _SCREENED:
+            return columns
+        rows = self.everything if train is None else train
+        X, Y, weight = rows_of(rows, self.source.X, self.Y, self.source.weight)
+        given = transformed(X, root), Y, list(members.values()), _GAMMA
+        best = np.argsort(-column_alignments(*given, weight), kind="stable")[:_SCREENED]
+        return [columns[k] for k in np.sort(best)]
 
     def _on(self, members, columns):
         """The Gaussian on all features of some columns."""
@@ -658,7 +671,8 @@ class FoldWays:
         y = self.ys[-1]
         if len(y) <= LEVELS[1] or self.least_squares is None:
             return np.inf
-        return 1.0 - _OVERLAP * (1.0 - np.unique(y, return_counts=True)[1].max() / len(y))
+        largest = np.unique(y, return_counts=True, axis=0)[1].max()  # many labels: of a set
+        return 1.0 - _OVERLAP * (1.0 - largest / len(y))
 
     def _weights(self, way, kernels, source, value, train=None, fold=None):
         learner = self.learners[way.rule]

@@ -348,7 +348,7 @@ class ContributionsDisplay:
         at, width = np.arange(shown.size), 0.8 / q
         for j in range(q):
             error = {}
-            if found.method == "permutation":
+            if found.method in ("permutation", "interaction"):
                 style = {"elinewidth": 1.2, "capsize": 2.0, "ecolor": "#222222"}
                 error = {"xerr": found.spread[shown, j], "error_kw": style}
             where = at + (j - 0.5 * (q - 1)) * width

@@ -22,7 +22,7 @@ _CLASSES = {
     "estimators.guarantees": "SampleRanges",
     "estimators.one_class": "OneClassMKL",
     "estimators.per_target": "TargetPredictor",
-    "estimators.prepared_columns": "CategoryMap NumberMaps Preparation",
+    "estimators.prepared_columns": "CategoryMap NumberMaps OrderedMap Preparation",
     "estimators.random_features": "AlignedRandomFeatures AlignedRandomFeaturesClassifier",
     "estimators.regressor": "MKLRegressor",
     "estimators.seen_rows": "SeenRows",

@@ -34,10 +34,13 @@ class CategoryValues(NamedTuple):
     codes : ndarray of int32 of shape (n,)
         Positions in ``levels``; -1 where the value is missing.
     levels : tuple of str
+    order : tuple of str
+        All levels that the column declares, in its order; empty where it has none.
     """
 
     codes: np.ndarray
     levels: tuple
+    order: tuple = ()
 
 
 class FrameColumns(Sequence):
@@ -220,7 +223,8 @@ def _read(series):
     declared = getattr(series, "cat", None) if hasattr(dtype, "categories") else None
     if hasattr(declared, "codes") and hasattr(declared, "categories"):  # pandas
         levels = [level_of(level) for level in declared.categories]
-        return "category", _sorted(np.asarray(declared.codes, dtype=np.int32), levels)
+        values = _sorted(np.asarray(declared.codes, dtype=np.int32), levels)
+        return "category", _in_order(values, levels if declared.ordered else ())
     kind = getattr(dtype, "kind", None)  # of pandas' own types, too
     if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
         return "number", _numbers(series, dtype)
@@ -228,7 +232,11 @@ def _read(series):
         return "date", days(series.to_numpy(dtype="datetime64[ns]"))
     array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
     if array is None or array.dtype.kind in "ObUST":
-        return _read_objects(_as_list(series))
+        kind, values = _read_objects(_as_list(series))
+        if kind == "category" and getattr(getattr(series, "type", None), "ordered", False):
+            levels = series.unify_dictionaries().chunk(0).dictionary.to_pylist()  # of Arrow
+            values = _in_order(values, map(level_of, levels))
+        return kind, values
     if array.dtype.kind in "iuf":
         return "number", array.astype(np.float64)
     if array.dtype.kind == "M":
@@ -236,6 +244,11 @@ def _read(series):
     if array.dtype.kind == "m":
         return "number", _spans(array)
     raise _NotAColumn(f"values of the type {array.dtype}")
+
+
+def _in_order(values, levels):
+    """`CategoryValues` with the order of some levels."""
+    return values._replace(order=tuple(dict.fromkeys(levels)))
 
 
 def _numbers(series, dtype):

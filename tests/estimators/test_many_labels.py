@@ -427,3 +427,25 @@ def test_frames_and_many_samples():
     labels = np.c_[many[:, 0] > 0, many[:, 1] > 1.0, many[:, 0] + many[:, 2] > 2.5].astype(int)
     model = al.MKLClassifierCV(Cs=[1.0, 10.0]).fit(many[:2100], labels[:2100])
     assert model.score(many[2100:], labels[2100:]) > 0.85
+
+
+def test_many_labels_are_ranked_by_least_squares_too():
+    # Two labels with little to learn: support vector machines alone rank samples badly.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    Y = (X[:, :2] + 4.0 * rng.normal(size=(900, 2)) > 3.0).astype(int)
+    model = al.MKLClassifierCV(random_state=0).fit(X[:300], Y[:300])
+    names = [m.name for m in model.members_]
+    squares = [name for name in names if name.endswith("-krr")]
+    assert {f"{name}-krr" for name in names if f"{name}-krr" in squares} == set(squares)
+    assert squares
+    assert all(m.model.machine == "krr" for m in model.members_ if m.name in squares)
+    decisions = model.decision_function(X[300:])
+    expected = sum(
+        m.factor * m.model.decision_function(X[300:] if m.factors is None else m.of(X[300:]))
+        for m in model.members_
+    )
+    np.testing.assert_allclose(decisions, expected, atol=1e-10)
+    assert np.array_equal(model.predict(X[300:]), decisions > 0.0)
+    calibrated = al.MKLClassifierCV(random_state=0, probability="sigmoid").fit(X[:300], Y[:300])
+    assert np.abs(calibrated.predict_proba(X[300:]).mean(axis=0) - Y.mean(axis=0)).max() < 0.1

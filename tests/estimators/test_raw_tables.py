@@ -11,6 +11,8 @@ from sklearn.model_selection import cross_val_score
 
 import alignlearn as al
 from alignlearn.comparison import explain
+from alignlearn.estimators import column_screening
+from alignlearn.estimators.column_screening import column_alignments
 from alignlearn.estimators.ways import WayKernels
 from alignlearn.kernels import kernel_list
 from alignlearn.sources import open_source
@@ -239,6 +241,36 @@ def test_contributions_of_the_columns_of_a_matrix():
     assert found.values[0, 0] > 10.0 * np.abs(found.values[1:]).max()
 
 
+def test_interactions_are_those_of_the_function():
+    # Of a sum of functions of single columns the loss in R^2 of two is the sum of both losses.
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(500, 4)), columns=list("abcd"))
+    y = frame["a"] * frame["b"] + frame["c"] + 0.05 * rng.normal(size=500)
+    model = al.MKLRegressorCV(random_state=0).fit(frame[:250], y[:250])
+    given = frame[250:], y[250:]
+    found = model.contributions(*given, groups="pairs", n_repeats=20)
+    values = dict(zip(found.names, found.values[:, 0]))
+    assert len(values) == 6
+    assert found.method == "interaction"
+    assert max(values, key=values.get) == "a and b"
+    assert values["a and b"] > 4.0 * max(abs(v) for k, v in values.items() if k != "a and b")
+    # By hand: the same orders of the samples for all columns.
+    alone = model.contributions(*given, groups="features", n_repeats=20)
+    losses = dict(zip(alone.names, alone.values[:, 0]))
+    order, both = np.random.default_rng(0), []
+    for _ in range(20):
+        permuted = given[0].copy()
+        permuted[["a", "b"]] = permuted[["a", "b"]].to_numpy()[order.permutation(250)]
+        both.append(found.total[0] - model.score(permuted, given[1]))
+    assert np.isclose(values["a and b"], losses["a"] + losses["b"] - np.mean(both))
+    assert "both at once" in str(found)
+    display = al.ContributionsDisplay.from_estimator(model, *given, groups="pairs", n_repeats=2)
+    assert display.ax_.get_xlabel() == "loss in $R^2$, interaction"
+    one = al.MKLRegressor().fit(frame[["c"]], y)
+    with pytest.raises(ValueError, match="two columns; X has 1"):
+        one.contributions(frame[["c"]], y, groups="pairs")
+
+
 def test_a_display_of_the_columns_of_a_frame():
     pytest.importorskip("matplotlib")
     model = al.MKLRegressor().fit(FRAME, REAL)
@@ -314,6 +346,37 @@ def test_kernels_of_columns_by_hand():
     row = table["param_method"].tolist().index("columns")
     error = np.sqrt(np.mean((alone.predict(Z[test]) - REAL[test]) ** 2))
     assert table["split0_test_score"][row] == pytest.approx(-error, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_columns_are_screened_by_the_alignment_of_their_kernels(weighted, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 12)) * np.linspace(0.5, 1.2, 12)
+    Y = np.column_stack([X[:, 3] ** 2 + X[:, 4], np.sin(X[:, 5])])
+    weight = rng.integers(1, 4, 150).astype(float) if weighted else None
+    members = [[c] for c in range(10)] + [[10, 11]]
+    few = column_alignments(X, Y, members, 0.5, weight)
+    monkeypatch.setattr(column_screening, "_TERMS", 60)
+    found = column_alignments(X, Y, members, 0.5, weight)
+    copies = np.repeat(np.arange(150), 1 if weight is None else weight.astype(int))
+    X, Y = X[copies], Y[copies] - Y[copies].mean(axis=0)
+
+    def exact(K):
+        K = al.center_kernel(K)
+        return np.sum((K @ Y) * Y) / np.linalg.norm(K) / len(Y)
+
+    expected = [exact(al.Gaussian(0.5)(X[:, [c]])) for c in range(10)]
+    np.testing.assert_allclose(found[:10], expected, rtol=1e-6)
+    np.testing.assert_allclose(few, found, rtol=0.2)
+    assert np.isclose(found[10], exact(X[:, 10:] @ X[:, 10:].T))
+    assert column_alignments(np.ones((5, 2)), Y[:5], [[0], [1]], 0.5).max() < 1e-9
+
+
+def test_many_columns_of_noise():
+    frame, y = _friedman(500, 600)
+    model = al.MKLRegressorCV(random_state=0).fit(frame[:250], y[:250])
+    assert model.score(frame[250:], y[250:]) > 0.85
+    assert len(model.members_[0].model.weights_) <= 12 + 15
 
 
 def test_a_linear_target_is_found_by_the_linear_kernel():

@@ -242,7 +242,7 @@ def test_an_identifier_is_left_out_with_a_warning():
 
 def test_many_levels_many_columns_and_extreme_numbers():
     many = pd.DataFrame({"x": np.repeat([f"k{i}" for i in range(10_000)], 6)})
-    assert al.TablePreparer().fit(many).preparation_.widths.tolist() == [10_000]
+    assert al.TablePreparer().fit(many).preparation_.widths.tolist() == [1001]
     wide = pd.DataFrame(RNG.normal(size=(20, 5000)))
     assert al.TablePreparer().fit_transform(wide).shape == (20, 5000)
     large = pd.DataFrame({"x": [1e300, -1e300, 5.0, 1e-300] * 5, "y": [1e-300, 0.0, 2e-300, 0] * 5})
@@ -250,6 +250,49 @@ def test_many_levels_many_columns_and_extreme_numbers():
     assert np.isfinite(prepared.transform(large)).all()
     far = prepared.transform(pd.DataFrame({"x": [1e308, -1e308], "y": [1e308, -1e308]}))
     assert np.abs(far).max() <= 4.0
+
+
+def test_the_most_frequent_of_many_levels_are_kept():
+    counts = np.where(np.arange(1500) % 3 == 0, 6, 7)
+    many = pd.DataFrame({"x": np.repeat([f"k{i}" for i in range(1500)], counts)})
+    names = al.TablePreparer().fit(many).get_feature_names_out().tolist()
+    assert names[-1] == "x=<other>"
+    assert set(names[:-1]) == {f"x=k{i}" for i in range(1500) if i % 3}
+
+
+def _ordered(values, levels=("low", "middle", "high", "top")):
+    return pd.DataFrame({"x": pd.Categorical(values, categories=list(levels), ordered=True)})
+
+
+def test_ordered_categories_are_their_positions():
+    values = np.array(["low", "middle", "high", None])[RNG.integers(0, 4, 200)]
+    frame = _ordered(values)
+    place = {"low": 0.0, "middle": 1.0, "high": 2.0, None: np.nan}
+    numbers = pd.DataFrame({"x": [place[v] for v in values]})
+    prepared, same = al.TablePreparer().fit(frame), al.TablePreparer().fit(numbers)
+    assert prepared.get_feature_names_out().tolist() == ["x", "x=<missing>"]
+    assert np.array_equal(prepared.transform(frame), same.transform(numbers))
+    # Of new samples text counts, not codes; levels that were not declared are missing.
+    new = np.array(["high", "low", "huge", "top"], dtype=object)
+    expected = same.transform(pd.DataFrame({"x": [2.0, 0.0, np.nan, 3.0]}))
+    for other in (_ordered(new, ["top", "huge", "high", "low"]), pd.DataFrame({"x": new})):
+        assert np.array_equal(prepared.transform(other), expected)
+    file = io.BytesIO()
+    al.save(prepared, file)
+    assert np.array_equal(al.load(file).transform(frame), prepared.transform(frame))
+    # Two levels, and categories without an order, are indicators.
+    two = al.TablePreparer().fit(_ordered(["low", "high"] * 20))
+    assert two.get_feature_names_out().tolist() == ["x=low"]
+    plain = pd.DataFrame({"x": pd.Categorical(values)})
+    assert al.TablePreparer().fit(plain).transform(plain).shape == (200, 4)
+
+
+def test_ordered_categories_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    frame = _ordered(np.array(["low", "middle", "high", None])[RNG.integers(0, 4, 200)])
+    table = pa.concat_tables([pa.Table.from_pandas(frame[:70]), pa.Table.from_pandas(frame[70:])])
+    prepared = al.TablePreparer().fit(frame)
+    assert np.array_equal(al.TablePreparer().fit_transform(table), prepared.transform(frame))
 
 
 def test_set_output_pickles_model_files_and_pipelines():
