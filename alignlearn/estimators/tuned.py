@@ -499,6 +499,8 @@ class Tuned(KernelModel):
         t, units = found.folds[0], self._units(found)
         ways = [plan.ways[w] for w, _ in found.chosen]
         own = [k for k, way in enumerate(ways) if not way.least_squares]
+        if least > 0.0 and len(own) < len(ways):  # some have both machines
+            own = self._better_machines(found, ways, score)
         sized = [found.kept[k][0] / units[k] for k in own]
 
         def scores(predicted):
@@ -512,6 +514,20 @@ class Tuned(KernelModel):
         error = gains.std(ddof=1) / np.sqrt(len(blocks))
         chosen = [own[0], own[best + 1]] if gains.mean() > least * error else own[:1]
         return found.of(_both_machines(chosen, ways))
+
+    def _better_machines(self, found, ways, score):
+        """Of each kernel the machine of the higher score on the fold; the best kernels first.
+
+        Support vector machines are accompanied by least squares then only where they are better.
+        """
+        scores = [score(found.folds[0], kept[0])[0] for kept in found.kept]
+        partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+        better = [
+            max(k, partners.get(way.name, k), key=scores.__getitem__)
+            for k, way in enumerate(ways)
+            if not way.least_squares
+        ]
+        return sorted(better, key=lambda k: -scores[k])
 
     def _blocks(self, tested):
         """Parts of the test samples, for the noise of a score.

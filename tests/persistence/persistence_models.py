@@ -137,7 +137,10 @@ def two_stage():
     features = al.AlignedRandomFeaturesClassifier(n_features=8, offsets=True).fit(X, LABELS)
     yield "AlignedRandomFeaturesClassifier", features, NEW_DATA
     yield "FeatureScales", al.FeatureScales().fit(X, LABELS), NEW_DATA
-    labelled = pd.DataFrame(X).assign(label=LABELS)
+    order = pd.Categorical.from_codes(
+        np.arange(len(X)) % 3, ["low", "middle", "high"], ordered=True
+    )
+    labelled = pd.DataFrame(X).assign(label=LABELS, order=order)
     yield "TablePreparer", al.TablePreparer().fit(labelled), on(labelled[:5])
     turned = al.FeatureScales(al.Matern(2.5), alpha=0.1, full=True).fit(X, SIGNAL)
     yield "FeatureScales full", turned, NEW_DATA
