@@ -19,6 +19,10 @@ class Engine(ABC):
     in_place: bool
     operations: frozenset[str]
 
+    def large_boxes(self, n_pairs):
+        """Whether so many pairs are better cut into few large boxes than into many for threads."""
+        return False
+
     @abstractmethod
     def run_boxes(self, operation, data, boxes, take, watch=None):
         """Run an operation on every box, and pass the results on in the order of the boxes.

@@ -278,11 +278,11 @@ class BoundPairs:
         samples = X, Z, self._VX, self._VZ, self._FX, self._FZ
         return CrossData(self.program, self.ops, *samples, self.weights)
 
-    def row_boxes(self):
-        """Boxes of rows for them."""
+    def row_boxes(self, few=False):
+        """Boxes of rows for them, see `alignlearn.engine.boxes.row_boxes`."""
         n, m = len(self.X), len(self.Z)
         most = most_rows(self.program, m) if self.program.external else None
-        return row_boxes(n, m, PRODUCT_ROWS, most)
+        return row_boxes(n, m, PRODUCT_ROWS, most, few)
 
     @property
     def shape(self):

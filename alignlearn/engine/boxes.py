@@ -2,6 +2,7 @@
 
 A plan follows from sizes alone, never from how many threads or workers there are, and what boxes
 give is merged in their order: so results are the same to the last bit wherever the boxes are run.
+Only a CUDA device, whose results differ in rounding anyway, gets fewer and larger boxes.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ _SMALLEST, _SMALL, _LARGE, _LARGEST = 256, 1024, 8192, 32768
 _ROW_PAIRS, _ROW_BOXES, _MOST_ROWS = 2**19, 64, 32768
 
 
-def pair_side(m, most=_LARGEST):
-    """Rows and columns of a box of the pairs of m samples, at most ``most``."""
+def pair_side(m, most=_LARGEST, few=False):
+    """Rows and columns of a box of the pairs of m samples, at most ``most``; large ones for few."""
     side = min(max(_SMALLEST, min(m // 8, _SMALL), m // 16), max(_LARGE, m // 128))
+    side = m if few else side
     return max(1, min(-(-side // 128) * 128, _LARGEST, most))
 
 
@@ -59,12 +61,12 @@ def rows(first, last, height):
     return [(i, min(i + step, last)) for i in range(first, last, step)]
 
 
-def row_boxes(n, width, unit=4, most=None):
+def row_boxes(n, width, unit=4, most=None, few=False):
     """Boxes of the rows of an n x width matrix of pairs, whole multiples of ``unit`` rows.
 
-    With ``most``: at most so many rows in each.
+    With ``most``: at most so many rows in each. With ``few``: as few boxes as the most rows allow.
     """
-    share = min(-(-n // _ROW_BOXES), _MOST_ROWS)
+    share = min(-(-n // (max(1, -(-n // _MOST_ROWS)) if few else _ROW_BOXES)), _MOST_ROWS)
     height = max(512, -(-_ROW_PAIRS // max(width, 1)), share)
     height = -(-min(height, n if most is None else most) // unit) * unit
     return [(i, min(i + height, n)) for i in range(0, n, max(height, 1))]

@@ -22,9 +22,13 @@ class Auto(Engine):
     def __reduce__(self):
         return "AUTO"
 
+    def large_boxes(self, n_pairs):
+        """Where a device will take them."""
+        return pays(n_pairs) and available()
+
     def run_boxes(self, operation, data, boxes, take, watch=None):
         """As `Cpu.run_boxes`."""
-        wanted = bool(boxes) and pays(n_pairs(data, boxes)) and available()
+        wanted = bool(boxes) and self.large_boxes(n_pairs(data, boxes))
         if not wanted or operation not in (engine := _cuda()).operations:
             CPU.run_boxes(operation, data, boxes, take, watch)
             return

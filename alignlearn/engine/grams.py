@@ -180,7 +180,8 @@ class GramProducts:
         self.shape, self._engine = (len(self._pairs.X), len(self._pairs.Z)), engine
         # For one kernel the loops do not multiply by a weight.
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
-        self._data, self._boxes = self._pairs.data(), self._pairs.row_boxes()
+        self._data = self._pairs.data()
+        self._boxes = self._pairs.row_boxes(few=engine.large_boxes(self.shape[0] * self.shape[1]))
 
     @property
     def lacks_sides(self):

@@ -353,7 +353,8 @@ def pair_times(form, table, left, right, coef, engine):
 
     Parameters as in `pair_gram`; ``coef`` of shape (n_right,).
     """
-    out, boxes = np.empty(left.n_pairs), row_boxes(left.n_pairs, right.n_pairs, 1)
+    out, size = np.empty(left.n_pairs), (left.n_pairs, right.n_pairs)
+    boxes = row_boxes(*size, 1, few=engine.large_boxes(size[0] * size[1]))
     data = PairTimes(form, table, left, right, coef)
     engine.run_boxes("pair_times", data, boxes, into_rows(out, boxes))
     return out

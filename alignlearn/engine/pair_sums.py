@@ -182,7 +182,8 @@ class FoldSums:
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
         program = self._data.program
         most = {"most": most_side(program)} if program.external else {}
-        owners, boxes = cells(starts, pair_side(m, **most))
+        few = engine.large_boxes(m * m // 2)
+        owners, boxes = cells(starts, pair_side(m, **most, few=few))
         done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
 
         def take(k, sums):

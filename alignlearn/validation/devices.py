@@ -9,7 +9,9 @@ import weakref
 
 import numpy as np
 
-_originals = {}  # id of the copy -> (the copy, weakly, and the array on the device)
+# By the id of the array that owns the memory of a copy: it, weakly, the copy's description, and
+# the array on the device.
+_originals = {}
 
 
 def lies_on_device(array, dtype=None):
@@ -24,18 +26,29 @@ def lies_on_device(array, dtype=None):
 
 
 def remember(copied, original):
-    """Note that an array is a copy of one on a device, until the copy is gone."""
-    key = id(copied)
-    _originals[key] = weakref.ref(copied, lambda _: _originals.pop(key, None)), original
+    """Note that an array is a copy of one on a device, until the memory of the copy is gone."""
+    if copied.flags.c_contiguous:
+        owner = _owner(copied)
+        key = id(owner)
+        kept = weakref.ref(owner, lambda _: _originals.pop(key, None))
+        _originals[key] = kept, _description(copied), original
 
 
 def original(array):
     """The array on a device whose whole content this one is, or None."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    copied, found = _originals.get(id(root), (None, None))
-    if copied is None or copied() is not root or not array.flags.c_contiguous:
+    owner = _owner(array)
+    kept, description, found = _originals.get(id(owner), (None, None, None))
+    if kept is None or kept() is not owner or not array.flags.c_contiguous:
         return None
-    same = (array.shape, array.dtype) == (root.shape, root.dtype)
-    return found if same and root.flags.c_contiguous else None
+    return found if description == _description(array) else None
+
+
+def _owner(array):
+    """The array that owns the memory: Numba's copies are views of an array of bytes."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _description(array):
+    return array.shape, array.dtype, array.__array_interface__["data"][0]

@@ -25,7 +25,7 @@ from numba import cuda
 
 from alignlearn._jit import cuda_kernel
 from alignlearn.engine.cpu import CPU
-from alignlearn.engine.cuda.device import ask, pays, problem
+from alignlearn.engine.cuda.device import ask, pays, problem, quiet
 from alignlearn.engine.threads import thread_count
 
 EXPONENTIAL = 10
@@ -210,8 +210,9 @@ def main(arguments=None, found=None):
 
     small, engine = sizes is SIZES["small"], Cuda()
     name, capability = found.devices[0]
-    limits = {t.__name__: arithmetic_limit(t, small) for t in (np.float32, np.float64)}
-    limits["bytes"], *across = bandwidth_limit(small)
+    with quiet():
+        limits = {t.__name__: arithmetic_limit(t, small) for t in (np.float32, np.float64)}
+        limits["bytes"], *across = bandwidth_limit(small)
     print(f"{name}, compute capability {'.'.join(map(str, capability))}")
     if found.simulated:
         print("a simulation: the figures say nothing of a device")

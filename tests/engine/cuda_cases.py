@@ -30,6 +30,9 @@ needs_cuda = pytest.mark.skipif(
     reason="no CUDA device; NUMBA_ENABLE_CUDASIM=1 runs these tests in the simulator",
 )
 
+# Numba says it of the few blocks of a test on a real device.
+FEW_BLOCKS = pytest.mark.filterwarnings("ignore:.*Grid size")
+
 
 def _repeated(step, times):
     def run(d):

@@ -57,6 +57,17 @@ def test_sides_of_boxes_depend_on_the_size_alone(m):
     assert len(rows(0, m, side)) <= max(16, min(m // 8000, 306))
 
 
+@pytest.mark.parametrize("m", [1, 255, 4000, 32768, 32769, 100_000, 10**6])
+def test_few_boxes_are_as_large_as_may_be(m):
+    count = -(-m // 32768)
+    found = row_boxes(m, m, 4, few=True)
+    assert len(found) == count
+    assert found[0][1] - found[0][0] <= 32768
+    assert found[-1][1] == m
+    assert len(cells([0, m], pair_side(m, few=True))[1]) == count * (count + 1) // 2
+    assert pair_side(m, 100, few=True) == min(100, 128)
+
+
 def test_results_come_in_order_whatever_their_timing():
     count, seen = 50, []
     results = InOrder(count, lambda k, result: seen.append((k, result)))

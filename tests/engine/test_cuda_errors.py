@@ -2,9 +2,12 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from cuda_cases import SIMULATED
 
+from alignlearn.engine import engines
+from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda import Cuda
 from alignlearn.engine.cuda.device import (
     CudaOutOfMemory,
@@ -15,7 +18,10 @@ from alignlearn.engine.cuda.device import (
     check,
     pays,
     problem,
+    quiet,
 )
+from alignlearn.engine.grams import GramProducts
+from alignlearn.kernels import Gaussian
 
 H100 = (("H100", (9, 0)),)
 GOOD = Found(H100, (12, 4), (12, 4), (5, 0), "")
@@ -70,6 +76,35 @@ def test_this_machine():
     else:
         with pytest.raises(CudaUnavailable, match="device='cpu'"):
             Cuda()
+
+
+@pytest.mark.skipif(SIMULATED, reason="the simulator does not count blocks")
+def test_no_remarks_on_small_grids_whichever_thread_ends_first():
+    """Numba's option is 0 while any thread launches, and afterwards what it was."""
+    from numba.cuda.dispatcher import config
+
+    before, first, second = config.CUDA_LOW_OCCUPANCY_WARNINGS, quiet(), quiet()
+    assert before
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert not config.CUDA_LOW_OCCUPANCY_WARNINGS
+    second.__exit__(None, None, None)
+    assert before == config.CUDA_LOW_OCCUPANCY_WARNINGS
+
+
+def test_auto_cuts_what_a_device_takes_into_few_boxes(monkeypatch):
+    seen = []
+    monkeypatch.setattr(engines, "available", lambda: True)
+    monkeypatch.setattr(
+        type(CPU), "run_boxes", lambda self, name, data, boxes, take, watch=None: seen.append(boxes)
+    )
+    monkeypatch.setattr(engines, "_cuda", lambda: CPU)
+    V = np.zeros(3000)
+    for pays_from, count in ((10**9, 6), (1, 1)):
+        monkeypatch.setattr(engines, "pays", lambda n, least=pays_from: n >= least)
+        GramProducts([Gaussian(1.0)], [1.0], np.zeros((3000, 1)), engine=engines.AUTO).times(V)
+        assert len(seen.pop()) == count
 
 
 def test_auto_starts_a_device_where_the_work_outlasts_its_start():

@@ -2,7 +2,7 @@ import cuda_cases as cases
 import numpy as np
 import oracle
 import pytest
-from cuda_cases import needs_cuda
+from cuda_cases import FEW_BLOCKS, needs_cuda
 from numba import cuda
 
 import alignlearn as al
@@ -16,6 +16,7 @@ pytestmark = [
     needs_cuda,
     # NumPy says it of the numbers of the simulator, in threads that no errstate reaches.
     pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning"),
+    FEW_BLOCKS,
 ]
 # Formulas on a squared distance, itself of a few roundings; powers multiply these.
 BOUND = {np.float32: 3e-6, np.float64: 5e-15}
@@ -51,8 +52,14 @@ def _launch(pair, program, X, Z, FX, FZ, external, *, store=False):
                     out[k, i, j] = v[k]
 
     grid = -(-len(X) // 2), -(-len(Z) // 2)
-    kernel[grid, (2, 2)](*sides, FX, FZ, external, numbers, ranges, out)
-    return out
+    given, there = (*sides, FX, FZ, external, numbers, ranges), cuda.to_device(out)
+    kernel[grid, (2, 2)](*map(_sent, given), there)
+    return there.copy_to_host()
+
+
+def _sent(given):
+    """An array on the device; tuples are arguments as they are."""
+    return cuda.to_device(given) if isinstance(given, np.ndarray) else given
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -126,7 +133,7 @@ def _primitives(program, dtype, X, Z, n_primitives):
 
     @cuda_kernel
     def kernel(X, Z, ranges, out, blocks):
-        i, j = cuda.blockIdx.x, cuda.threadIdx.x
+        i, j = np.int64(cuda.blockIdx.x), np.int64(cuda.threadIdx.x)
         q = single(X, i, Z, j, ranges)
         for k in range(n_primitives):
             out[k, i, j] = q[k]
@@ -140,8 +147,9 @@ def _primitives(program, dtype, X, Z, n_primitives):
     out, blocks = np.zeros((n_primitives, N, M), dtype), np.zeros((4, n_primitives, N, M), dtype)
     ranges = pair_functions(program, dtype).arguments(program)[1]
     sides = np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T)
-    kernel[N, M](*sides, ranges, out, blocks)
-    return ranges, out, blocks
+    there = cuda.to_device(out), cuda.to_device(blocks)
+    kernel[N, M](*map(_sent, (*sides, ranges)), *there)
+    return ranges, *(array.copy_to_host() for array in there)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -2,7 +2,7 @@ import cuda_cases as cases
 import numpy as np
 import oracle
 import pytest
-from cuda_cases import LD, needs_cuda
+from cuda_cases import FEW_BLOCKS, LD, needs_cuda
 from numba import cuda
 
 import alignlearn as al
@@ -10,7 +10,7 @@ from alignlearn.engine import opcodes as ops
 from alignlearn.engine.cuda import pair_sums, register_sums
 from alignlearn.engine.program import padded, program_of
 
-pytestmark = needs_cuda
+pytestmark = [needs_cuda, FEW_BLOCKS]
 # Relative to the largest sum. The last kernels of a ladder carry the rounding of the first, times a
 # power of two.
 BOUND = {np.float32: 3e-6, np.float64: 3e-14}

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
-import warnings
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
@@ -16,13 +16,12 @@ import numpy as np
 
 from ..threads import thread_count
 
-# When a device is worth its start. Starting one costs `_START` seconds once per process: the
-# context, and the code of a program, loaded (compiled once per machine, 2 s or more). A thread of
-# the CPU evaluates `_CPU_RATE` pairs a second (10 Gaussians, 20 features, float64; measured with
-# AVX-512), and the device's own work and the copies (80 bytes a sample at 10 GB/s and more) are
-# short against the CPU's. So the break-even is `_START * _CPU_RATE` pairs for each thread: 16,000
-# samples against themselves on one thread, 65,000 on sixteen. `_START` is an assumption: not
-# measured on a device yet.
+# When a device is worth its start. Starting one costs `_START` seconds once per process: 1.6 s for
+# the context and 0.4 to 0.6 s for the code of a program, loaded (H200, numba-cuda 0.30; compiled
+# once per machine, 6 to 12 s). A thread of the CPU evaluates `_CPU_RATE` pairs a second (10
+# Gaussians, 20 features, float64; with AVX-512), and the device's own work and the copies are short
+# against the CPU's (7e10 pairs a second, 5e10 bytes). So the break-even is `_START * _CPU_RATE`
+# pairs for each thread: 16,000 samples against themselves on one thread, 65,000 on sixteen.
 _START = 2.0
 _CPU_RATE = 1.3e8
 
@@ -156,13 +155,34 @@ def _try_kernel():
         raise RuntimeError("a kernel ran and gave a wrong number")
 
 
+_quiet_lock, _quiet = threading.Lock(), []
+
+
 @contextmanager
 def quiet():
-    """No warnings of Numba that a grid leaves the device idle: small boxes are no mistake."""
-    with warnings.catch_warnings():
-        # Of a class that is not the same in Numba and in numba-cuda.
-        warnings.filterwarnings("ignore", "Grid size")
+    """No warnings of Numba that a grid leaves the device idle: small boxes are no mistake.
+
+    By the option of Numba, not by a filter of warnings: filters belong to no thread, and where two
+    threads change them one restores what the other has set.
+    """
+    from numba import config
+
+    if config.ENABLE_CUDASIM:
         yield
+        return
+    from numba.cuda.dispatcher import config  # that of Numba, or of numba-cuda
+
+    with _quiet_lock:
+        _quiet.append(config.CUDA_LOW_OCCUPANCY_WARNINGS)
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+    try:
+        yield
+    finally:
+        with _quiet_lock:
+            outermost = _quiet[0]
+            _quiet.pop()
+            if not _quiet:
+                config.CUDA_LOW_OCCUPANCY_WARNINGS = outermost
 
 
 def problem(found):

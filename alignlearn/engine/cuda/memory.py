@@ -97,6 +97,15 @@ def _size(array, n=None):
     return (len(array) if n is None else n) * prod(array.shape[1:]) * array.dtype.itemsize
 
 
+def plain(array):
+    """The array in C order, with the strides of a new one.
+
+    Along an axis of length 1 NumPy leaves any stride, that of the matrix transposed, say: Numba
+    then takes it for strided, and cuts ranges of it in Python, element by element.
+    """
+    return np.ascontiguousarray(array).reshape(-1).reshape(array.shape)
+
+
 class Plan:
     """What lies on the device as a whole, and how many boxes are there at once.
 
@@ -223,12 +232,12 @@ class Lying:
         if id(array) not in copied:
             lasting, there = self._copies.get(n, (None, None))
             if there is None:
-                there = cuda.to_device(np.ascontiguousarray(array), stream=self._stream)
+                there = cuda.to_device(plain(array), stream=self._stream)
                 if _lasts(array):
                     lasting = weakref.ref(array, self._gone())
                 self._copies[n] = lasting, there
             elif lasting is None or lasting() is not array:
-                there.copy_to_device(np.ascontiguousarray(array), stream=self._stream)
+                there.copy_to_device(plain(array), stream=self._stream)
             copied[id(array)] = there
         return copied[id(array)]
 

@@ -4,12 +4,12 @@
 and compiles that for the device. What is compiled depends on the structure of the program alone
 (operations, registers, integers, which primitives read the same features); numbers such as gammas
 are arguments, so that a family with other widths compiles nothing. Functions are kept for the life
-of the process, compiled kernels in the cache on disk: 2 s once per machine for the pair sums of ten
-Gaussians, 5 s of sixteen.
+of the process, compiled kernels in the cache on disk: 6 s once per machine for the pair sums of ten
+Gaussians in float32, 7 to 12 s in float64 (numba-cuda 0.30).
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. Read off the
-machine code for compute capability 9.0 (its totals: ``scripts/bench/cuda_resources.py``; speed is
-not measured): written out, the 11 operations of ten Gaussians and a target are about 45 of the 320
+machine code for compute capability 9.0 (its totals: ``scripts/bench/cuda_resources.py``): written
+out, the 11 operations of ten Gaussians and a target are about 45 of the 320
 instructions of pair sums with d = 20 (9 squares with their flush 27, the exponential some 14),
 numbers are operands in constant memory, and 146 registers hold everything, none spilled. An
 interpreter compiled alike takes 118 instructions to decode an operation, shared by the pairs of a
