@@ -208,7 +208,8 @@ def _shifted_sums(first, others, shifts):
     n, n_views, n_lines, m = others.shape
     room = np.empty((thread_count(), n_views + 1, 2 * m))
     out = np.empty((n, n_lines, shifts.shape[1]))
-    on_threads(_shifted_products, first, others, shifts, room, out, stoppable=True)
+    work = first, others, shifts, room, out
+    on_threads(_shifted_products, *work, count=len(room), stoppable=True)
     return out.sum(axis=1)
 
 

@@ -125,12 +125,12 @@ def product_block(program, itemsize, side):
     return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
 
 
-def over_pairs(loop, work, n_pairs, program=None):
-    """Run a loop over pairs on all threads, or a small one in this thread alone."""
+def over_pairs(loop, work, n_pairs, program=None, count=None):
+    """Run a loop over pairs on all threads, or on ``count``; a small one in this thread alone."""
     if few_pairs(n_pairs, program):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
-        on_threads(loop, *work, stoppable=True)
+        on_threads(loop, *work, count=count, stoppable=True)
 
 
 def few_pairs(n_pairs, program=None):

@@ -90,7 +90,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
 def _run(work, out, memory, program, kernels):
     """The loop that fills ``out``, and an error where a value is not finite."""
     memory[0][:, 0, 0] = 0.0
-    over_pairs(loops.weighted_gram, work, out.size, program)
+    over_pairs(loops.weighted_gram, work, out.size, program, count=len(memory[0]))
     if not np.isfinite(memory[0][:, 0, 0]).all():
         _finite(out, "the Gram matrix", kernels)
 

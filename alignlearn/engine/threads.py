@@ -1,7 +1,7 @@
 """Run work on several threads, stop it at Ctrl-C, and keep BLAS from taking threads of its own.
 
 Outer work, such as the candidates and folds of a search, runs on Python threads; inside them
-`thread_count` is 1, and `one_blas_thread` keeps BLAS on one thread for that time. The blocked
+`thread_count` is 1 until others of them have nothing left to do, and `one_blas_thread` keeps BLAS on one thread for that time. The blocked
 routines of LAPACK spend more on waking threads than they gain on matrices of a few thousand
 samples, and where cores are busy their threads spin against each other (measured: 2 to 12 times
 the time). Nothing depends on the number of threads, so results are the same to the last bit.
@@ -30,17 +30,36 @@ from threadpoolctl import ThreadpoolController
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
 
-# Of the current thread. .stop: the flag of the work that it has a part in; .shares: whether it was
-# made for that part, so that other parts may run beside it.
+# Of the current thread. .stop: the flag of the work that it has a part in; .team: the threads that
+# were made for the parts of that work, of which it is one.
 _here = threading.local()
+
+
+class _Team:
+    """Threads that share work: how many there are, and how many have a part to do."""
+
+    def __init__(self, count):
+        self.count = self.working = count
+        self._lock = threading.Lock()
+
+    def leave(self):
+        """One of them has nothing left to do."""
+        with self._lock:
+            self.working -= 1
+
+    def each(self):
+        """Threads that each may use, so that all together are no more than there were."""
+        return max(1, self.count // max(1, self.working))
 
 
 def thread_count() -> int:
     """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``).
 
-    One within work that is spread over threads already.
+    Within work that is spread over threads already one, or the share of those that have ended. So
+    two calls may differ: what is made for so many threads is to be used with its own number.
     """
-    return 1 if getattr(_here, "shares", False) else get_num_threads()
+    team = getattr(_here, "team", None)
+    return get_num_threads() if team is None else team.each()
 
 
 class _BlasLimit:
@@ -123,16 +142,18 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
 
 
 def _on_new_threads(function, args, count, stop, watch):
-    ended = SimpleQueue()
+    ended, team = SimpleQueue(), _Team(count)
 
     def run(t):
-        _here.stop, _here.shares = stop, True
+        _here.stop, _here.team = stop, team
         try:
             function((t, count), *args)
         except BaseException as error:
             ended.put((t, error))
         else:
             ended.put((t, None))
+        finally:
+            team.leave()
 
     # Each thread has the context of its caller, such as where warnings are gathered.
     threads = [
