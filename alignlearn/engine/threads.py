@@ -1,10 +1,11 @@
 """Run work on several threads, stop it at Ctrl-C, and keep BLAS from taking threads of its own.
 
 Outer work, such as the candidates and folds of a search, runs on Python threads; inside them
-`thread_count` is 1 until others of them have nothing left to do, and `one_blas_thread` keeps BLAS on one thread for that time. The blocked
-routines of LAPACK spend more on waking threads than they gain on matrices of a few thousand
-samples, and where cores are busy their threads spin against each other (measured: 2 to 12 times
-the time). Nothing depends on the number of threads, so results are the same to the last bit.
+`thread_count` is 1 until others of them have nothing left to do, and `one_blas_thread` keeps BLAS
+on one thread for that time. The blocked routines of LAPACK spend more on waking threads than they
+gain on matrices of a few thousand samples, and where cores are busy their threads spin against each
+other (measured: 2 to 12 times the time). Nothing depends on the number of threads, so results are
+the same to the last bit.
 
 The loops release the GIL, so Python threads do what ``prange`` would, without its compilation:
 ``parallel=True`` around the two block loops cost 12 s of a cold start (numba 0.68) and gained no

@@ -56,6 +56,9 @@ class Candidate(NamedTuple):
     until : float
         It enters a rung that is ``widened`` only if the number that is shown of its parent, such as
         the accuracy, is at most this.
+    divisible : bool
+        Whether threads may divide its job: ``make`` then waits for what others of the job make for
+        it, too, and takes as a third argument the names of all of them.
     """
 
     name: Any
@@ -68,6 +71,7 @@ class Candidate(NamedTuple):
     path: Callable | None = None
     most: float = np.inf
     until: float = np.inf
+    divisible: bool = False
 
 
 class Rung(NamedTuple):
@@ -158,8 +162,13 @@ class Fits(NamedTuple):
     candidates: list
     path: Callable
 
-    def __call__(self, fold, tries):
-        """Test predictions for each (number of the candidate, values), a list for each."""
+    def __call__(self, fold, tries, beside=None):
+        """Test predictions for each (number of the candidate, values), a list for each.
+
+        ``beside`` are the numbers of all candidates of the job, by default those of the tries.
+        """
+        beside = [w for w, _ in tries] if beside is None else beside
+        names = [self.candidates[w].name for w in beside if self.candidates[w].divisible]
         # Names are looked up only where a kernel is shared: others need not be hashable.
         found, kernels = [None] * len(tries), {}
         shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
@@ -169,7 +178,10 @@ class Fits(NamedTuple):
             path, of = self.path, candidate.name
             if candidate.path is not None:
                 path, of = candidate.path, candidate.parent
-            made = kernels[of] if kernels and of in kernels else candidate.make(fold, values[0])
+            if kernels and of in kernels:
+                made = kernels[of]
+            else:
+                made = candidate.make(fold, values[0], *([names] if candidate.divisible else []))
             if shared and of in shared:
                 kernels[of] = made
             found[k] = list(path(*made, values))
@@ -436,10 +448,37 @@ class _Trials:
                 jobs.setdefault(own, []).append((w, some))
         return list(jobs.values())
 
+    def _divided(self, jobs):
+        """(job, None) in parts for threads, each with the numbers of all candidates of its job.
+
+        Those that the others wait for come first, those that wait last.
+        """
+        first, whole, later = [], [], []
+        for job, _ in jobs:
+            parts = {}
+            for w, at in sorted(job, key=lambda one: self.candidates[one[0]].turn):
+                one = self.candidates[w]
+                own = (one.parent if one.path else one.name) if one.divisible else None
+                parts.setdefault(own, []).append((w, at))
+            if len(parts) == 1:
+                whole.append((job, None))
+            else:
+                beside = [w for w, _ in job]
+                head, *others = ((part, beside) for part in parts.values())
+                first.append(head)
+                later += others
+        return first + whole + later
+
     def _run(self, folds, tries, client, progress, apart=False):
-        per_fold = self._jobs(tries, apart)
-        jobs = [(t, j, job) for t in folds for j, job in enumerate(per_fold, start=1)]
-        asked = [(t, [(w, [self.values[k] for k in at]) for w, at in job]) for t, _, job in jobs]
+        per_fold = [(job, None) for job in self._jobs(tries, apart)]
+        if client is None:
+            per_fold = self._divided(per_fold)
+        jobs = [(t, j, job) for t in folds for j, (job, _) in enumerate(per_fold, start=1)]
+        asked = [
+            (t, [(w, [self.values[k] for k in at]) for w, at in job], *([beside] if beside else []))
+            for t in folds
+            for job, beside in per_fold
+        ]
 
         def take(number, found):
             t, j, job = jobs[number]

@@ -170,6 +170,22 @@ PLANS = {
 }
 
 
+class Known(dict):
+    """What was learned, by key, with a lock for each key: who asks waits for that one alone."""
+
+    def __init__(self, *values):
+        super().__init__(*values)
+        self._lock, self._locks = threading.Lock(), {}
+
+    def lock(self, key):
+        """The lock to hold while the value is looked up, and made where there is none."""
+        with self._lock:
+            return self._locks.setdefault(key, threading.Lock())
+
+    def __reduce__(self):
+        return type(self), (dict(self),)
+
+
 class WayKernels:
     """Samples and targets of one search, and the kernels that ways make of them.
 
@@ -191,7 +207,7 @@ class WayKernels:
     def __init__(self, source, kernels, y, task, rng, like=None, preparation=None):
         self.groups = None if preparation is None else preparation.groups
         self._labels = None if preparation is None else preparation.columns
-        self._heaviest = {}
+        self._known = Known()
         self.source, self.y, self.task = source, y, task
         # Rules for gamma are for the features with their scales, too.
         self.kernels = None if kernels is None else source.fitted_kernels
@@ -207,14 +223,7 @@ class WayKernels:
             self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
         else:
             self.single, self.alpha = like.single, like.alpha
-        self._roots, self.everything = {}, np.arange(source.n_samples)
-        self._of_single, self._lock = None, threading.RLock()
-
-    def __getstate__(self):
-        return {**vars(self), "_lock": None}
-
-    def __setstate__(self, state):
-        vars(self).update(state, _lock=threading.RLock())
+        self.everything = np.arange(source.n_samples)
 
     def ways(self, plan, n_samples=0, least_squares=False):
         """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
@@ -308,15 +317,14 @@ class WayKernels:
 
     def _column_weights(self, kernels, root, train, fold):
         """Weights of the kernels of single columns."""
-        key = None if train is None else fold
-        with self._lock:
-            if key not in self._heaviest:
+
+        key = "weights", None if train is None else fold
+        with self._known.lock(key):
+            if key not in self._known:
                 source = _reopened(self.source, transformed(self.source.X, root), kernels)
-                found = stage_one.learn(
-                    Problem(source, self.y, self.task, rows=train, normalize="trace"), "alignf"
-                )
-                self._heaviest[key] = found.weights
-            return self._heaviest[key]
+                problem = Problem(source, self.y, self.task, rows=train, normalize="trace")
+                self._known[key] = stage_one.learn(problem, "alignf").weights
+            return self._known[key]
 
     def _single(self, rng):
         """The kernel and the penalty of the smallest leave-one-out error on some samples."""
@@ -345,46 +353,44 @@ class WayKernels:
             return self._unit_root()
         return self.root(way.full) if way.scaled else None
 
-    def root(self, full=False, train=None, fold=None):
+    def root(self, full=False, train=None, fold=None, matrix=None):
         """Roots of the scales of the features, or of their matrix, learned on a training set.
 
-        Default: on all samples. Those of a ``fold`` are asked for by one thread at a time, where
-        the gradients for a matrix serve the scales, too; those of all samples by any, in any order.
+        Default: on all samples. With ``matrix`` the gradients are those for a matrix, which serve
+        the scales, too; default: where it is learned.
         """
-        if train is not None:
-            return self._learned_root(full, train, self._roots.setdefault(fold, {}))
-        with self._lock:
-            found = self._roots.setdefault((None, full), {})
-            return self._learned_root(full, self.everything, found)
+        rows, fold = (self.everything, None) if train is None else (train, fold)
+        key = "root", fold, full
+        with self._known.lock(key):
+            if key not in self._known:
+                self._known[key] = self._learned_root(full, full or bool(matrix), rows, fold)
+            return self._known[key]
 
-    def _learned_root(self, full, rows, found):
-        if full not in found:
-            source, some = self.source, rows
-            if len(rows) > _SCALED:
-                some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
-            X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
-            asked = X, Y, self.single, self.alpha
-            how = {"weight": weight, "engine": source.engine, "dtype": self._of_gradients()}
-            start = found.get("squares")  # of both, where those of the matrix come first
-            if start is None or full:
-                options = {name: how[name] for name in ("weight", "engine")}
+    def _learned_root(self, full, matrix, rows, fold):
+        source, some = self.source, rows
+        if len(rows) > _SCALED:
+            some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
+        X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
+        asked = X, Y, self.single, self.alpha
+        options = {"weight": weight, "engine": source.engine}
+        how = {**options, "dtype": self._of_gradients()}
+        key = "squares", fold, matrix
+        with self._known.lock(key):
+            if key not in self._known:
                 fit = ridge_on(*asked, gram=self._gram(some), **options)
-                start = found["squares"] = squares_of(X, self.single, fit, full, **how)
-            start = np.diagonal(start) if start.ndim > 1 and not full else start
-            how["blocks"] = Blocks.of(self.groups, X, weight)
-            if len(X) >= _ITERATED:
-                how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED}
-            path = learned_scales(*asked, choose=False, start=start, full=full, **how)
-            found[full] = root_of(path.matrix if full else path.scales)
-        return found[full]
+                self._known[key] = squares_of(X, self.single, fit, matrix, **how)
+        start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
+        how["blocks"] = Blocks.of(self.groups, X, weight)
+        if len(X) >= _ITERATED:
+            how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED}
+        path = learned_scales(*asked, choose=False, start=start, full=full, **how)
+        return root_of(path.matrix if full else path.scales)
 
     def learn(self, ways):
         """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
-        shared = {}
-        for way in sorted(ways, key=lambda way: not way.full):
-            if way.scaled and (None, way.full) not in self._roots:
-                found = self._learned_root(way.full, self.everything, shared)
-                self._roots[None, way.full] = {way.full: found}
+        new = [way for way in ways if way.scaled and ("root", None, way.full) not in self._known]
+        for way in sorted(new, key=lambda way: not way.full):
+            self.root(way.full, matrix=any(way.full for way in new))
 
     def _gram(self, some):
         """The matrix of the one kernel on some samples, where it is part of what there is."""
@@ -406,10 +412,10 @@ class WayKernels:
         bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
         return np.float32 if bounded else np.float64
 
-    def opened(self, way, train=None, fold=None, source=None):
+    def opened(self, way, train=None, fold=None, source=None, matrix=None):
         """The source of a way on the samples of ``source``, with scales learned on a training set.
 
-        Default: all samples of this object.
+        Default: all samples of this object. ``matrix`` is as of `root`.
         """
         if way.columns:
             root = self._unit_root(train)
@@ -422,16 +428,19 @@ class WayKernels:
         source = self.source if source is None else source
         if plain and way.rule is not None:
             return source
-        X = transformed(source.X, self.root(way.full, train, fold)) if way.scaled else source.X
+        X = source.X
+        if way.scaled:
+            X = transformed(X, self.root(way.full, train, fold, matrix))
         return _reopened(source, X, self.kernels_of(way))
 
     def of_single(self):
         """The source of the one kernel on the original samples."""
-        with self._lock:
-            if self._of_single is None:
-                self._of_single = _reopened(self.source, self.source.X, [self.single])
-                self._of_single.whole()  # made here, once, for all threads
-        return self._of_single
+        with self._known.lock("single"):
+            if "single" not in self._known:
+                source = _reopened(self.source, self.source.X, [self.single])
+                source.whole()  # made here, once, for all threads
+                self._known["single"] = source
+        return self._known["single"]
 
 
 def _reopened(source, X, kernels):
@@ -623,16 +632,19 @@ class FoldWays:
     ):
         self.least_squares = least_squares
         self.of_folds = None if of_folds is None else [one for level in of_folds for one in level]
-        self.kernels, self.sources, self.ys = kernels, sources, ys
+        self.kernels, self.sources, self.ys, self.full = kernels, sources, ys, frozenset()
         self.statistics, self.learners, self.parameter = statistics, learners, parameter
         self.folds = [(k, fold) for k, level in enumerate(levels) for fold in level.folds]
 
-    def make(self, way, fold, value):
-        """The kernel of a way, learned on the training set of a fold or on the first level."""
+    def make(self, way, fold, value, beside=()):
+        """The kernel of a way, learned on the training set of a fold or on the first level.
+
+        ``beside`` are names of the ways that are tried on the fold together with this one.
+        """
         level, split = self.folds[fold]
         if level < len(self.kernels):
             kernels = self.kernels[level] if self.of_folds is None else self.of_folds[fold]
-            source = kernels.opened(way, split[0], fold)
+            source = kernels.opened(way, split[0], fold, matrix=not self.full.isdisjoint(beside))
             weights = self._weights(way, kernels, source, value, split[0], fold)
         else:
             kernels = self.kernels[-1]
@@ -643,10 +655,11 @@ class FoldWays:
     def candidates(self, ways):
         """A `Candidate` for each way.
 
-        Those with scales are tried together, as gradients for a matrix are those for scales, too,
-        and those of one kernel.
+        Those with scales belong together, as gradients for a matrix are those for scales, too, and
+        those of one kernel.
         """
         number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
+        self.full = {way.name for way in ways if way.full}
         return [
             Candidate(
                 way.name,
@@ -658,6 +671,7 @@ class FoldWays:
                 path=self.least_squares if way.least_squares else None,
                 most=MOST_C if way.least_squares else np.inf,
                 until=until if way.least_squares else np.inf,
+                divisible=way.scaled,
             )
             for way in ways
         ]

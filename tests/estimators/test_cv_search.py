@@ -239,3 +239,47 @@ def test_a_fit_that_is_interrupted_leaves_nothing_fitted(options, after):
         model.fit(X, y)
     with pytest.raises(al.NotFittedError):
         model.predict(X)
+
+
+class Client:
+    """Of a cluster: jobs go to it whole."""
+
+
+@pytest.mark.parametrize("client", [None, Client()])
+def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypatch):
+    asked = []
+
+    def fits(fold, tries, beside=None):
+        asked.append(([w for w, _ in tries], beside))
+        return [[float(10 * w + fold) for _ in values] for w, values in tries]
+
+    def each(client, function, arguments, take, *_):
+        for k, given in enumerate(arguments):
+            take(k, function(*given))
+
+    monkeypatch.setattr("alignlearn.estimators.search.each", each)
+    candidates = [
+        Candidate("alone", None, job=1),
+        Candidate("scales", None, job=0, turn=1, divisible=True),
+        Candidate("matrix", None, job=0, turn=0, divisible=True),
+        Candidate("matrix-krr", None, job=0, turn=2, divisible=True, parent="matrix", path=len),
+        Candidate("single", None, job=3),
+    ]
+    schedule = (Rung([0], None, [0], widened=True),)
+    found = search(
+        candidates,
+        [1.0],
+        schedule,
+        lambda fold, score: (score, score),
+        fits,
+        parameter="C",
+        names={"method": [c.name for c in candidates]},
+        client=client,
+    )
+    # Those of the matrix come first, with their partner; the scales wait for the same gradients.
+    divided = [([2, 3], [1, 2, 3]), ([0], None), ([4], None), ([1], [1, 2, 3])]
+    whole = [([0], None), ([1, 2, 3], None), ([4], None)]
+    assert [(sorted(w), beside and sorted(beside)) for w, beside in asked] == (
+        divided if client is None else whole
+    )
+    assert found.chosen[0][0] == 4

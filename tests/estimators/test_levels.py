@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import time
 
 import numba
 import numpy as np
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import alignlearn as al
+from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import ways
 from alignlearn.estimators.search import refined
+from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
+from alignlearn.kernels import Gaussian
 
 
 def problem(m=2600, d=5, seed=0):
@@ -292,8 +296,66 @@ def test_a_thread_that_did_not_set_the_first_limit_sets_its_own():
         assert blas_threads() == {2}
 
 
-def test_work_inside_threads_takes_one_thread_each():
-    counts = []
-    on_threads(lambda thread: counts.append(thread_count()), count=3)
-    assert counts == [1, 1, 1]
+def test_work_inside_threads_takes_one_thread_each_until_others_end():
+    together, counts = threading.Barrier(3), []
+
+    def work(thread):
+        counts.append(thread_count())
+        together.wait(10.0)
+        if thread[0] == 0:
+            # The others end as soon as they run; the rest of the work then has all threads.
+            deadline = time.monotonic() + 10.0
+            while thread_count() < 3 and time.monotonic() < deadline:
+                time.sleep(0.001)
+            counts.append(thread_count())
+
+    on_threads(work, count=3)
+    assert counts == [1, 1, 1, 3]
     assert thread_count() == numba.get_num_threads()
+
+
+def test_results_of_helped_work_are_the_same():
+    """A Gram matrix filled by one thread, or by all of a team whose others have ended."""
+    X = np.random.default_rng(0).normal(size=(700, 5))
+    kernels, found = [Gaussian(0.3).resolve(X)], {}
+
+    def work(thread):
+        if thread[0] == 0:
+            deadline = time.monotonic() + 10.0
+            while thread_count() < thread[1] and time.monotonic() < deadline:
+                time.sleep(0.001)
+            found[thread[1]] = weighted_gram(kernels, [1.0], X)
+
+    for count in (1, 2, 5):
+        on_threads(work, count=count)
+    np.testing.assert_array_equal(found[2], found[1])
+    np.testing.assert_array_equal(found[5], found[1])
+
+
+def test_what_is_known_is_waited_for_by_key():
+    known, made, go_on = Known(), [], threading.Event()
+
+    def learned(key, wait):
+        with known.lock(key):
+            if key not in known:
+                made.append(key)
+                assert go_on.wait(wait)
+                known[key] = len(made)
+            return known[key]
+
+    threads = [threading.Thread(target=learned, args=("slow", 10.0)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while not made:
+        time.sleep(0.001)
+    with known.lock("quick"):  # while the other is being made
+        known["quick"] = 7
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert made == ["slow"]
+    assert known == {"slow": 1, "quick": 7}
+    again = pickle.loads(pickle.dumps(known))
+    assert again == known
+    with again.lock("slow"):
+        assert "slow" in again
