@@ -807,25 +807,6 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         them or columns for each name; columns (an integer, a slice, a sequence of integers or of
         column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
         tables.
-    n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
-    memory : int, str or None, default None
-        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
-        where the Gram matrix does not fit, or few samples become support vectors, its rows are
-        computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
-    multiclass : {"ovo", "ovr"}, default "ovo"
-    class_weight : None, "balanced" or dict, default None
-        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
-    per_label : bool, default False
-        Of many labels: weights of the kernels, and all else, for each label by itself, with a
-        search for each, in place of one kernel for all.
-    normalize : {"trace"} or None, default "trace"
-        Scale every centered kernel to trace m before stage 1.
-    tol : float, default 1e-3
-        Maximum KKT violation of "svm" and "dual-cd"; not used by "nystrom".
-    max_iter : int, optional
-        Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
-        "nystrom".
     weighting : str, object, or list of them, optional
         A rule as in `MKLClassifier`; several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
@@ -844,6 +825,12 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small pilots
         predict few enough support vectors for the time and ``memory``. ``chosen_machine_`` and
         ``summary()`` name the choice.
+    n_centers : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
+        where the Gram matrix does not fit, or few samples become support vectors, its rows are
+        computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
         A number of folds: shuffled, with classes in equal shares, at most as many as samples of
@@ -857,11 +844,24 @@ default 5
     refit : str, optional
         Of several scores the name of the one to choose by; ``cv_results_`` has all, as
         ``mean_test_name``.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced" or dict, default None
+        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
+    per_label : bool, default False
+        Of many labels: weights of the kernels, and all else, for each label by itself, with a
+        search for each, in place of one kernel for all.
     probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
         "auto": temperature scaling ("sigmoid" with ``class_weight``), fitted to the decisions on
         the folds of the search, at almost no cost; no ``predict_proba`` if a class is missing from
         a training set. Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of
         folds for ``predict_set``. None: no ``predict_proba``.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
+    tol : float, default 1e-3
+        Maximum KKT violation of "svm" and "dual-cd"; not used by "nystrom".
+    max_iter : int, optional
+        Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
+        "nystrom".
     client : dask.distributed.Client, optional
         Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
     random_state : int or numpy.random.Generator, optional
@@ -1214,21 +1214,6 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         them or columns for each name; columns (an integer, a slice, a sequence of integers or of
         column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
         tables.
-    epsilon : float, default 0.1
-        "svr": half-width of the tube without loss, in units of y.
-    n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
-    memory : int, str or None, default None
-        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory.
-        Leave-one-out needs the Gram matrix. Where the Gram matrix does not fit, "krr" is solved by
-        conjugate gradients to a relative residual of 1e-8, and "svr" from rows that are computed
-        when they are needed.
-    normalize : {"trace"} or None, default "trace"
-        Scale every centered kernel to trace m before stage 1.
-    tol : float, default 1e-3
-        "svr": largest KKT violation, in units of y.
-    max_iter : int, optional
-        Maximum number of steps of "svr" and "nystrom".
     weighting : str, object, or list of them, optional
         A rule as in `MKLRegressor`; several are compared, such as ``[AlignLq(q) for q in (1.5, 2,
         4)]``. "auto" chooses by ``strategy``. Default: "auto" where ``kernels`` is None or a
@@ -1242,11 +1227,20 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
     Cs : sequence of float, optional
         "svr": values of C; default 1e-2, 1e-1, ..., 1e3.
+    epsilon : float, default 0.1
+        "svr": half-width of the tube without loss, in units of y.
     machine : {"auto", "krr", "svr", "nystrom"}, default "auto"
         The model on the folds and on all samples. "krr": kernel ridge on all pairs of samples;
         "svr": support vectors. "nystrom": ridge in the span of the kernel at few samples, as
         `NystromRidge`, also of precomputed kernels. "auto": "krr" up to 20,000 samples, else
         "nystrom"; ``chosen_machine_`` and ``summary()`` name it.
+    n_centers : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory.
+        Leave-one-out needs the Gram matrix. Where the Gram matrix does not fit, "krr" is solved by
+        conjugate gradients to a relative residual of 1e-8, and "svr" from rows that are computed
+        when they are needed.
     per_target : bool, default False
         Weights and alpha for every target, for "krr" and ``weighting="alignf"``; with "uniform"
         an alpha for each. See the notes.
@@ -1261,6 +1255,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     refit : str, optional
         Of several scores the name of the one to choose by; ``cv_results_`` has all, as
         ``mean_test_name``.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
     missing : {"tables", "drop-per-target"}, optional
         "tables": samples may have missing tables, as in `MKLRegressor`; not with ``per_target``.
         "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets with NaN in the
@@ -1268,6 +1264,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         others (kernels stay scaled to the trace on all samples); each such group takes
         decompositions of its own.
         None, the default: NaN raises an error.
+    tol : float, default 1e-3
+        "svr": largest KKT violation, in units of y.
+    max_iter : int, optional
+        Maximum number of steps of "svr" and "nystrom".
     random_state : int or numpy.random.Generator, optional
         Of the shuffle; None shuffles with a fixed seed, so results repeat.
 

@@ -46,6 +46,14 @@ class HyperKernelClassifierCV(HyperKernelLearner):
         which gives positive semidefinite kernels (except for ``unit_diagonal``). An object is
         copied and used with its own parameters and with this ``hyper_kernel``; its regularization
         is not searched.
+    multiples : sequence of float, optional
+        Values of ``multiple``. Default: 1/4, 1/2, 1, 2, 4, the grid of the paper.
+    alphas : sequence of float, optional
+        "krr", "nnls": values of alpha. Default: 0.1, 1, 10, 100, 1000.
+    kernel_Cs : sequence of float, optional
+        "svr": values of kernel_C. Default: 0.01, 0.1, 1.
+    Cs : sequence of float, optional
+        Values of C. Default: 0.1, 1, 10, 100.
     epsilon : float, default 0.1
         "svr": half the width of the tube around the ideal kernel.
     solver : str, default "auto"
@@ -55,6 +63,12 @@ class HyperKernelClassifierCV(HyperKernelLearner):
         matrix is positive semidefinite. "svm": a support vector machine in any case, which stops at
         a stationary point of a possibly nonconvex problem. Others: a support vector machine on a
         matrix made positive semidefinite (`SpectrumFix`), also for new samples.
+    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
+default 5
+        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
+        the largest class. Labels: each sample is tested with those of its label.
+    scoring : {"accuracy", "balanced_accuracy"} or callable, optional
+        ``scoring(y_true, y_predicted) -> float``, larger is better. Default: "accuracy".
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
         Class weights of stage 2; stage 1 weights all pairs equally.
@@ -62,20 +76,6 @@ class HyperKernelClassifierCV(HyperKernelLearner):
         Maximum KKT violation of stage 2, and of "svr" in stage 1.
     max_iter : int, optional
         Maximum number of steps for each pair of classes in stage 2, and of "svr".
-    multiples : sequence of float, optional
-        Values of ``multiple``. Default: 1/4, 1/2, 1, 2, 4, the grid of the paper.
-    alphas : sequence of float, optional
-        "krr", "nnls": values of alpha. Default: 0.1, 1, 10, 100, 1000.
-    kernel_Cs : sequence of float, optional
-        "svr": values of kernel_C. Default: 0.01, 0.1, 1.
-    Cs : sequence of float, optional
-        Values of C. Default: 0.1, 1, 10, 100.
-    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
-default 5
-        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
-        the largest class. Labels: each sample is tested with those of its label.
-    scoring : {"accuracy", "balanced_accuracy"} or callable, optional
-        ``scoring(y_true, y_predicted) -> float``, larger is better. Default: "accuracy".
     random_state : int or numpy.random.Generator, optional
         Seed of the shuffle, and of stage 1 if it draws pairs. None is a fixed seed, so results are
         reproducible.

@@ -30,14 +30,14 @@ class NystromSVC(Classifier, NystromLearner):
     ----------
     kernel : Kernel or str, default "rbf"
         Positive semi-definite; also the ``kernel_`` that another estimator has learned.
+    C : float, default 1.0
+        Cost of margin violations, > 0 and finite.
     n_centers : int, optional
         Default: 1000, or all samples if there are fewer.
     centers : {"uniform", "leverage", "k-means++"}, default "uniform"
         Sampling of the centers: uniform; proportional to approximate ridge leverage scores for
         ``alpha = 1 / C``, which need another pass over the samples; or proportional to the squared
         distance from the previous centers, among 20 samples for each center (numeric samples only).
-    C : float, default 1.0
-        Cost of margin violations, > 0 and finite.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced" or dict, default None
         Weight of each class; "balanced" makes the total weights of all classes equal.

@@ -48,6 +48,9 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
           learned weights with the penalty of "onmkl" for "onjkl".
     C : float, default 1.0
         Cost of a deviation beyond ``epsilon``, > 0 and finite.
+    epsilon : float, default 0.1
+        Half-width of the tube without loss, in units of y, the same for all tasks: targets of
+        different units should be standardized.
     beta : float, default 0.1
         Penalty on the trace, > 0 ("onmkl", "onjkl"). Without ridge, the solution of "onmkl" depends
         only on ``beta / C^2`` up to scaling: S at C is C times S at 1 and C times the weights.
@@ -74,9 +77,6 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
         Largest duality gap relative to the objective.
     max_iter : int, optional
         Maximum number of steps of a task. Default: 500.
-    epsilon : float, default 0.1
-        Half-width of the tube without loss, in units of y, the same for all tasks: targets of
-        different units should be standardized.
 
     Attributes
     ----------
