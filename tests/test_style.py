@@ -16,7 +16,11 @@ PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG",
 PAGES += [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "docs/home.md.inc"]
 # style.md quotes the words that it replaces.
 PAGES = [path for path in PAGES if path.name != "style.md"]
-SOURCES = [path for part in ("alignlearn", "docs/gallery") for path in (ROOT / part).rglob("*.py")]
+SOURCES = [
+    path
+    for part in ("alignlearn", "theory", "docs/gallery")
+    for path in (ROOT / part).rglob("*.py")
+]
 
 pytestmark = pytest.mark.skipif(not PAGES[0].is_file(), reason="needs the source tree")
 
@@ -167,7 +171,7 @@ def test_tables_of_measurements_are_those_of_the_files(fill_pages, capsys):
     assert fill_pages.main(["--check"]) == 0, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/home.md.inc"])
+@pytest.mark.parametrize("name", ["README.md", "docs/home.md.inc", "docs/guide/speed.md"])
 def test_no_measurement_stands_in_text(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     text = re.sub(r"(?s)<!-- numbers: .*?<!-- /numbers -->", "", text)

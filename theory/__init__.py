@@ -1,4 +1,4 @@
-"""The published claims about learning with centred alignment, evaluated.
+"""The published claims about learning with centered alignment, evaluated.
 
 `CLAIMS` maps names to `Claim` objects in the order of the papers; ``check(claim, case)`` gives a
 `Verdict`. Each paper has a folder with one file per claim, and the proofs in its ``proofs.md``.

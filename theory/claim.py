@@ -1,6 +1,6 @@
 """A published statement as an object, and the one function that judges it.
 
-A `Claim` says what is asserted (`bound`), what it is about (`measure`), on which inputs
+A `Claim` describes what is asserted (`bound`), what it is about (`measure`), on which inputs
 (`cases`), and what is known about it (`status`, `counterexample`, `corrected`). `check` puts one
 case in and gives a `Verdict`. The fixed order of a claim file is that of `template.py`.
 """
@@ -27,23 +27,23 @@ Case = dict[str, Any]
 
 
 class Status(str, Enum):
-    """What a fair referee says of a statement as it is printed.
+    """What a fair referee decides on a statement, as printed.
 
     ``TRUE``
         It holds.
     ``PROOF_WRONG``
         It holds, and a step of the printed proof does not.
     ``DEGENERATE``
-        It holds, and says no more than what is known without it.
+        It holds, and adds nothing to what is known without it.
     ``MISPRINT``
         It fails, by a constant, sign, index or exponent; its derivation shows what is meant, and
         that holds.
     ``HYPOTHESIS``
         It fails, and holds under a hypothesis that is not stated where it is made.
     ``FALSE``
-        It fails, and not for want of a hypothesis or by a slip of the pen.
+        It fails, and not because of a missing hypothesis or by a slip of the pen.
     ``GAP``
-        Stated without a proof, or too vaguely to decide; the claim says how it was read.
+        Stated without a proof, or too vaguely to decide; the claim has how it was read.
     ``NEW``
         It holds, and is not in the papers.
 
@@ -164,7 +164,7 @@ class Claim:
     follows : str
         The claim whose slip this one inherits, if its own derivation is sound.
     counterexample : callable () -> Case, optional
-        Violates the printed statement. Required where the status says that it does not hold.
+        Violates the printed statement. Required where by the status it does not hold.
     corrected : Claim, optional
         The corrected or sharpened statement.
     negative_control : NegativeControl
@@ -287,8 +287,8 @@ class Verdict:
     note : str
     margin : float
         The share of the bound, between 0 and 1 for most, by which the bound can be shrunk (raised
-        for a lower bound, changed for an identity) before this case refuses it; nan where the bound
-        is 0, infinity where no change is refused.
+        for a lower bound, changed for an identity) before this case rejects it; nan where the bound
+        is 0, infinity where no change is rejected.
 
     Examples
     --------
@@ -347,8 +347,8 @@ def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
     Returns
     -------
     Verdict
-        "inconclusive" also where a hypothesis is not met or a value is not finite; the note says
-        which.
+        "inconclusive" also where a hypothesis is not met or a value is not finite; the note names
+        it.
 
     Examples
     --------

@@ -4,7 +4,7 @@ Every form of which no violation is known is made stronger step by step: its bou
 of a lower bound raised, an identity scaled) by 1, 5, 20 and 50 %, it is multiplied by the powers
 that the form declares, and the form's mutants, with a term dropped or a constant or a sign changed,
 take its place. The measured side is not evaluated again for the first two:
-`Verdict.margin` says by how much each case lets the bound be shrunk. Cases are the extreme ones
+`Verdict.margin` by how much each case lets the bound be shrunk. Cases are the extreme ones
 that the claim knows, then drawn ones, then those that hill climbing finds.
 """
 
@@ -51,7 +51,7 @@ class Sensitivity:
 
     @property
     def caught(self) -> float | None:
-        """The smallest of LEVELS at which the changed bound is refused, None if none is."""
+        """The smallest of LEVELS at which the changed bound is rejected, None if none is."""
         return next((level for level in LEVELS if self.margin < level), None)
 
     @property
@@ -71,9 +71,9 @@ def sensitivity(
     ----------
     claim : Claim
     examples : int
-        Drawn cases, at most; drawing ends where the smallest mutation is refused already.
+        Drawn cases, at most; drawing ends where the smallest mutation is rejected already.
     evaluations : int
-        Of the search for a case that comes closer, and for each mutant that no other case refuses;
+        Of the search for a case that comes closer, and for each mutant that no other case rejects;
         a quarter of that for a statement with probability, whose cases are many samples each.
 
     Returns

@@ -55,7 +55,7 @@ CLAIMS = _Registry(_FOLDERS)
 def proof_file(name) -> Path | None:
     """The machine-checked proof of a claim: the Coq file beside the claim's, if there is one.
 
-    ``scripts/lab/check_proofs`` checks these files; their heads say which forms of the claim they
+    ``scripts/lab/check_proofs`` checks these files; their heads list which forms of the claim they
     prove.
 
     Parameters

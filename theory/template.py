@@ -1,18 +1,18 @@
-"""One sentence: what the statement says, in words a reader of the paper recognises.
+"""One sentence: what the statement says, in words a reader of the paper recognizes.
 
 Statement (number, paper): the formula. Checked: what is computed on both sides, and how it is
 scaled. Verdict: "holds" or the value of its `Status`; if not "holds", where it fails and the
-section of ``proofs.md`` of the correct form. What a user must know of that is the ``remark``.
+section of ``proofs.md`` of the correct form. What a user needs of that is the ``remark``.
 
 Copy this file into the folder of its paper (the import then begins with one more dot), and add its
 name to the folder's ``FILES`` at its place in the paper. The order is that of this file: `cases`,
 `bound`, `measure`; the counterexample, only if the statement is false as printed, and the
-correction; the negative control; the claim. `Claim` says what each is; they need no docstring of
+correction; the negative control; the claim. `Claim` describes each; they need no docstring of
 their own. The cases that come closest go into ``extremes``, what must not be left out of the bound
-into ``mutants``; ``alignlearn verify --mutations`` says by how much the bound could still be wrong.
+into ``mutants``; ``alignlearn verify --mutations`` by how much the bound could still be wrong.
 
 A variant of the statement is in the same file, below a line with its name, its functions and its
-claim with one more word in theirs, in the same order, and a paragraph of its own here;
+claim with one more word in their names, in the same order, and a paragraph of its own here;
 `p1_alignment/prop_7.py` has one.
 """
 

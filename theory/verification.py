@@ -1,4 +1,4 @@
-"""Run every claim on many inputs and say whether what is recorded about it is so.
+"""Run every claim on many inputs and report whether what is recorded about it is so.
 
 `verify` is what ``alignlearn verify`` calls. Inputs come from hypothesis where it is installed,
 which shrinks a violation to a small one and hunts for tight cases, otherwise from NumPy.
@@ -197,7 +197,7 @@ def _run_known(claim, finding):
 
 
 def _run(claim, finding, examples):
-    """Put the cases in; stop at the (shrunk) first violation of a claim that is said to hold."""
+    """Put the cases in; stop at the (shrunk) first violation of a claim recorded as true."""
     stop = claim.status.holds
     if find_spec("hypothesis"):
         _run_hypothesis(claim, finding, examples, stop)

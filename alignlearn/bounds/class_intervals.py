@@ -292,7 +292,7 @@ def positive_class(y):
 
 
 def centered_norm(K):
-    """||K_c||_F / m, 0 where centring leaves only rounding."""
+    """||K_c||_F / m, 0 where centering leaves only rounding."""
     K = np.asarray(K, dtype=float)
     means = K.mean(0)
     norm = np.linalg.norm(K - means - means[:, None] + means.mean()) / len(K)

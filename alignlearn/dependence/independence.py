@@ -366,7 +366,7 @@ def _centered(name, K):
     center_gram(K)
     if not largest(K) > 32.0 * np.finfo(np.float64).eps:
         raise ValueError(
-            f"{name} is constant after centring, so it is aligned with nothing; accepted: a Gram "
+            f"{name} is constant after centering, so it is aligned with nothing; accepted: a Gram "
             "matrix that varies."
         )
     return K

@@ -12,7 +12,7 @@ from alignlearn.sources import Opener, open_source
 from alignlearn.statistics import center_gram
 from alignlearn.validation import as_array, is_sparse, plain
 
-# Of a kernel's values, formulas of a few operations, and of centring them: units in the last place.
+# Of a kernel's values, formulas of a few operations, and of centering: units in the last place.
 _ROUNDING = 32.0
 
 

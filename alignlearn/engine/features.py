@@ -46,7 +46,7 @@ def centered_feature_gram(X, *, square=False, weight=None):
 def _centered(X, weight=None):
     """X (m, p) less its column means, which columns (p,) are constant, and the roots (m,).
 
-    A sparse X stays sparse: only columns without zeros are centered, those of which centring the
+    A sparse X stays sparse: only columns without zeros are centered, those of which centering the
     products would lose digits. With weights rows are multiplied by their roots.
     """
     root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)

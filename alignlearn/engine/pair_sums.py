@@ -81,7 +81,7 @@ def _pilot_moments(program, X, V, means, n=_PILOT_SIDE):
 
 
 class Sums(NamedTuple):
-    """Sums over all pairs of m samples, of kernels up to terms f(x) + f(x') that centring removes.
+    """Sums over all pairs of m samples, of kernels up to terms f(x) + f(x') that centering removes.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Sums(NamedTuple):
     row_sums, diagonal : ndarray of shape (p, m)
         ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     noise : ndarray of shape (p,)
-        Root mean square that rounding of the kernels' own values may leave after centring.
+        Root mean square that rounding of the kernels' own values may leave after centering.
 
     With sample weights w all this is of ``sqrt(w_i w_j) K_ij`` and of ``sqrt(w_i) Y_i``, and the
     row sums are ``sum_j w_j sqrt(w_i) K_ij``.
@@ -106,9 +106,9 @@ class Sums(NamedTuple):
 
 
 def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
-    """One pass over the pairs: everything stage 1 needs, before centring.
+    """One pass over the pairs: everything stage 1 needs, before centering.
 
-    Where centring would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
+    Where centering would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
     little more), a second pass subtracts the means of the rows from every value first.
 
     Parameters
@@ -241,7 +241,7 @@ class FoldSums:
         -------
         sums : Sums
         canceled : ndarray of bool, shape (p,)
-            Kernels of which centring leaves so little that the sums have lost digits of it.
+            Kernels of which centering leaves so little that the sums have lost digits of it.
         underflowed : bool
             Whether squares of kernel values have lost digits in float32.
         """

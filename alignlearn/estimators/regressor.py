@@ -192,7 +192,7 @@ class KernelRegressor(TargetScore, KernelModel):
         variances plus the variance between their predictions. "nystrom": with the exact prior
         variance of a new sample, of which the centers explain only a part.
 
-        The first call costs a factorisation, O(m^3), each sample O(m^2).
+        The first call costs a factorization, O(m^3), each sample O(m^2).
         """
         if check_flag("split", split):
             if return_std or noise or fit is not None:
@@ -377,8 +377,8 @@ class MKLRegressor(KernelRegressor):
 
     Notes
     -----
-    See `MKLClassifier` on centring, indefinite kernels and memory. "krr" needs ``K + alpha I``
-    to be positive definite after centring, so with an indefinite kernel a large enough ``alpha``.
+    See `MKLClassifier` on centering, indefinite kernels and memory. "krr" needs ``K + alpha I``
+    to be positive definite after centering, so with an indefinite kernel a large enough ``alpha``.
     Targets may have several columns: one kernel is learned for all, and one machine per column.
     With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
     the features in use where they are fewer than the samples, without an (m, m) matrix.

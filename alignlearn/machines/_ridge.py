@@ -73,7 +73,7 @@ class KernelRidge(ParamsMixin, TargetScore):
         self.fit_intercept = fit_intercept
 
     def fit(self, K, y, sample_weight=None, *, check=True, overwrite=False):
-        """Fit by one Cholesky factorisation.
+        """Fit by one Cholesky factorization.
 
         Parameters
         ----------

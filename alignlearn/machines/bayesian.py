@@ -240,7 +240,7 @@ class _State:
         return bias.bound() + kernels.bound() + normal - 0.5 * spread
 
     def _labels(self):
-        """q(f); with its mean just set, its terms are the normalisers of the truncated normals."""
+        """q(f); with its mean just set, its terms are the normalizers of the truncated normals."""
         inside = self.sign * self.f_mean - self.priors.margin
         log_share = log_ndtr(inside)
         hazard = np.exp(-0.5 * inside**2 - 0.5 * _LOG_2PI - log_share)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 # Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
-# the matrix has 3 GB and a factorisation takes minutes on one core.
+# the matrix has 3 GB and a factorization takes minutes on one core.
 MOST_PAIRED = 20_000
 MATRICES = 1.3  # that a machine holds at its peak
 # Samples up to which the whole matrix is made, as rows in parts save little there (measured on
@@ -23,7 +23,7 @@ MOST_SHARED = 10_000
 # Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
 # computing some again costs less (measured: 20,000 take 2 to 3 times as long).
 MOST_FULL = 6000
-# Samples up to which kernel ridge regression factorises its matrix: of 3000 that takes 0.2 s, as
+# Samples up to which kernel ridge regression factorizes its matrix: of 3000 that takes 0.2 s, as
 # long as conjugate gradients do, and of 6000 four times as long (measured on kin8nm).
 MOST_FACTORED = 3000
 # The same where several values of alpha share one reduction to tridiagonal form.
@@ -110,7 +110,7 @@ class Choice(NamedTuple):
     ----------
     machine : {"svm", "svr", "krr", "one-class", "nystrom", "dual-cd"}
     on : {"features", "matrix", "iterations", "rows", "products", "centers"}
-        The weighted features; the Gram matrix, factorised or in iterations; a cache of its rows;
+        The weighted features; the Gram matrix, factorized or in iterations; a cache of its rows;
         its products with vectors, while no entry is stored; Nystrom features.
     """
 

@@ -156,7 +156,7 @@ class KreinRidge(KernelRidge):
 
     Minimizes ``sum_i s_i (y_i - (K beta)_i - b)^2 + alpha beta'|K| beta`` with sample weights s,
     where ``beta'|K| beta`` is the squared norm of the function in the Hilbert space of the majorant
-    ``|K| = U diag(|w|) U'`` of the Krein space (the regulariser of Oglic and Gaertner 2018,
+    ``|K| = U diag(|w|) U'`` of the Krein space (the regularizer of Oglic and Gaertner 2018,
     "Learning in reproducing kernel Krein spaces", with one alpha for both parts and without their
     constraint on the predictions' variance). The problem is convex, and its function unique, for
     every alpha > 0: without intercept ``beta = U diag(sign(w) / (|w| + alpha)) U' y``, so that
@@ -183,14 +183,14 @@ class KreinRidge(KernelRidge):
 
     Notes
     -----
-    The other definition stabilises ``|y - K beta|^2 + alpha beta'K beta`` with the indefinite inner
+    The other definition stabilizes ``|y - K beta|^2 + alpha beta'K beta`` with the indefinite inner
     product of the Krein space (Ong, Mary, Canu and Smola 2004, "Learning with non-positive
     kernels"): ``beta = (K + alpha I)^-1 y``. It is not available, because it is a saddle point. The
     saddle point does not exist for ``alpha = -w`` and grows without bound near it. As it multiplies
     y by ``w / (w + alpha)``, it reverses the sign of y along eigenvectors with ``-alpha < w < 0``
     and overshoots for ``w < -alpha``. A general linear solver can solve that system.
 
-    Memory beside K: as in `KreinSVC`; the factorisation works in the majorant's place.
+    Memory beside K: as in `KreinSVC`; the factorization works in the majorant's place.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class KreinRidge(KernelRidge):
     """
 
     def fit(self, K, y, sample_weight=None, *, check=True):
-        """Fit by one decomposition and one Cholesky factorisation.
+        """Fit by one decomposition and one Cholesky factorization.
 
         Parameters
         ----------

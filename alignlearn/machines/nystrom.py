@@ -3,7 +3,7 @@
 Functions are sought in the span of the kernel's sections at few centers Z. With ``K(Z, Z) = TT'``
 their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``. Where they do
 not fit the memory only products are formed, and K(X, Z) is computed again, tile by tile, in every
-step. Centers that depend on others up to rounding are left out by a pivoted factorisation, so that
+step. Centers that depend on others up to rounding are left out by a pivoted factorization, so that
 T is well conditioned.
 
 Source: El Alaoui and Mahoney (2015), "Fast randomized kernel ridge regression with statistical

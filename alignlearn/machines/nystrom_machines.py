@@ -192,7 +192,7 @@ def _report(progress, done, gap):
 
 
 class RidgeSolution(NamedTuple):
-    """Minimiser of ``sum_i w_i |y_i - Phi_i W - b|^2 + alpha |W|^2`` and its certificate.
+    """Minimizer of ``sum_i w_i |y_i - Phi_i W - b|^2 + alpha |W|^2`` and its certificate.
 
     Attributes
     ----------

@@ -236,7 +236,7 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     coef = root[:, None] * solve_shifted(inner, target, alphas, skip_indefinite)
     usable = np.isfinite(coef).all(axis=0)
     coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
-    # The coefficients sum to 0, so rows of the test kernel need no centring.
+    # The coefficients sum to 0, so rows of the test kernel need no centering.
     fitted = np.full((len(K_test), coef.shape[1]), np.inf)
     K_test -= means
     fitted[:, usable] = K_test @ coef[:, usable]

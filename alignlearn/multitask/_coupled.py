@@ -103,7 +103,7 @@ class _CoupledProblem:
         return _CoupledPoint(self, x, near)
 
     def target(self, point, gap, damping):
-        """Minimiser of the second-order model at a point, with the barrier."""
+        """Minimizer of the second-order model at a point, with the barrier."""
         damping = max(damping, min(gap, 1.0) * 0.01, _LEAST_DAMPING)
         self.tau = min(self.tau, _SHARE * self.tol * point.value / point.x.size)
         arrow = Arrow(point.hessians(damping), 2.0 * self.ridge)

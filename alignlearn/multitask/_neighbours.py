@@ -1,4 +1,4 @@
-"""Solvers of one task for the models in which the neighbourhood kernel depends on the labels.
+"""Solvers of one task for the models in which the neighborhood kernel depends on the labels.
 
 "kta": Khat = YY' is fixed, and ``eta/2 ||K_x - YY'||_F^2`` is added to the machine's objective.
 

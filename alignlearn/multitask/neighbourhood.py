@@ -44,7 +44,7 @@ def projected_identity(inner, traces):
 def neighbourhood_coefficients(weights, inner, traces, beta, eta):
     """Coefficients of the optimal neighborhood kernel for given kernel weights.
 
-    The minimiser over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``, ``K =
+    The minimizer over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``, ``K =
     sum_k weights_k K_k`` and ``Omega(Khat) = 2 <P(I), Khat> - 2 ||Khat - P(Khat)||_F^2`` with P the
     projection on the span of the base kernels: ``Khat = K - (beta / eta) P(I)``. It lies in that
     span, and the rest of the objective is ``beta tr K`` plus a constant: eta changes Khat, and not
@@ -86,7 +86,7 @@ def check_eta(eta, beta):
     """Raise the error for parameters at which the objective is unbounded below."""
     if eta < 2.0 * beta:
         raise ValueError(
-            f"eta={eta:g} is below 2 beta={2.0 * beta:g}, where the objective in the neighbourhood "
+            f"eta={eta:g} is below 2 beta={2.0 * beta:g}, where the objective in the neighborhood "
             "kernels is unbounded below; accepted: eta >= 2 beta."
         )
 
@@ -122,14 +122,14 @@ def alignment_matrix(weights, neighbours, inner):
     Parameters
     ----------
     weights, neighbors : ndarray of shape (T, p)
-        Coefficients of the learned and of the neighbourhood kernels.
+        Coefficients of the learned and of the neighborhood kernels.
     inner : ndarray of shape (T, p, p)
         ``<K_k, K_l>_F`` on the samples of each task.
 
     Returns
     -------
     ndarray of shape (T, T)
-        Entry (t, s): the kernel of task t and the neighbourhood kernel of task s, both on the
+        Entry (t, s): the kernel of task t and the neighborhood kernel of task s, both on the
         samples of task t; 0 where one of them is 0 there.
 
     Examples

@@ -1,6 +1,6 @@
 """The largest mean of given scores over the distributions near the uniform one in chi-square.
 
-The maximiser is ``(s - tau)_+`` scaled to sum 1, for one threshold tau. Its divergence rises with
+The maximizer is ``(s - tau)_+`` scaled to sum 1, for one threshold tau. Its divergence rises with
 tau, so that sorting the scores finds which of them stay, and the threshold is then the root of a
 quadratic: no iteration, and no tolerance.
 """

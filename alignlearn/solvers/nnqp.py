@@ -14,14 +14,14 @@ from . import nnqp_pivot as lapack
 from .nnqp_pivot import DONE, INDEFINITE
 
 _EPS = np.finfo(np.float64).eps
-# From this many positive variables on, a LAPACK factorisation beats single exchanges.
+# From this many positive variables on, a LAPACK factorization beats single exchanges.
 _PIVOTING_SUPPORT = 100
 _SWEEPS = 20
 _RETRIES = 3
 # Up to this many variables LAPACK alone takes a millisecond; compiled loops save half of it, and
 # take seconds to compile.
 _FEW = 64
-# From this many variables on, blocks of exchanges save factorisations where LAPACK does it all.
+# From this many variables on, blocks of exchanges save factorizations where LAPACK does it all.
 _BLOCKS_OF_FEW = 16
 # Up to this many variables a pass over all of M costs nothing beside the rest.
 _SMALL = 256
@@ -39,7 +39,7 @@ class NonnegativeQPResult(Result):
     Attributes
     ----------
     v : ndarray of shape (p,), float64
-        The minimiser. Where it is not unique, variables with equal rows of ``M`` and equal ``a``
+        The minimizer. Where it is not unique, variables with equal rows of ``M`` and equal ``a``
         (after scaling) share their weight, and the rest is close to the solution of least norm.
     kkt_residual : float
         With ``S = D M D``, ``b = D a``, ``u = v / D`` for ``D = diag(M)^-1/2`` and the gradient
@@ -47,7 +47,7 @@ class NonnegativeQPResult(Result):
         ``u_k = 0``, divided by ``max |b|``. It does not change when kernels or ``a`` are rescaled.
     duality_gap : float
         ``2 (|u'g| + |u|_1 max_k max(g_k, 0)) / (v'a)``: a relative bound on the distance of the
-        objective from its minimum (by convexity, for minimisers of no larger 1-norm).
+        objective from its minimum (by convexity, for minimizers of no larger 1-norm).
     n_iter : int
         Linear systems solved.
     converged : bool
@@ -87,7 +87,7 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     v0 : array_like of shape (p,), optional
         Nonnegative starting point.
     check_psd : bool, default True
-        Factorise the whole of ``M`` to see that it is positive semi-definite. False saves
+        Factorize the whole of ``M`` to see that it is positive semi-definite. False saves
         ``p^3 / 3`` operations where that is known; the block of positive variables is checked in
         any case, symmetry and the 2 x 2 minors everywhere (for p > 256: in the rows of the positive
         variables, the only ones that the solution depends on).
@@ -185,7 +185,7 @@ def _rounding(u):
 
 
 def _proximal_point(M, d, b, u, usable, tol, limit):
-    """Outer iteration; ``delta`` grows by 10 whenever a factorisation finds ``M`` indefinite.
+    """Outer iteration; ``delta`` grows by 10 whenever a factorization finds ``M`` indefinite.
 
     It also grows, at most `_RETRIES` times, where rounding keeps the residual above ``tol``.
     """
@@ -331,7 +331,7 @@ def _check_zero_rows(M, a, d, zero, norm):
 
 
 def _check_matrix(M, d):
-    """Check symmetry and every 2 x 2 minor; return ``M`` (symmetrised if it has to be).
+    """Check symmetry and every 2 x 2 minor; return ``M`` (symmetrized if it has to be).
 
     Returns
     -------

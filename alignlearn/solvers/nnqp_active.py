@@ -133,9 +133,9 @@ def _rotate(upper, lower, c, t):
 
 @jit
 def _feasible_step(R, s, index, q, v, z, leader):
-    """Move ``v`` to the minimiser on its face, dropping every variable that reaches 0 on the way.
+    """Move ``v`` to the minimizer on its face, dropping every variable that reaches 0 on the way.
 
-    Several variables may have entered at 0. Those that the minimiser would make negative leave
+    Several variables may have entered at 0. Those that the minimizer would make negative leave
     again before any move, except ``leader`` (the one of largest gradient): alone with the old face
     it is sure to be positive, so the objective falls in every call.
 

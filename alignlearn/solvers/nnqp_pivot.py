@@ -1,6 +1,6 @@
-"""The nonnegative quadratic program on LAPACK factorisations of the positive variables' block.
+"""The nonnegative quadratic program on LAPACK factorizations of the positive variables' block.
 
-Block principal pivoting makes many exchanges per factorisation, for large supports. The active set
+Block principal pivoting makes many exchanges per factorization, for large supports. The active set
 makes one, for few variables: nothing is compiled for it, and it takes less than a millisecond.
 """
 
@@ -85,7 +85,7 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
 
 
 def feasible_face(M, d, b, delta, index):
-    """Shrink ``index`` to a face whose minimiser is positive: drop the negative, solve again.
+    """Shrink ``index`` to a face whose minimizer is positive: drop the negative, solve again.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
     """Minimize ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
     Lawson and Hanson (1974, chapter 23): the variable of largest gradient enters, those that the
-    minimiser on the face would make negative leave. ``problem`` is ``M, d, b``; ``face`` is
+    minimizer on the face would make negative leave. ``problem`` is ``M, d, b``; ``face`` is
     ``index, R``, the positive variables and their factor. Stops when no usable variable at 0 has a
     gradient above ``threshold``.
 
@@ -140,7 +140,7 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
 
 
 def descend(problem, delta, v, index, R=None):
-    """Move ``v`` to the minimiser on its face, dropping every variable that reaches 0 on the way.
+    """Move ``v`` to the minimizer on its face, dropping every variable that reaches 0 on the way.
 
     ``v`` is changed in place; ``R`` is the factor for ``index``, where it is known.
 

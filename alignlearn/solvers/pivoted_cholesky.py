@@ -3,7 +3,7 @@
 Greedy pivoting takes the row of the largest residual diagonal entry at every step, one matrix
 column and one matrix-vector product at a time. Here a block of candidates is taken at once, so that
 the work is matrix products: evenly spaced among the entries of at least half the largest residual,
-since neighbors in the data repeat each other. A small greedy factorisation among the candidates
+since neighbors in the data repeat each other. A small greedy factorization among the candidates
 then keeps those whose pivot is still at least a quarter of the largest residual. The rank for a
 given error is that of greedy pivoting within a few per cent (measured: 0.93 to 1.05 times, for
 Gaussian kernels on 2 to 10 features and their hyper-kernels on pairs, blocks of 16 to 64).
@@ -40,7 +40,7 @@ class PartialCholesky(Result):
     Attributes
     ----------
     factor : (n, r) float64, Fortran order
-        L. By columns the blocks of the factorisation are appended without moving what is there, and
+        L. By columns the blocks of the factorization are appended without moving what is there, and
         ``L'V`` and ``La`` run along memory (measured: 1.7 times as fast as in C order for one
         vector, the same for ``L'L``). ``A[:, pivots] = L pivot_factor'`` up to rounding.
     pivots : (r,) intp

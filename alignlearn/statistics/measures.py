@@ -1,4 +1,4 @@
-"""Centring, alignment, HSIC and CKA of Gram matrices.
+"""Centering, alignment, HSIC and CKA of Gram matrices.
 
 Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 """
@@ -95,7 +95,7 @@ def alignment(
         A second Gram matrix, or a target y: real values, or class labels (two classes count as
         -1 and +1, more as one-hot columns). A matrix is a Gram matrix if it is square.
     kind : {"centered", "uncentered", "unnormalized"}
-        ``<Kc, Lc>_F / (|Kc|_F |Lc|_F)``, Definition 4 of the reference; the same without centring,
+        ``<Kc, Lc>_F / (|Kc|_F |Lc|_F)``, Definition 4 of the reference; the same without centering,
         of Cristianini et al. (2001); or ``<Kc, Lc>_F / m^2``, Definition 5.
     unbiased : bool, default False
         Whether to use U-statistics, which leave out the pairs of a sample with itself, as `cka`
@@ -175,7 +175,7 @@ class _Matrix:
             self.share = weight[used] / weight.sum()
         self.K, self.m = K, len(K)
         self.unit = max(float(np.max(np.abs(self.K[rows]))) for rows in self.row_blocks()) or 1.0
-        # Centring rounds by a few units in the last place of the largest entry.
+        # Centering rounds by a few units in the last place of the largest entry.
         self.rounding = 8.0 * np.finfo(self.K.dtype).eps if center else 0.0
         self.means = np.zeros(self.m)
         if center:
@@ -267,7 +267,7 @@ def _ratio_or_zero(numerator, denominator, what):
         return float(np.clip(numerator / denominator, -1.0, 1.0))
     warn(
         f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
-        "centring), or none off its diagonal if unbiased.",
+        "centering), or none off its diagonal if unbiased.",
         DegenerateKernelWarning,
     )
     return 0.0

@@ -45,7 +45,7 @@ class AlignmentStatistics(Result, Versioned):
     Notes
     -----
     Sample weights w count repetitions: sums over samples are weighted by w_i, those over pairs by
-    ``w_i w_j``, and centring is at the weighted means.
+    ``w_i w_j``, and centering is at the weighted means.
 
     References
     ----------

@@ -74,7 +74,7 @@ def target_norm(Y, name="y", weight=None):
 
 
 def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
-    """The columns of :func:`target_columns` before centring."""
+    """The columns of :func:`target_columns` before centering."""
     used = slice(None) if weight is None else weight > 0.0
     check_choice("task", task, ("auto", "classification", "regression"))
     if reads_as_regression(y, task):

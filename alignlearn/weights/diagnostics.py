@@ -79,9 +79,9 @@ def unidentified(M, weights, tolerance=RANK_TOLERANCE) -> tuple[int, ...]:
     """Kernels in use whose weight the alignment does not determine.
 
     Let ``P`` be the kernels with a non-zero weight. A kernel of ``P`` is unidentified when it is,
-    to working precision, a linear combination of the others of ``P`` (after centring): then its
+    to working precision, a linear combination of the others of ``P`` (after centering): then its
     weight can be moved to those without changing the combined kernel on the sample. Found by a
-    pivoted Cholesky factorisation of ``S_PP`` that stops at a pivot of ``tolerance``.
+    pivoted Cholesky factorization of ``S_PP`` that stops at a pivot of ``tolerance``.
     """
     from scipy.linalg import lapack, solve_triangular
 

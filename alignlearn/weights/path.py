@@ -42,7 +42,7 @@ class SparsePath(Result):
     supports : tuple of ndarray of int
         The kernels in use, sorted.
     coefficients : tuple of ndarray
-        Their coefficients: the minimiser of ``v'Mv - 2 v'a`` on the support.
+        Their coefficients: the minimizer of ``v'Mv - 2 v'a`` on the support.
     complete : bool
         Whether the path ends at the weights of `AlignF` without a limit, to ``tol``.
     n_steps : int

@@ -97,7 +97,7 @@ class Align(Weighting):
 class AlignF(Weighting):
     """Nonnegative weights of maximum centered alignment (section 3.2.2, Proposition 9).
 
-    ``mu`` is proportional to the minimiser of ``v'Mv - 2 v'a`` over ``v >= 0``. ``M`` may be
+    ``mu`` is proportional to the minimizer of ``v'Mv - 2 v'a`` over ``v >= 0``. ``M`` may be
     singular: identical kernels then share their weight equally, and ``unidentified`` of the result
     marks the weights that the data do not determine.
 
@@ -289,7 +289,7 @@ class AlignLq(Weighting):
     Lambda : float, default 1.0
         Size of the constraint, positive. It matters only with ``normalize=None``.
     normalize : {"l1", "l2"} or None, default "l1"
-        Norm of the weights that is set to 1; None gives the maximiser itself.
+        Norm of the weights that is set to 1; None gives the maximizer itself.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class MaxEntropy(_WithoutTarget):
     Parameters
     ----------
     normalize : {"l1", "l2"} or None, default "l1"
-        Norm of the weights that is set to 1; None: the minimiser of ``v'Mv - 2 v't`` for the
+        Norm of the weights that is set to 1; None: the minimizer of ``v'Mv - 2 v't`` for the
         centered traces t.
     tol : float, default 1e-12
         Relative KKT residual at which the solver stops.
@@ -211,7 +211,7 @@ class Structure(_WithoutTarget):
         S = S * np.outer(d * scale[used], d * scale[used])
         # Distortions of 0 are below 0 by rounding, which is proportional to norms and edges.
         S.flat[:: used.size + 1] += 4.0 * used.size * _EPS * graph.diagonal().max()
-        # Minimizing u'Su on the simplex: the sum, penalized, only scales the minimiser, and so the
+        # Minimizing u'Su on the simplex: the sum, penalized, only scales the minimizer, and so the
         # problem is bounded where S is singular.
         penalty = max(float(np.mean(np.diagonal(S))), np.finfo(np.float64).tiny)
         right = np.full(used.size, penalty)

@@ -69,7 +69,7 @@ def kcca(N=4000, sizes=(250, 500, 1000), tol=1e-6, kappa=0.02):
 
 
 def hsic(m=1000, n=200):
-    """Permutation test of independence: centring, then a permuted product each time."""
+    """Permutation test of independence: centering, then a permuted product each time."""
     x, y = two_views(m)
 
     def base():

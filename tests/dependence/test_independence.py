@@ -339,9 +339,9 @@ def test_noisy_quantum_gram_matrix_repaired_the_same_for_new_samples():
 @pytest.mark.parametrize(
     ("K", "y", "message"),
     [
-        (np.ones((5, 5)), np.arange(5.0), "K is constant after centring"),
+        (np.ones((5, 5)), np.arange(5.0), "K is constant after centering"),
         (np.eye(5), np.ones(5), "y is constant"),
-        (np.eye(5), np.ones((5, 5)), "y is constant after centring"),
+        (np.eye(5), np.ones((5, 5)), "y is constant after centering"),
         (np.eye(5), np.arange(4.0), "y has 4 targets, but X has 5 samples"),
         (np.eye(5), np.eye(4), "y has 4 samples, but K has 5"),
         (np.eye(5)[:4], np.arange(4.0), "square"),

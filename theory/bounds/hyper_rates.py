@@ -1,10 +1,10 @@
 """Rates and constants of regression in a hyper-RKHS.
 
 P4 is Liu, Shi, Huang, Yang and Suykens (2020); m is the number of points, so that there are m^2
-pairs; the ridge is ``lambda = m^-alpha`` in the normalisation of their (3.1). ``r`` in (0, 1] is
+pairs; the ridge is ``lambda = m^-alpha`` in the normalization of their (3.1). ``r`` in (0, 1] is
 the exponent of the regularization error, D(lambda) <= C_0 lambda^r, ``s > 0`` that of the
 covering numbers (3.8). Functions "as printed" are P4's; proofs of the others are in the
-``proofs.md`` of its folder. An exponent e says that an error falls as m^-e.
+``proofs.md`` of its folder. An exponent e means that an error falls as m^-e.
 """
 
 from __future__ import annotations
@@ -381,7 +381,7 @@ def width_error(gamma, widths, variances) -> float:
 
 @of_numbers()
 def gaussian_log10_constant(dimension, sigma2, sigma_h2) -> float:
-    """log10 of (2 pi sigma^2)^-d (2 pi (sigma^2 + sigma_h^2))^(-d/2), the printed normaliser.
+    """log10 of (2 pi sigma^2)^-d (2 pi (sigma^2 + sigma_h^2))^(-d/2), the printed normalizer.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Rademacher complexity of the multi-task class of kernels near given matrices.
+"""Rademacher complexity of the multi-task class of kernels near target matrices.
 
-The class. T tasks, the samples of task t with p kernel matrices K_t^m and a given matrix Khat_t;
+The class. T tasks, the samples of task t with p kernel matrices K_t^m and a target matrix Khat_t;
 the functions <w_t, phi_t> of the kernels K_t = sum_m theta_t^m K_t^m with theta >= 0, sum_t ||K_t
 - Khat_t||_F^2 <= rho and sum_t ||w_t||^2 <= R, without a bias. The complexity is the mean over
 signs of the supremum of (1/N) sum_t sigma_t'f_t, N the number of samples of all tasks (n T for
@@ -62,7 +62,7 @@ class Projections(NamedTuple):
     trace_target : float
         <P vec I, v> = d'A^+b/2.
     distance : float
-        ||(I - P) v||^2, the squared distance of the given matrices to the span.
+        ||(I - P) v||^2, the squared distance of the target matrices to the span.
     target : float
         ||P v||^2 = b'A^+b/4.
     rank : int
@@ -108,7 +108,7 @@ class Complexity(NamedTuple):
 
 
 def tasks_of(kernels, targets) -> list[Task]:
-    """The `Task` of each pair of kernels (p, n_t, n_t) and given matrix (n_t, n_t).
+    """The `Task` of each pair of kernels (p, n_t, n_t) and target matrix (n_t, n_t).
 
     Raises
     ------
@@ -145,7 +145,7 @@ def pseudo_inverse(gram):
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     kept = values > _RANK * max(values[-1], 0.0)
     root = vectors[:, kept] / np.sqrt(values[kept])
-    # A generalised inverse; it is applied to vectors in the range of G only, where all agree.
+    # A generalized inverse; it is applied to vectors in the range of G only, where all agree.
     inverse = (root @ root.T) / np.outer(scale, scale)
     return inverse, int(kept.sum())
 
@@ -180,7 +180,7 @@ def check_class(tasks, rho) -> float:
     size = sum(task.square for task in tasks)
     if least > rho + 1e-12 * size:
         raise HypothesisNotMet(
-            f"rho={rho:.6g}: the class is empty, the given matrices are {least:.6g} (squared "
+            f"rho={rho:.6g}: the class is empty, the target matrices are {least:.6g} (squared "
             "distance) away from the non-negative combinations."
         )
     return rho - least
@@ -319,7 +319,7 @@ def _supports(task):
 def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
     """max of sum_t theta_t'u_t over theta >= 0 with sum_t ||K_t - Khat_t||^2 <= rho, (S,).
 
-    The maximiser minimises ||K_t - Khat_t||^2 - 2 s theta_t'u_t for each task and one s >= 0; s is
+    The maximizer minimizes ||K_t - Khat_t||^2 - 2 s theta_t'u_t for each task and one s >= 0; s is
     found by Newton's method on the support at hand within an interval that shrinks. What is
     returned is the dual value at s, an upper bound that exceeds the maximum by rounding only.
 
@@ -359,7 +359,7 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
 
 
 def _at(tasks, forms, inverses, s):
-    """Distance, its part without s, its factor of s^2, and sum_t theta_t'u_t, at the minimiser."""
+    """Distance, its part without s, its factor of s^2, and sum_t theta_t'u_t, at the minimizer."""
     distance, constant, slope, value = (np.zeros(len(s)) for _ in range(4))
     for t, task in enumerate(tasks):
         u = forms[:, t, : len(task.traces)]

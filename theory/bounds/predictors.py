@@ -49,19 +49,19 @@ def classification_guarantee(rho, gamma, label_bound=1.0) -> float:
 
 
 def regression_guarantee_printed(rho) -> float:
-    """E(y - h*)^2 <= 2 (1 - rho) for standardised labels: theorem 14 of P1 as printed."""
+    """E(y - h*)^2 <= 2 (1 - rho) for standardized labels: theorem 14 of P1 as printed."""
     return 2 * (1 - rho)
 
 
 def regression_guarantee(rho) -> float:
-    """E(y - h*)^2 <= 1 - rho for standardised labels: half of theorem 14 of P1, sharp."""
+    """E(y - h*)^2 <= 1 - rho for standardized labels: half of theorem 14 of P1, sharp."""
     return 1 - rho
 
 
 def scaled_regression_risk(rho, energy) -> float:
     """Risk of the best multiple of h*, (rho/E[h*^2]) h*: 1 - rho^2/E[h*^2], at most 1 - rho.
 
-    Standardised labels.
+    Standardized labels.
 
     Raises
     ------

@@ -209,7 +209,7 @@ def _draw_bias(ax):
 
 
 def _draw_sensitivity(ax, quick):
-    """Times m, on an axis that is not logarithmic: 5.38 and 4.74 are to be told apart."""
+    """Times m, on an axis that is not logarithmic: 5.38 and 4.74 are to be distinguished."""
     m = style.log_grid(2, 1e4)
     forms = (
         ("sharpened: 5.38", {}, style.CORRECTED),

@@ -83,7 +83,7 @@ def half_positive(interval, sizes, trials) -> int:
 
 
 class Coverage(NamedTuple):
-    """Of one law and one m, the closed form first."""
+    """Of one distribution and one m, the closed form first."""
 
     misses: np.ndarray  # (2,)
     samples: int
@@ -92,7 +92,7 @@ class Coverage(NamedTuple):
 
 @cache
 def coverage(number, m, trials) -> Coverage:
-    """How often the intervals miss the alignment of a law of `class_laws`, and their mean length.
+    """How often intervals miss the alignment of a row of `class_laws`, and their mean length.
 
     Samples of one class are left out: they have no interval.
     """

@@ -2,7 +2,7 @@
 
 `CURVES` maps the name of a claim to its `Curve`: the printed form first, then what is right. Each
 form is a function of m, delta and the numbers of a setting, with defaults that are stated with
-every table and figure. Claims about one sample at hand (identities, optimisation problems, steps
+every table and figure. Claims about one sample at hand (identities, optimization problems, steps
 that need the data) have no curve.
 """
 

@@ -4,8 +4,8 @@ The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one 
 by cross-validation, mean over five assignments of folds as in
 ``scripts/reproduce/p1_alignment/table1.py``, against the centered alignment and the one without
 centering, both of the whole sample. Accuracy is 1 - RMSE for regression, as there. One assignment
-alone leaves noise that moves the correlations of german credit between .88 and .98, and their order
-with it.
+alone leaves noise that moves the correlations of german credit between 0.88 and 0.98, and their
+order with it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def load_sets():
     try:
         return [_load(data, datasets) for data in PAPER], False
     except (OSError, ValueError):
-        # No network and no cache: something real is drawn all the same, and the title says so.
+        # No network and no cache: something real is drawn all the same, and the title states that.
         return [_load(data, datasets) for data in BUNDLED], True
 
 

@@ -40,10 +40,10 @@ class Curve:
     least : int
         Smallest m of the statement.
     informative : float, optional
-        The value from which on a bound says something, where that is less than not to be vacuous:
+        The value from which on a bound is informative, where that is less than not to be vacuous:
         1/2 for the length of an interval in [0, 1]. Default: the trivial level.
     note : str
-        What a reader of the picture has to know of the setting.
+        What a reader of the picture needs of the setting.
     """
 
     claim: str
@@ -178,7 +178,7 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
 
 
 def legend_name(form: str, claim) -> str:
-    """What a form is, for a reader who does not know the code."""
+    """What a form is, for a reader who has not read the code."""
     words = {
         "printed": f"as printed ({claim.status.value})",
         "printed, M1^2/4 for M1 M2/4": "as printed, with the slip $M_1M_2/4$ repaired",

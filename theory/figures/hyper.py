@@ -12,7 +12,7 @@ from . import style
 
 # r = 1, s = 1/2 and a target that is only just in the space.
 S, DECAY, SIZE, NOISE = 0.5, 1.1, 64, 1.0
-# (r, s, p, q) of theorem 1, with their colours.
+# (r, s, p, q) of theorem 1, with their colors.
 SETTINGS = (
     ((1.0, 0.5, np.inf, 2.0), style.BLUE),
     ((0.5, 1e-6, 1.0, 3.0), style.GREEN),

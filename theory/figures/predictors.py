@@ -50,7 +50,7 @@ def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
 
 
 def coin_gaps(sizes, trials, random_state=0) -> Risks:
-    """|R(h*) - R(h_S)| on the law of `p1-h-s-rate`, where the third point's label is a coin."""
+    """|R(h*) - R(h_S)| on the points of `p1-h-s-rate`, where the third label is a coin."""
     case = counterexample()
     law, K = case["law"], case["K"]
     best = predictors.h_star(law, K, general=True)

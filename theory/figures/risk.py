@@ -1,4 +1,4 @@
-"""Figure on the generalisation bounds that follow from stability."""
+"""Figure on the generalization bounds that follow from stability."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _mark(ax, curve, level, changes, names):
 
 
 def _draw_theorem_17(ax):
-    """lam0 = .1, where the printed bound is large, and 100, where it is false."""
+    """lam0 = 0.1, where the printed bound is large, and 100, where it is false."""
     curve, m = CURVES["p1-theorem-17"], style.log_grid(10, 1e6)
     looks = (
         ("printed", "Theorem 17 as printed (false)", style.PRINTED),

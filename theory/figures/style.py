@@ -1,6 +1,6 @@
-"""The look of every figure: colours, shading of what says nothing, marks, and file formats.
+"""The look of every figure: colors, shading of what says nothing, marks, and file formats.
 
-Colours are those of Okabe and Ito, which stay apart for colour-blind readers; line styles and
+Colors are those of Okabe and Ito, which stay apart for color-blind readers; line styles and
 markers differ as well. matplotlib is imported by the functions that draw; no window is opened.
 """
 
@@ -93,7 +93,7 @@ def legend_below(ax, columns=1, **options):
 
 
 def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
-    """Shade what lies above `level`, where a bound says no more than what is always true.
+    """Shade what lies above `level`, where a bound adds nothing to what is always true.
 
     Call it after the limits of the y-axis are final; the text is placed in shares of the panel.
     """
@@ -107,7 +107,7 @@ def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
 
 
 def mark_start(ax, m, level, colour, *, shift=(5, 4), ha="left"):
-    """Mark where a bound first says something, with its m."""
+    """Mark where a bound first is informative, with its m."""
     ax.plot([m], [level], "o", color=colour, markersize=6, mec="white", mew=0.9, zorder=5)
     style = {"textcoords": "offset points", "fontsize": 9, "color": colour, "zorder": 6}
     ax.annotate(count(m), (m, level), xytext=shift, ha=ha, **style)
@@ -143,7 +143,7 @@ def save(figure, path):
 
 
 def _save_small(figure, path, options):
-    """A PNG with a palette of 255 colours: a third of the size, no visible difference."""
+    """A PNG with a palette of 255 colors: a third of the size, no visible difference."""
     from io import BytesIO
 
     from PIL import Image

@@ -69,7 +69,7 @@ linked in their rows, and `scripts/lab/check_proofs` checks them.
 _MEANS = {
     Status.TRUE: "it holds",
     Status.PROOF_WRONG: "it holds, and a step of its printed proof does not",
-    Status.DEGENERATE: "it holds, and says no more than what is known without it",
+    Status.DEGENERATE: "it holds, and adds nothing to what is known without it",
     Status.MISPRINT: "a constant, sign, index or exponent is wrong, and the derivation shows which"
     " is meant",
     Status.HYPOTHESIS: "it holds under a hypothesis that is not stated there",
@@ -96,7 +96,7 @@ def statuses() -> str:
 
 
 def counts() -> str:
-    """How many claims of the papers have which status, as a sentence; ours are counted apart."""
+    """Count the claims of each status in a sentence; new claims are counted apart."""
     found = Counter(claim.status for claim in CLAIMS.values())
     ours = found.pop(Status.NEW)
     parts = [f"{found[status]} {words}" for status, words in _COUNTED.items() if found[status]]

@@ -1,6 +1,6 @@
 """The claims of Cortes, Mohri and Rostamizadeh (2012); the proofs are in `proofs.md`."""
 
-# In the order in which the statements appear in the paper; `registry` says what a colon means.
+# In the order in which the statements appear in the paper; `registry` explains the colon.
 FILES = (
     "lemma_1",
     "lemma_3",

@@ -4,12 +4,12 @@ Statement (conclusion of the remark after theorem 17 of the 2012 paper): with Tr
 lam0 (and R, M) constant, the learning bound converges as O(1/sqrt(m)). Checked: |h'(x) - h(x)|
 for alignf on both samples, every kernel divided by its trace on the sample, against L1 M (R +
 R')/(lam0 sqrt(m)), from which such a bound follows. Verdict: true but degenerate: |h| and |h'| are
-at most that large by themselves, so that nothing is said about learning; proofs.md, section 13.
+at most that large by themselves, so that nothing follows about learning; proofs.md, section 13.
 What can be used: the data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions;
 proofs.md, section 15. The weights are those of the library's `nonnegative_qp`, the predictions of
 `KernelRidge`.
 
-`p1-alignf-flip`. The stability of alignf without that normalisation. Not in the paper: for kernels
+`p1-alignf-flip`. The stability of alignf without that normalization. Not in the paper: for kernels
 with K(x, x) = 1 one flipped label moves alignf from one kernel to another, and |h'(x) - h(x)| =
 2/(1 + lam0) at a further point for every m >= 3, so that no constant over m bounds it; proofs.md,
 section 13. Checked: the change at that point. Verdict: holds.
@@ -154,7 +154,7 @@ CLAIM = replace(
     status=Status.DEGENERATE,
     remark=(
         "With traces of 1 and a fixed ridge the O(1/m^(1/2)) is true because the "
-        "predictions themselves vanish at that rate; without that normalisation one label"
+        "predictions themselves vanish at that rate; without that normalization one label"
         " moves alignf's predictions by a constant at every m."
     ),
     trivial=bound,

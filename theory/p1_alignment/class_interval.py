@@ -9,7 +9,7 @@ them; a sample of one class has no interval and is not counted. Verdict: holds.
 `p1-class-betting`. A confidence interval for the alignment with labels of two classes, by betting.
 Not in the paper. The three numbers of the closed form (`p1-class-interval`), each bounded by a
 product that grows fast if the number were another one; proofs.md, section 20. Checked: how often
-rho lies outside, against delta, on the laws of the closed form. Verdict: holds.
+rho lies outside, against delta, on the distributions of the closed form. Verdict: holds.
 
 `p1-class-learned`. Confidence intervals for the alignment of a combination whose weights came from
 the same samples. Not in the paper, whose bounds are for one kernel. d^2 = sum_k mu_k d_k^2 and
@@ -49,7 +49,7 @@ FEATURES = FeatureRange(1.0, non_negative=True)
 
 
 def draw_law(draw):
-    """A law of two classes and a kernel of unit diagonal without negative values."""
+    """A distribution of two classes and a kernel of unit diagonal without negative values."""
     if draw.integer(0, 2) == 0:
         chosen = draw.choice(class_laws())
         return {"law": chosen.law, "K": chosen.K}
@@ -100,7 +100,7 @@ def alignment(case):
 
 
 def bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*intervals(case).T[:2])
 
 
@@ -181,7 +181,7 @@ def aligned(K, y):
 
 
 def betting_bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*betting_intervals(case).T[:2])
 
 
@@ -277,7 +277,7 @@ def learned_intervals(case):
 
 
 def learned_bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*learned_intervals(case).T[:2])
 
 

@@ -1,9 +1,9 @@
 """The weights of align and the objective of its joint form, as sums over kernel matrices.
 
 Statement ((3) and (4) of the 2012 paper): the alignment of K_k with K_Y is <K_k, K_Y>/(||K_k||
-||K_Y||), and the unnormalised alignment of sum_k mu_k K_k is <sum_k mu_k K_k, K_Y>. Checked: both
-against the definitions. Verdict: misprint; every matrix must be centred, and (4) lacks the factor
-1/m^2 (which does not change its maximiser); proofs.md, section 16.
+||K_Y||), and the unnormalized alignment of sum_k mu_k K_k is <sum_k mu_k K_k, K_Y>. Checked: both
+against the definitions. Verdict: misprint; every matrix must be centered, and (4) is without the
+factor 1/m^2 (which does not change its maximizer); proofs.md, section 16.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def cases(draw):
 
 
 def _both(kernels, target, mu, scale):
-    """Weights and objective, from matrices that are centred or not."""
+    """Weights and objective, from matrices that are centered or not."""
     weights = []
     for K in kernels:
         size = np.linalg.norm(K) * np.linalg.norm(target)
@@ -61,14 +61,14 @@ CORRECTED = Claim(
         r"\hat\rho_k = \frac{\langle K_{kc}, K_{Yc}\rangle_F}{\|K_{kc}\|_F\|K_{Yc}\|_F},\quad"
         r"\hat\rho_u = \tfrac{1}{m^2}\langle \sum_k \mu_k K_{kc}, K_{Yc}\rangle_F"
     ),
-    hypotheses="The centred matrices are not zero.",
+    hypotheses="The centered matrices are not zero.",
     kind="identity",
     bound=corrected_bound,
     measure=measure,
     cases=cases,
     scale=lambda case: 1.0,
     rtol=1e-9,
-    negative_control=NegativeControl(_control_case, bound=bound, note="nothing is centred"),
+    negative_control=NegativeControl(_control_case, bound=bound, note="nothing is centered"),
     proof="16",
 )
 
@@ -83,8 +83,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The index c of the centred kernels is missing; whoever computes align without "
-        "centring gets other weights."
+        "The index c of the centered kernels is missing; whoever computes align without "
+        "centering gets other weights."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -4,7 +4,7 @@ Statement ((8), (9) and the substitution between them in the 2012 paper): with m
 times the objective y'(K_mu + lam)^-1 y - g mu'a + mu'(g''M + g'I)mu is y'(K_mu' + I)^-1 y - lam^2
 g mu''a + mu''(lam^3 g''M + lam^3 g'I)mu'. Checked: the two values at a random mu, and, where the
 problem is well scaled, the value of the first at the weights of `AlignedKRR` against the minimum
-of the second, found in plain NumPy. A minimiser exists when g'I + g''M is positive definite.
+of the second, found in plain NumPy. A minimizer exists when g'I + g''M is positive definite.
 Verdict: holds.
 
 `p1-eq-9-convex`. The single-stage problem is convex in the weights. Statement (after (9) of the

@@ -2,7 +2,7 @@
 
 Statement (end of section 3.4 of the 2012 paper): (9) can be solved with the iterative algorithm of
 the 2009 paper, in 10 to 50 iterations. We read this as alpha <- (alpha + (K_mu(alpha) + I)^-1 y)/2,
-mu(alpha) the minimiser of the inner problem. Checked: the smallest of the relative steps that
+mu(alpha) the minimizer of the inner problem. Checked: the smallest of the relative steps that
 follow 500 of ``AlignedKRR(solver="fixed-point")``. Verdict: gap; false when gamma'' > 0, where the
 iteration can enter a 2-cycle. With gamma'' = 0 it converges locally at rate 1/2 or better
 (proofs.md, section 16). Correct: use a convex solver on (9); checked by the optimality conditions
@@ -76,7 +76,7 @@ def _learned(case, **options):
 
 
 def counterexample():
-    """A 2-cycle with relative steps .169 and .180; with gamma'' = 0 the same data converge."""
+    """A 2-cycle with relative steps 0.169 and 0.180; with gamma'' = 0 the same data converge."""
     kernels = np.array([np.diag([0.0, 9.0]), [[1.0, -1.0], [-1.0, 1.0]]])
     return {"kernels": kernels, "y": np.array([1.0, 2.0]), "gamma": (0.0, 0.1, 0.01)}
 

@@ -1,10 +1,10 @@
-"""Two classes at two points: only the uncentred alignment depends on their share.
+"""Two classes at two points: only the uncentered alignment depends on their share.
 
-Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labelled -1,
-the others at (1, 0) labelled 1, and K = <x, x'> + 1, the uncentred alignment is A = (alpha^2 +
-(1-alpha)^2)^(1/2) and the centred one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and whether
-rho is defined. Verdict: unstated hypothesis; at alpha = 0 and 1 the centred kernel vanishes and rho
-is 0/0; proofs.md, section 16.
+Statement (figure 1 of the 2012 paper): with a fraction alpha of the points at (-1, 0) labeled -1,
+the others at (1, 0) labeled 1, and K = <x, x'> + 1, the uncentered alignment is A = (alpha^2 +
+(1-alpha)^2)^(1/2) and the centered one is 1, for all alpha in [0, 1]. Checked: A^2, rho, and
+whether rho is defined. Verdict: unstated hypothesis; at alpha = 0 and 1 the centered kernel
+vanishes and rho is 0/0; proofs.md, section 16.
 """
 
 from fractions import Fraction
@@ -57,7 +57,7 @@ def _centered_like_uncentered(case):
 
 
 _CONTROL = NegativeControl(
-    _control_case, bound=_centered_like_uncentered, note="the uncentred formula for both"
+    _control_case, bound=_centered_like_uncentered, note="the uncentered formula for both"
 )
 
 CORRECTED = Claim(

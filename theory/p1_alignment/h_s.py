@@ -2,8 +2,8 @@
 
 Statement (after theorem 14 of the 2012 paper): with h_S(x) = (1/m) sum_i y_i K_c(x, x_i) /
 (||K_c||_F/m ||yy'||_F/m), the mean of y h_S over the sample is the sample alignment. Checked: both
-sides; K_c is read as the kernel centred over the distribution. Verdict: unstated hypothesis; false
-as printed; true when kernel and labels are centred on the sample (`predictors.h_sample`);
+sides; K_c is read as the kernel centered over the distribution. Verdict: unstated hypothesis; false
+as printed; true when kernel and labels are centered on the sample (`predictors.h_sample`);
 proofs.md, section 11.
 """
 
@@ -33,7 +33,7 @@ def cases(draw):
 
 
 def _sample(case):
-    """Kernel centred over the distribution and labels, on the sample."""
+    """Kernel centered over the distribution and labels, on the sample."""
     law, i = case["law"], case["index"]
     K = law.center(case["K"])[np.ix_(i, i)]
     varies = np.linalg.norm(center(K)) > 1e-6 * np.abs(case["K"]).max()
@@ -55,7 +55,7 @@ def measure(case):
 
 
 def counterexample():
-    """Two points of a law of three: rho_S = 1, the printed mean is smaller."""
+    """Two points of a distribution of three: rho_S = 1, the printed mean is smaller."""
     law = FiniteDistribution(np.array([0.25, 0.25, 0.5]), np.array([1.0, -1.0, 0.0]))
     return {"law": law, "K": np.eye(3), "index": np.array([0, 2])}
 
@@ -74,7 +74,7 @@ CORRECTED = Claim(
     name="p1-h-s-corrected",
     source=f"{P1}, section 4.2, after Theorem 14, corrected",
     statement=r"\tfrac1m \sum_i (y_i - \bar y) h_S(x_i) = \hat\rho(K, yy^\top)",
-    hypotheses="Kernel and labels centred on the sample, where both vary.",
+    hypotheses="Kernel and labels centered on the sample, where both vary.",
     kind="identity",
     bound=corrected_bound,
     measure=measure,
@@ -89,12 +89,12 @@ CLAIM = replace(
     name="p1-h-s",
     source=f"{P1}, section 4.2, after Theorem 14",
     statement=r"\hat{\mathrm{E}}[y h_S(x)] = \hat\rho(K, K_Y)",
-    hypotheses="K_c centred over the distribution.",
+    hypotheses="K_c centered over the distribution.",
     bound=bound,
     status=Status.HYPOTHESIS,
     remark=(
-        "It needs kernel and labels centred on the sample, where the text centres over "
-        "the distribution; centre both on the sample and it is exact."
+        "It needs kernel and labels centered on the sample, where the text centers over "
+        "the distribution; center both on the sample and it is exact."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

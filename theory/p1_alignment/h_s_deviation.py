@@ -3,7 +3,7 @@
 Not in the paper, which has O(1/sqrt(m)) for the risks: with probability 1 - delta, sup |h_S - h*|
 <= (2 D + s tau)/M (`predictor_deviation`); proofs.md, section 11. What follows for
 the risks is in `p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency
-of violations over samples from a finite support, h_S centred on the sample. Verdict: holds.
+of violations over samples from a finite support, h_S centered on the sample. Verdict: holds.
 
 `p1-h-s-margin`. The signs of the predictors of a sample and of its distribution. Not in the paper,
 whose rate for the 0/1 loss is false (`p1-h-s-rate`): with probability 1 - delta, |R(h*) - R(h_S)|
@@ -38,7 +38,7 @@ def cases(draw):
 def sample_predictors(case):
     """h_S on the atoms for each sample (TRIALS, n), nan where kernel or labels do not vary."""
     law = case["law"]
-    # Centred by the law first, which changes nothing but rounding.
+    # Centered by the law first, which changes nothing but rounding.
     K = law.center(case["K"])
     W = law.counts(case["m"], TRIALS, case["seed"]) / case["m"]
     rows = W @ K
@@ -94,7 +94,7 @@ CLAIM = Claim(
         r"\ D = \tfrac{\tau(1+s(A+V-\tau))}{(A-\tau)(V-\tau)},"
         r"\ \tau = \tfrac{2}{\sqrt{3m}}+4\sqrt{\tfrac{\log(4/\delta)}{2m}}"
     ),
-    hypotheses="Independent points; K(x, x) <= R^2, |y| <= M; tau below A and V; centred h_S.",
+    hypotheses="Independent points; K(x, x) <= R^2, |y| <= M; tau below A and V; centered h_S.",
     kind="upper",
     bound=bound,
     measure=measure,

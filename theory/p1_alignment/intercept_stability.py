@@ -4,7 +4,7 @@ Not in the paper, which has no intercept; the estimators have one. When one of m
 exchanged, |h'(x) - h(x)| <= (M/m) (1 + D^2/lam0) with M = Y (2 + D/(2 lam0^(1/2))), 2 Y the length
 of an interval that holds all labels and D the diameter of the points in feature space; proofs.md,
 section 24. Checked: at all points, D and Y those of the points and labels at hand. Verdict: holds;
-2 Y/m is attained for D^2/lam0 -> 0, and .60 of the bound for D^2/lam0 = 2500. The learner is the
+2 Y/m is attained for D^2/lam0 -> 0, and 0.60 of the bound for D^2/lam0 = 2500. The learner is the
 library's `KernelRidge`.
 """
 

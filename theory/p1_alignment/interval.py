@@ -8,7 +8,7 @@ does not vary on the sample there is no interval and the sample is not counted. 
 `p1-interval-numerator`. The confidence interval of the alignment by way of its numerator and the
 two variances. Not in the paper: McDiarmid's inequality for f, E_S K_c^2 and E_S K'_c^2 with the
 constants of lemma 18, and their biases, gives an interval from the sample alone; `p1-interval` by
-way of the covariances is shorter where it says anything. Sharpened: 128/27 for 5.379 where K' is
+way of the covariances is shorter where it is informative. Sharpened: 128/27 for 5.379 where K' is
 the target kernel of real labels; proofs.md, sections 7 and 17. Checked: how often rho lies outside,
 against delta, on finite supports. Verdict: holds.
 """
@@ -36,7 +36,7 @@ def intervals(case):
 
 
 def bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*intervals(case).T[:2])
 
 
@@ -44,7 +44,7 @@ def measure(case):
     return position(*intervals(case).T, case["law"].alignment(case["K"], case["L"]))
 
 
-# McDiarmid's inequality, three times, and an interval that is not centred.
+# McDiarmid's inequality, three times, and an interval that is not centered.
 CONTROL = 0.1
 
 
@@ -92,7 +92,7 @@ _target = once(lambda case: numerator_intervals(case, scalar_target=True))
 
 
 def numerator_bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*_general(case).T[:2])
 
 

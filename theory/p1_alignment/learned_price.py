@@ -119,7 +119,7 @@ CLAIM = Claim(
         r" h^\top(M+\epsilon D)^{-1}h + \epsilon\|\hat v-v^*\|_D^2,\ h = (M\hat v-a) -"
         r" (\hat M\hat v-\hat a)"
     ),
-    hypotheses="v, v* minimise q_S and q over v >= 0; D >= 0 diagonal, eps >= 0.",
+    hypotheses="v, v* minimize q_S and q over v >= 0; D >= 0 diagonal, eps >= 0.",
     kind="upper",
     bound=bound,
     measure=measure,

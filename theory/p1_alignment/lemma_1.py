@@ -1,4 +1,4 @@
-"""Centring is a projection on both sides, and one centred factor is enough in a product.
+"""Centering is a projection on both sides, and one centered factor is enough in a product.
 
 Statement (lemma 1 of the 2012 paper): with U = I - 11'/m, K_c = U K U, and <K_c, L_c> = <K, L_c>
 = <K_c, L>. Checked: the definition by row, column and grand means against U K U, and the three
@@ -62,5 +62,5 @@ CLAIM = Claim(
     cases=cases,
     scale=lambda case: 1.0,
     rtol=1e-12,
-    negative_control=NegativeControl(_control_case, bound=_one_sided, note="centred on one side"),
+    negative_control=NegativeControl(_control_case, bound=_one_sided, note="centered on one side"),
 )

@@ -11,7 +11,7 @@ enumeration of all samples, in rational arithmetic. Verdict: misprint; false in 
 coefficient of E_x[E K E K'] has 4 m(m-1)(m-2)/m^4 where 2 is printed, and those of E[K(x,x)
 K'(x,x')] and its mirror image have -2 m(m-1)/m^3 where -1 is printed; |gamma| <= (m-1)/m^2 is a
 signed sum taken as a bound, and with the right table that route gives 3 + 10 + 6 + 7 = 26, not 18.
-Correct, in centred quantities: E_S f = ((m-1)(m^2-2m+2) theta + (m-1)^2 kappa + (m-1) t t')/m^3;
+Correct, in centered quantities: E_S f = ((m-1)(m^2-2m+2) theta + (m-1)^2 kappa + (m-1) t t')/m^3;
 proofs.md, section 6.
 """
 

@@ -1,4 +1,4 @@
-"""The change of a normalised vector.
+"""The change of a normalized vector.
 
 Statement (lemma 20 of the 2012 paper): for mu = v/||v||, mu' = v'/||v'||, Delta mu = Delta
 v/||v'|| - (Delta v)'(v + v') v/(||v|| ||v'|| (||v|| + ||v'||)). Checked: both sides, v, v' != 0.

@@ -1,7 +1,7 @@
 """The expected product of two positive definite kernels is not negative.
 
 Statement (lemma 3 of the 2012 paper): E[K K'] >= 0 over independent x, x'. Checked: the exact
-expectation over a finite support, plain and centred, divided by (E K^2 E K'^2)^(1/2). Tacit
+expectation over a finite support, plain and centered, divided by (E K^2 E K'^2)^(1/2). Tacit
 hypothesis: E |K K'| is finite (for example E K^2 and E K'^2 finite); the printed proof takes the
 expectation of an operator, which without that need not exist, but truncation and dominated
 convergence repair it. Verdict: holds.
@@ -43,7 +43,7 @@ def _relative(K, L, p):
 def measure(case):
     K, L, p = case["K"], case["L"], case["weights"]
     size = np.sqrt(_expectation(K * K, p)) * np.sqrt(_expectation(L * L, p)) or 1.0
-    # The centred product is divided by the size of the uncentred kernels: centring a nearly
+    # The centered product is divided by the size of the uncentered kernels: centering a nearly
     # constant kernel leaves rounding of that size behind.
     return np.array([_relative(K, L, p), _expectation(_centered(K, p) * _centered(L, p), p) / size])
 

@@ -1,4 +1,4 @@
-"""Upper bounds of the unnormalised alignment with the labels.
+"""Upper bounds of the unnormalized alignment with the labels.
 
 Statement (lemma 6 of the 2012 paper): 0 <= rho_u <= M R^2 for population and sample, where K_c(x,
 x) <= R^2 and |y| <= M. Checked: both, on a finite support and a sample from it. Verdict: misprint;
@@ -6,10 +6,11 @@ false for M > 1 (the proof loses a square: E (yy')^2 <= M^4), true and loose for
 rho_u <= R^2 Var(y), and R^2 (1/m) sum y_i^2 on the sample, both at most M^2 R^2; proof: proofs.md,
 section 1. The population R serves the sample too.
 
-Machine-checked in Coq (lemma_6.v) for laws of finite support, from the definitions of a positive
-definite symmetric kernel, of K_c and of rho_u = E[K_c K_Yc] over lists of weighted points: the
-corrected form for the population, that for a sample of any length with K_c centred by another law,
-with r2 Var_S(y) in between, that the printed form is false, and that the corrected one is attained.
+Machine-checked in Coq (lemma_6.v) for distributions of finite support, from the definitions of a
+positive definite symmetric kernel, of K_c and of rho_u = E[K_c K_Yc] over lists of weighted points:
+the corrected form for the population, that for a sample of any length with K_c centered by another
+law, with r2 Var_S(y) in between, that the printed form is false, and that the corrected one is
+attained.
 """
 
 import numpy as np
@@ -27,7 +28,7 @@ def cases(draw):
 
 def _radius2(case):
     K = case["K"]
-    # Rounding in the centring of a nearly constant kernel is of the size of the kernel.
+    # Rounding in the centering of a nearly constant kernel is of the size of the kernel.
     return np.diagonal(case["law"].center(K)).max() + 1e-14 * np.abs(K).max()
 
 
@@ -86,7 +87,7 @@ CLAIM = replace(
     status=Status.MISPRINT,
     remark=(
         "M stands where the Cauchy-Schwarz step gives M^2 (E[yy'] <= M is no bound of "
-        "E[(yy')^2]); the scale of the unnormalised alignment is R^2 Var(y)."
+        "E[(yy')^2]); the scale of the unnormalized alignment is R^2 Var(y)."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

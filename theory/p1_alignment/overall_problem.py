@@ -1,4 +1,4 @@
-"""The single-stage problem of section 3.4 as one maximisation.
+"""The single-stage problem of section 3.4 as one maximization.
 
 Statement (section 3.4 of the 2012 paper, "overall problem"): the problem is max over alpha, mu >= 0
 of -lam alpha'alpha + 2 alpha'y + mu'(g a + b_alpha) - g' mu'mu - g'' mu'M mu, with b_alpha =

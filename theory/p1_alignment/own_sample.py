@@ -1,6 +1,6 @@
 """A bound of the error of a learned machine from its own training sample.
 
-Not in the paper. The kernel's components and the centre of a prior come from the first two fifths
+Not in the paper. The kernel's components and the center of a prior come from the first two fifths
 of the sample, the machine from all of it; PAC-Bayes and a margin (`own_sample.own_sample_machine`);
 proofs.md, section 26. Checked: how often the risk exceeds the bound, against delta, on finite laws,
 where the risk is a sum. Verdict: holds.

@@ -1,15 +1,15 @@
-"""Whether learning pays: a sign test on samples that come after those learned from.
+"""Whether learning helps: a sign test on samples that come after those learned from.
 
 Not in the paper, whose appendix C has paired t-tests over folds. Let z_1, ..., z_m be independent
-and of one law, both predictors at z_i functions of the samples before its block, D_i in {-1, 0, 1}
-the difference of their 0-1 losses and Delta_i its mean given the past. With n* fixed before and T
-the number of + among the first n* of the D_i that are not 0 (those that do not come count as -),
-p = P(Bin(n*, 1/2) >= T): if Delta_i <= 0 for all i, P(p <= a) <= a; proofs.md, section 23. Checked:
-how often T exceeds its critical value for differences whose law depends on the past as it likes,
-also where the method stops to differ as soon as it leads enough. Verdict: holds; with as many
-trials as there happen to be it does not (negative control: 10 % at 5 %).
+and identically distributed, both predictors at z_i functions of the samples before its block, D_i
+in {-1, 0, 1} the difference of their 0-1 losses and Delta_i its mean given the past. With n* fixed
+before and T the number of + among the first n* of the D_i that are not 0 (those that do not come
+count as -), p = P(Bin(n*, 1/2) >= T): if Delta_i <= 0 for all i, P(p <= a) <= a; proofs.md, section
+23. Checked: how often T exceeds its critical value for differences whose law depends on the past as
+it likes, also where the method stops to differ as soon as it leads enough. Verdict: holds; with as
+many trials as there happen to be it does not (negative control: 10 % at 5 %).
 
-`p1-prequential-betting`. Whether learning pays: a lower bound of by how much, without hypothesis.
+`p1-prequential-betting`. Whether learning helps: a lower bound of by how much, without hypothesis.
 Not in the paper. For D_i in [-1, 1] and a finite set of lambda in (0, 1), sum log(1 + lambda D_i) -
 lambda sum Delta_i <= log(|set|/a) for all lambda at once, with probability 1 - a; also for the
 means of both sums over random orders of the samples; proofs.md, section 23. Checked: how often the
@@ -190,7 +190,7 @@ def _fair(bets=(0.2, 0.95), until=5.0):
 
 
 def _better():
-    """Differences of mean .75."""
+    """Differences of mean 0.75."""
     law = np.tile([0.125, 0.0, 0.0, 0.0, 0.875], (3, 1))
     return _fair((0.5,)) | {"law": law, "until": np.inf, "n_samples": 20}
 

@@ -1,12 +1,12 @@
 """The alignment that alignf reaches is the M-norm of its solution.
 
-Statement (proposition 10 of the 2012 paper): if v != 0 minimises v'Mv - 2 v'a over v >= 0 and mu
+Statement (proposition 10 of the 2012 paper): if v != 0 minimizes v'Mv - 2 v'a over v >= 0 and mu
 = v / ||v||, then rho_0(mu) = mu'a / (mu'M mu)^(1/2) = ||v||_M. Checked: both sides, at a solution
-found by trying every support. The last step of the printed proof says "= rho"; it means rho_0,
+found by trying every support. The last step of the printed proof has "= rho"; it means rho_0,
 and rho = ||v||_M / ||y_c||^2 (see `p1-rho-0`), which is the second number compared. Verdict:
 holds.
 
-Machine-checked in Coq (prop_10.v) for any a and any square M of finite size: if v minimises v'Mv -
+Machine-checked in Coq (prop_10.v) for any a and any square M of finite size: if v minimizes v'Mv -
 2 v'a over v >= 0 and v'Mv > 0, then v'Mv = v'a, and rho_0(v/||v||) = (v'Mv)^(1/2). The second
 number, which needs kernels and labels, is not part of it.
 """

@@ -39,7 +39,7 @@ def two_valued(weights, m, delta=0.01):
     """Two features +-1 with these probabilities of (1, 1), (1, -1), (-1, 1) and (-1, -1).
 
     The extreme cases are the best of all such laws in steps of 1/10, m = 100 to 10^6 and delta from
-    .01 to .5.
+    0.01 to 0.5.
     """
     x, z = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     case = {"law": FiniteDistribution(np.array(weights)), "K": np.outer(x, x), "L": np.outer(z, z)}

@@ -1,7 +1,7 @@
 """The change of alignf's solution with its data.
 
 Statement (proposition 21 of the 2012 paper): ||Delta v||_M^2 <= [Delta a - (Delta M) v']'Delta v,
-where v, v' minimise v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: both sides at
+where v, v' minimize v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: both sides at
 solutions found by trying every support; nothing requires that the samples differ in one
 point only. Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used:
 ||Delta v|| <= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
@@ -72,7 +72,7 @@ CLAIM = Claim(
     name="p1-prop-21",
     source=f"{P1}, Proposition 21",
     statement=r"\|\Delta v\|_M^2 \le [\Delta a - (\Delta M)v']^\top \Delta v",
-    hypotheses="v, v' minimise v'Mv - 2 v'a over v >= 0 for the two samples.",
+    hypotheses="v, v' minimize v'Mv - 2 v'a over v >= 0 for the two samples.",
     kind="upper",
     bound=bound,
     measure=measure,
@@ -106,7 +106,7 @@ EXCHANGED = Claim(
     source=f"{P1}, Proposition 21, samples exchanged, new",
     status=Status.NEW,
     statement=r"\|\Delta v\|_{M'}^2 \le [\Delta a - (\Delta M)v]^\top \Delta v",
-    hypotheses="v, v' minimise v'Mv - 2 v'a over v >= 0 for the two samples.",
+    hypotheses="v, v' minimize v'Mv - 2 v'a over v >= 0 for the two samples.",
     kind="upper",
     bound=exchanged_bound,
     measure=exchanged_measure,

@@ -1,10 +1,10 @@
-"""The maximiser of the unnormalised alignment under an L_q constraint.
+"""The maximizer of the unnormalized alignment under an L_q constraint.
 
 Statement (proposition 7 of the 2012 paper): the maximum of mu'a subject to sum mu_k^q <= Lambda is
 at mu_k ~ a_k^(1/(q-1)), and mu >= 0 need not be required. Checked: no feasible mu does better.
 Verdict: misprint. For odd q the constraint does not bound negative entries (mu = (t, -t) is
 feasible for all t), for q that is not an integer it is undefined there; for even q it is right.
-Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximiser is that of
+Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximizer is that of
 `AlignLq`; it is also checked against the closed form and the constraint.
 
 `p1-prop-7-linear`. Proposition 7 at q = 1: all the weight on one kernel. Statement (after
@@ -95,7 +95,7 @@ CORRECTED = Claim(
         r"\arg\max_{\sum|\mu_k|^q\le\Lambda} \mu^\top a = \Big(\frac{\Lambda}{\sum a_k^{q/(q-1)}}"
         r"\Big)^{1/q} a_k^{1/(q-1)}"
     ),
-    hypotheses="a >= 0, not zero, of centred products; q > 1.",
+    hypotheses="a >= 0, not zero, of centered products; q > 1.",
     kind="upper",
     bound=corrected_bound,
     measure=corrected_measure,
@@ -168,7 +168,7 @@ LINEAR_CORRECTED = Claim(
     name="p1-prop-7-linear-corrected",
     source=f"{P1}, after Proposition 7, corrected",
     statement=r"\max_{\sum|\mu_k|\le\Lambda} \mu^\top a = \Lambda \max_k a_k",
-    hypotheses="a >= 0, of centred products.",
+    hypotheses="a >= 0, of centered products.",
     kind="upper",
     bound=linear_bound,
     measure=linear_corrected_measure,

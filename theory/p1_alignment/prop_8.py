@@ -1,10 +1,10 @@
 """The linear combination with the largest alignment, in closed form.
 
-Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximises mu'a/(mu'M
+Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximizes mu'a/(mu'M
 mu)^(1/2). Checked: with the weights of `AlignLinear`, that no competitor does better, nor the
 closed form in plain NumPy, and that the formula is defined. Verdict: unstated hypothesis: a != 0.
 Otherwise the formula is 0/0, and every mu is optimal. (The same is asked of `p1-prop-9` and
-`p2-theorem-1`: a formula that is 0/0 for an allowed sample lacks a hypothesis.) For singular M,
+`p2-theorem-1`: a formula that is 0/0 for an allowed sample misses a hypothesis.) For singular M,
 which the paper excludes, the pseudo-inverse takes the place of the inverse; proofs.md, section 16.
 """
 
@@ -24,11 +24,11 @@ def cases(draw):
 
 
 def terms(case):
-    """a and M after scaling every centred kernel to unit norm, which only rescales mu."""
+    """a and M after scaling every centered kernel to unit norm, which only rescales mu."""
     a, M = alignf_terms(case["kernels"], case["y"])
     d = np.sqrt(np.diag(M))
     if not (d > 1e-6 * np.abs(case["kernels"]).max()).all() or not a.max() > 1e-9 * d.max():
-        raise HypothesisNotMet("the centred kernels and a must not be zero")
+        raise HypothesisNotMet("the centered kernels and a must not be zero")
     return a / d / (a / d).max(), M / np.outer(d, d)
 
 

@@ -1,7 +1,7 @@
 """The non-negative combination with the largest alignment is a quadratic program.
 
-Statement (proposition 9 of the 2012 paper): if v minimises v'Mv - 2 v'a over v >= 0, then v/||v||
-maximises the alignment over mu >= 0. Checked: with the weights of `AlignF`, that no non-negative
+Statement (proposition 9 of the 2012 paper): if v minimizes v'Mv - 2 v'a over v >= 0, then v/||v||
+maximizes the alignment over mu >= 0. Checked: with the weights of `AlignF`, that no non-negative
 competitor does better, nor the best of all supports, and that the formula is defined. Verdict:
 unstated hypothesis: a != 0, for v = 0 exactly when a = 0 (see `p1-prop-8`). M may be singular,
 since a lies in its range; proofs.md, section 16.
@@ -114,7 +114,7 @@ def svm_cases(draw):
 
 
 def _terms(case):
-    """Kernels centred, of unit norm, those with a_k = 0 dropped; a with maximum 1."""
+    """Kernels centered, of unit norm, those with a_k = 0 dropped; a with maximum 1."""
     kernels, y = np.array([center(K) for K in case["kernels"]]), case["y"] - case["y"].mean()
     size = np.sqrt((kernels**2).sum((1, 2)))
     a = np.array([y @ K @ y for K in kernels])
@@ -180,7 +180,7 @@ SVM = Claim(
 
 
 def zero_cases(draw):
-    """Labels that differ at two points only; a kernel that does not tell them apart has a_k = 0."""
+    """Labels that differ at two points only; a kernel that is equal at both has a_k = 0."""
     m, p = draw.integer(3, 6), draw.integer(2, 4)
     y = np.zeros(m)
     y[:2] = 1.0, -1.0
@@ -195,11 +195,11 @@ def zero_cases(draw):
 
 
 def _zero_terms(case):
-    """a and M with every centred kernel scaled to norm 1, the largest a_k to 1; exact zeros."""
+    """a and M with every centered kernel scaled to norm 1, the largest a_k to 1; exact zeros."""
     a, M = alignf_terms(case["kernels"], case["y"])
     d = np.sqrt(np.diag(M))
     if not (d > 1e-6 * np.abs(case["kernels"]).max((1, 2))).all() or not (a > 1e-6 * d).any():
-        raise HypothesisNotMet("no centred kernel is zero, and some a_k is positive")
+        raise HypothesisNotMet("no centered kernel is zero, and some a_k is positive")
     a = np.where(np.arange(len(a)) < case["blind"], case.get("left", 0.0), a / d)
     return a / a.max(), M / np.outer(d, d)
 

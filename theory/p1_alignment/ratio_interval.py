@@ -3,8 +3,8 @@
 Not in the paper. Pairs of samples have the covariances as means, and a bet on numerator, norm of
 the kernel and variance of the labels at once cannot grow at the true alignment; it is made against
 the worst nuisance parameters (`ratio_betting.ratio_interval`); proofs.md, section 25. Checked: how
-often rho lies outside, against delta, on the laws of the closed form (`p1-class-interval`).
-Verdict: holds.
+often rho lies outside, against delta, on the distributions of the closed form
+(`p1-class-interval`). Verdict: holds.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def intervals(case):
 
 
 def bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*intervals(case).T[:2])
 
 

@@ -1,8 +1,8 @@
-"""The constant factor between the partially normalised alignment and the alignment.
+"""The constant factor between the partially normalized alignment and the alignment.
 
 Statement (before proposition 10 of the 2012 paper): rho_0(mu) = <K_mu,c, yy'>/||K_mu,c|| =
 ||yy'||_F^2 rho(mu). Checked: both sides. Verdict: misprint; neither the square nor the
-missing centring is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
+missing centering is right. Correct: rho_0 = ||(yy')_c||_F rho = ||y_c||^2 rho, so that rho =
 ||v||_M/||y_c||^2 at alignf's solution, and the constraint rho >= Omega of section 3.4 reads Omega
 ||y_c||^2 (mu'M mu)^(1/2) <= mu'a; proofs.md, section 3.
 """
@@ -22,9 +22,9 @@ def cases(draw):
 def _rho(case):
     rho = alignment(case["K"], np.outer(case["y"], case["y"]))
     if np.isnan(rho) or np.ptp(case["y"]) < 1e-3:
-        raise HypothesisNotMet("the centred kernel and the centred labels must not be zero")
+        raise HypothesisNotMet("the centered kernel and the centered labels must not be zero")
     if not np.linalg.norm(center(case["K"])) > 1e-6 * np.linalg.norm(case["K"]):
-        raise HypothesisNotMet("the centred kernel must not be zero")
+        raise HypothesisNotMet("the centered kernel must not be zero")
     return rho
 
 
@@ -48,7 +48,7 @@ def corrected_bound(case):
 
 
 def _control_case():
-    """Labels that are not centred: rho_0 = 2 and ||yy'||_F = 4."""
+    """Labels that are not centered: rho_0 = 2 and ||yy'||_F = 4."""
     return {"K": np.eye(2), "y": np.array([2.0, 0.0])}
 
 
@@ -60,13 +60,13 @@ CORRECTED = Claim(
     name="p1-rho-0-corrected",
     source=f"{P1}, section 3.2.2, before Proposition 10, corrected",
     statement=r"\hat\rho_0(\mu) = \|(yy^\top)_c\|_F\,\hat\rho(\mu) = \|y_c\|^2\,\hat\rho(\mu)",
-    hypotheses="The centred kernel and the centred labels are not zero.",
+    hypotheses="The centered kernel and the centered labels are not zero.",
     kind="identity",
     bound=corrected_bound,
     measure=measure,
     cases=cases,
     scale=lambda case: case["y"] @ case["y"],
-    negative_control=NegativeControl(_control_case, bound=_uncentered, note="y is not centred"),
+    negative_control=NegativeControl(_control_case, bound=_uncentered, note="y is not centered"),
     proof="3",
 )
 
@@ -78,7 +78,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The factor is the norm of the centred target, once and not squared; an alignment"
+        "The factor is the norm of the centered target, once and not squared; an alignment"
         " read off ||v||_M is wrong by that factor otherwise."
     ),
     counterexample=counterexample,

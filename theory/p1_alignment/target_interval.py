@@ -62,7 +62,7 @@ def intervals(case):
 
 
 def bound(case):
-    """rho is at most as far from the estimate as the end on its side, where that says anything."""
+    """rho is at most as far from the estimate as the end on its side, where that is informative."""
     return reach(*intervals(case).T[:2])
 
 

@@ -1,4 +1,4 @@
-"""Concentration of the centred alignment.
+"""Concentration of the centered alignment.
 
 Statement (theorem 12 of the 2012 paper): |rho - rho_S| <= 18 beta [3/m + 8 (log(6/delta)/2m)^(1/2)]
 with probability 1 - delta, beta = max(R^2R'^2/E K_c^2, R^2R'^2/E K'_c^2). Checked: the frequency of
@@ -8,9 +8,9 @@ one kernel is multiplied by a constant, which rho does not. Repaired, the proof 
 max(R^4/a, R'^4/a') (and 4 for 8). Sharpened: 6 B tau with B = R^2R'^2/(a a')^(1/2), which implies
 the printed bound, and a refined form that uses rho and rho_S; proofs.md, section 7.
 
-`p1-theorem-12-proof`. Concentration of the centred alignment, as the printed proof gives it once it
-is repaired. Not printed: theorem 12 of the 2012 paper bounds the deviations of E K_c^2 and E K'_c^2
-by R^2R'^2, where its proof gives R^4 and R'^4. With these, |rho - rho_S| <= 18 beta [3/m + 4
+`p1-theorem-12-proof`. Concentration of the centered alignment, as the printed proof gives it once
+it is repaired. Not printed: theorem 12 of the 2012 paper bounds the deviations of E K_c^2 and E
+K'_c^2 by R^2R'^2, where its proof gives R^4 and R'^4. With these, |rho - rho_S| <= 18 beta [3/m + 4
 (log(6/delta)/2m)^(1/2)] with beta = max(R^4/E K_c^2, R'^4/E K'_c^2), which does not change when a
 kernel is multiplied by a constant; proofs.md, section 7, form (i). Checked: the frequency of
 violations over samples from a finite support. Verdict: holds, and is far longer than forms (ii) and
@@ -81,7 +81,7 @@ def refined_bound(case):
 
 
 def extremes():
-    """The laws of two features +-1 that come closest, and samples large enough for any bound."""
+    """Distributions of two features +-1 that come closest, and samples large enough."""
     first = two_valued((0.1, 0.4, 0.4, 0.1), 10**4), two_valued((0.2, 0.4, 0.2, 0.2), 10**6)
     return [*first, _control_case() | {"m": 10**8}]
 

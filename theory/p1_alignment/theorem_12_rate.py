@@ -6,7 +6,7 @@ C. The law: P[(1,1)] = P[(1,0)] = P[(0,1)] = q, otherwise (0,0), with K = uu', K
 without (1,1) but with both others has rho_S near 0. Verdict: misprint; false with an exponent that
 does not depend on the kernels. Correct: the exponent has a factor that depends on B: at most 3
 exp(-(m/8)(eps/(6B) - 2/(3m)^(1/2))_+^2); proofs.md, section 7. That is also put to the exact
-probability for two features +-1, which exceeds 3 exp(-.74 m eps^2/B^2) at m = 60; the variance of
+probability for two features +-1, which exceeds 3 exp(-0.74 m eps^2/B^2) at m = 60; the variance of
 the limit is at most B^2 for all laws tried, so that no case is known for which m/2 for m/8 and 2 B
 for 6 B together, m eps^2/(8 B^2), would be false.
 """
@@ -91,7 +91,7 @@ def _exact(law, K, L, m, eps):
 
 
 def counterexample():
-    """About .99^m against .9608^m, whatever the constant in front."""
+    """About 0.99^m against 0.9608^m, whatever the constant in front."""
     return {"q": 0.01, "m": 2000, "eps": 0.2, "C": 1e12}
 
 

@@ -1,13 +1,13 @@
 """A large alignment means that a classifier with few errors exists.
 
 Statement (theorem 13 of the 2012 paper): if E[y] = 0 and E[y^2] = 1, then Pr[y h*(x) < 0] <= 1 -
-rho/Gamma. Checked: both sides on finite supports with standardised labels. Verdict: unstated
-hypothesis; false for standardised labels that are not +-1, because the proof bounds |y h*| by
+rho/Gamma. Checked: both sides on finite supports with standardized labels. Verdict: unstated
+hypothesis; false for standardized labels that are not +-1, because the proof bounds |y h*| by
 Gamma, which needs |y| <= 1; true for y = +-1 (`p1-theorem-13-binary`). Correct: 1 - rho/(Gamma max
 |y|), the essential supremum; proofs.md, section 9.
 
 `p1-theorem-13-binary`. A large alignment means that a classifier with few errors exists: labels
-+-1. Statement (theorem 13 of the 2012 paper with its definitions for labels that are not centred):
++-1. Statement (theorem 13 of the 2012 paper with its definitions for labels that are not centered):
 for y = +-1, balanced or not, Pr[y h*(x) < 0] <= 1 - rho/Gamma with h* and gamma divided by
 E[K_Yc^2]^(1/2) = Var(y). Checked: both sides on finite supports. Verdict: holds.
 """
@@ -66,7 +66,7 @@ def measure(case):
 
 
 def counterexample():
-    """R = 4/5 against 1 - rho/Gamma = .7790; the corrected bound is .9263."""
+    """R = 4/5 against 1 - rho/Gamma = 0.7790; the corrected bound is 0.9263."""
     u = np.array([1.0, 0.01, -1.08])
     law = FiniteDistribution(np.array([0.1, 0.8, 0.1]), np.array([3.0, -1 / 3, -1 / 3]))
     return {"law": law, "K": np.outer(u, u)}
@@ -119,7 +119,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.HYPOTHESIS,
     remark=(
-        "The proof needs |y| <= 1, which standardised labels only have when the classes "
+        "The proof needs |y| <= 1, which standardized labels only have when the classes "
         "are balanced; otherwise divide by Gamma max |y|."
     ),
     counterexample=counterexample,
@@ -142,7 +142,7 @@ def binary_cases(draw):
 
 
 def silent(share, size=1e-4):
-    """That share lies where the kernel says the right thing, the rest where it is nearly silent.
+    """That share lies where the kernel has the right sign, the rest where it is nearly silent.
 
     There it is on the wrong side, so that the risk is 1 - share; the bound is 1 - share^(3/2).
     """
@@ -171,7 +171,7 @@ def binary_measure(case):
 
 BINARY = Claim(
     name="p1-theorem-13-binary",
-    source=f"{P1}, Theorem 13 with the definitions for labels that are not centred",
+    source=f"{P1}, Theorem 13 with the definitions for labels that are not centered",
     statement=r"y = \pm1:\ \Pr[y h^*(x) < 0] \le 1 - \rho/\Gamma",
     hypotheses="Labels +-1, both classes present, 0 < E[K_c^2] finite.",
     kind="upper",

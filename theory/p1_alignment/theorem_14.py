@@ -5,11 +5,11 @@ rho). Checked: both sides on finite supports. Verdict: holds, with a factor 2 to
 E h*^2 <= rho, hence E(y - h*)^2 = 1 - 2 rho + E h*^2 <= 1 - rho, attained by kernels of rank one;
 the best multiple of h* has risk 1 - rho^2/E h*^2 exactly; proofs.md, section 10.
 
-`p1-theorem-14-footnote`. The regression guarantee for labels that are not centred. Statement
-(section 4.2 of the 2012 paper): with the definitions for labels that are not centred, h* divided
+`p1-theorem-14-footnote`. The regression guarantee for labels that are not centered. Statement
+(section 4.2 of the 2012 paper): with the definitions for labels that are not centered, h* divided
 also by E[K_Yc^2]^(1/2), theorem 14 keeps its form, E(y - h*)^2 <= 2 (1 - rho). Checked: both sides
 for labels +-1. Verdict: false; y = +-1 with P(1) = 3/4 and K = K_Y has rho = 1 and risk 1/3.
-Correct: standardise y first, predict y = E[y] + sd(y) h*; then the risk is at most Var(y) (1 -
+Correct: standardize y first, predict y = E[y] + sd(y) h*; then the risk is at most Var(y) (1 -
 rho); proofs.md, section 10.
 """
 
@@ -159,12 +159,12 @@ def _not_shifted(case):
 
 FOOTNOTE_CORRECTED = Claim(
     name="p1-theorem-14-footnote-corrected",
-    source=f"{P1}, Theorem 14 for labels that are not centred, corrected",
+    source=f"{P1}, Theorem 14 for labels that are not centered, corrected",
     statement=(
         r"\mathrm{E}(y - \bar y - \sigma h^*)^2 \le \sigma^2(1-\rho),"
         r"\ \sigma^2 = \mathrm{Var}(y)"
     ),
-    hypotheses="Var(y) > 0, 0 < E[K_c^2] finite; h* of the standardised labels.",
+    hypotheses="Var(y) > 0, 0 < E[K_c^2] finite; h* of the standardized labels.",
     kind="upper",
     bound=footnote_corrected_bound,
     measure=footnote_corrected_measure,
@@ -177,14 +177,14 @@ FOOTNOTE_CORRECTED = Claim(
 FOOTNOTE = replace(
     FOOTNOTE_CORRECTED,
     name="p1-theorem-14-footnote",
-    source=f"{P1}, Theorem 14 with the definitions for labels that are not centred",
+    source=f"{P1}, Theorem 14 with the definitions for labels that are not centered",
     statement=r"\mathrm{E}(y - h^*(x))^2 \le 2(1 - \rho)",
     bound=footnote_bound,
     measure=footnote_measure,
     status=Status.FALSE,
     remark=(
-        "Dividing h* by another constant does not repair labels that are not centred; "
-        "standardise the labels first and shift the predictor back."
+        "Dividing h* by another constant does not repair labels that are not centered; "
+        "standardize the labels first and shift the predictor back."
     ),
     counterexample=footnote_counterexample,
     corrected=FOOTNOTE_CORRECTED,

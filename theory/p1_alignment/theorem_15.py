@@ -1,7 +1,7 @@
-"""A large unnormalised alignment means that a classifier with few errors exists.
+"""A large unnormalized alignment means that a classifier with few errors exists.
 
 Statement (theorem 15 of the 2012 paper): for y = +-1 and K_c(x, x) <= R^2, Pr[y g*(x) < 0] <= 1 -
-rho_u/R^2. Checked: both sides on finite supports, balanced or not; the labels need no centring.
+rho_u/R^2. Checked: both sides on finite supports, balanced or not; the labels need no centering.
 Verdict: holds.
 """
 

@@ -54,12 +54,12 @@ def measure(case):
 
 
 def counterexample():
-    """(b) alignf: .1818 = 2/11 against .0844 = 19/225 (13/150 with K in place of K_c)."""
+    """(b) alignf: 0.1818 = 2/11 against 0.0844 = 19/225 (13/150 with K in place of K_c)."""
     return flipped_label(3, 10.0)
 
 
 def residual_counterexample(m=1000):
-    """(a) One kernel, Delta mu = 0: .2882 against .2 at m = 1000; first violated at m = 97."""
+    """(a) One kernel, Delta mu = 0: 0.2882 against 0.2 at m = 1000; first violated at m = 97."""
     x = np.r_[np.full(m, 0.1), 1.0, 1.0]
     one = np.ones(1)
     kernels = np.outer(x, x)[None]
@@ -86,7 +86,7 @@ def heavy_ridge(m=200, lam0=LARGEST_RIDGE):
 
 
 def same_sections(m=200):
-    """At the last point K_mu and K_mu' agree; only the second term says that h changes there."""
+    """At the last point K_mu and K_mu' agree; only the second term shows that h changes there."""
     x = np.r_[np.ones(m + 1), 0.5]
     z = np.r_[np.full(m + 1, 0.5), 1.0]
     case = {"kernels": np.array([np.outer(x, x), np.outer(z, z)]), "y": np.ones(m), "y_new": 1.0}

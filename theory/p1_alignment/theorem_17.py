@@ -108,7 +108,7 @@ def measure(case):
 
 
 def one_toss(delta=0.1):
-    """One toss of a fair coin: half of the time R_S = 0 and R = 1/2, against .0046 as printed."""
+    """One toss of a fair coin: half of the time R_S = 0 and R = 1/2, against 0.0046 as printed."""
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
     return {"law": law, "K": np.ones((2, 2)), "m": 1, "lam0": 2000.0, "delta": delta, "seed": 0}
 

@@ -2,7 +2,7 @@
 
 Not in the paper: U is the mean over all quadruples of distinct points of h = (3/4) cov(S, S'), the
 covariance over the three ways to split four points into two pairs, S = (K12 + K34, K13 + K24, K14 +
-K23). Checked: U from the centred matrices against that mean, one quadruple at a time. Verdict:
+K23). Checked: U from the centered matrices against that mean, one quadruple at a time. Verdict:
 holds. Sharper than what boundedness of K gives: h lies in [-4/3, 8/3] R^2 R'^2, in [-2/3, 4/3] if
 one kernel is nowhere negative, in [-1/3, 2/3] if both are, all attained; proofs.md, section 18.
 """

@@ -1,6 +1,6 @@
 """The claims of Cortes, Mohri and Rostamizadeh (2009); the proofs are in `proofs.md`."""
 
-# In the order in which the statements appear in the paper; `registry` says what a colon means.
+# In the order in which the statements appear in the paper; `registry` explains the colon.
 FILES = (
     "theorem_1",
     "theorem_2",

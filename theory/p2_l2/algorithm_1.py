@@ -3,8 +3,8 @@
 Statement (after algorithm 1 of the 2009 paper, where eta in (0, 1) is a parameter, 1/2 in its
 experiments, and convergence is not claimed): a Lipschitz constant of f(alpha) = (K(alpha) + lam)^-1
 y bounds the number of iterations, which it can only do below 1. Checked: |f(alpha) - f(beta)|
-against |alpha - beta|. Verdict: gap; the paper says that it "should be clear", without a proof or a
-number, and the ratio comes as close to 2 as one likes. What holds: at eta = 1/2 the iteration
+against |alpha - beta|. Verdict: gap; the paper states that it "should be clear", without a proof or
+a number, and the ratio comes as close to 2 as one likes. What holds: at eta = 1/2 the iteration
 converges locally at rate 1/2 or better for every L, which is proved (proofs.md, section 5, and
 `p2-algorithm-1-spectrum`), and has no 2-cycle (`p2-algorithm-1-hessian`); that it always converges
 is a conjecture, supported by the relative step that follows those of the library's iteration
@@ -60,7 +60,7 @@ def measure(case):
 
 
 def counterexample(eta=0.2, radius=100.0):
-    """A 2-cycle; with L = 10^6 also at eta = .30, while .34 and .5 converge."""
+    """A 2-cycle; with L = 10^6 also at eta = 0.30, while 0.34 and 0.5 converge."""
     kernels = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
     return {"kernels": kernels, "y": np.array([1.0, 1.1]), "lam": 1.0, "radius": radius, "eta": eta}
 

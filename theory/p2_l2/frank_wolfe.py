@@ -1,7 +1,7 @@
 """Algorithm 1 with eta = 0 is a Frank-Wolfe step, and with a line search it converges linearly.
 
 Not in the paper. J(mu) = y'(K_mu + lam)^-1 y is convex with DJ = -v, so the best mu of its
-linearisation over {mu >= 0, |mu - mu0| <= L} is mu0 + L v/|v|, the next mu of the algorithm. With
+linearization over {mu >= 0, |mu - mu0| <= L} is mu0 + L v/|v|, the next mu of the algorithm. With
 exact line search J - J* falls by the share s/2 for s <= 1, 1 - 1/(2s) for s >= 1, or more in each
 step, s = |v| lam^3/(4 L |y|^2 sum_k ||K_k||^2); proofs.md, section 8. Checked: steps of plain NumPy
 against J at the solution of `LKRR`, whose fallback this is. Verdict: holds.

@@ -71,7 +71,7 @@ def corrected_bound(case):
 
 
 def sharp_case(m, radius=1e6, lam0=1e12):
-    """measured/bound tends to 1: .99889 at m = 50, .99993 at m = 200."""
+    """measured/bound tends to 1: 0.99889 at m = 50, 0.99993 at m = 200."""
     f1, f2 = np.ones(m + 1), np.r_[np.ones(m - 1), -1.0, -1.0]
     case = {"kernels": np.array([np.outer(f1, f1), np.outer(f2, f2)]), "y": np.ones(m)}
     return case | {"y_new": -1.0, "lam0": lam0, "mu0": np.ones(2), "radius": radius}

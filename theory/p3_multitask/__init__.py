@@ -1,6 +1,6 @@
-"""The claims on multi-task neighbourhood kernels; the proofs are in `proofs.md`."""
+"""The claims on multi-task neighborhood kernels; the proofs are in `proofs.md`."""
 
-# In the order in which the statements appear in the paper; `registry` says what a colon means.
+# In the order in which the statements appear in the paper; `registry` explains the colon.
 FILES = (
     "kta",
     "theta_order",

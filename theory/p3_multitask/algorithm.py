@@ -3,7 +3,7 @@
 Statement (section 4.2 of the paper): the steps in alpha, theta and Khat are block coordinate
 descent. Checked: with the corrected steps, the objective J(theta) = sum_t SVM_t(theta_t) + beta
 d'theta (the minimum over Khat, up to a constant) after one round is at most that before. Verdict:
-gap; alpha maximises, so nothing makes the rounds descend. Correct: a round is exactly one
+gap; alpha maximizes, so nothing makes the rounds descend. Correct: a round is exactly one
 projected gradient step of length 1/eta on J in the metric of A, theta_t <- argmin over theta >= 0
 of ||theta - theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta is an inverse step size
 and nothing else; proofs.md, section 8.
@@ -82,7 +82,7 @@ def measure(case):
 
 
 def counterexample():
-    """K = I, y = (1, -1), C = 10^4, eta = 4 beta = 4000, theta = .001: J rises from 1,002.
+    """K = I, y = (1, -1), C = 10^4, eta = 4 beta = 4000, theta = 0.001: J rises from 1,002.
 
     There J = 1/theta + 2 beta theta and the step is theta <- theta - (2 beta - 1/theta^2)/(2 eta).
     """
@@ -146,7 +146,7 @@ CLAIM = replace(
     measure=measure,
     status=Status.GAP,
     remark=(
-        "Called block coordinate descent with no word on convergence: alpha maximises, so"
+        "Called block coordinate descent with no word on convergence: alpha maximizes, so"
         " a round may raise the objective; a round is a projected gradient step of length"
         " 1/eta."
     ),

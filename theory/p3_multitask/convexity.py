@@ -1,4 +1,4 @@
-"""When the problem for the neighbourhood matrices is convex.
+"""When the problem for the neighborhood matrices is convex.
 
 Statement (after (16) of the paper): the problem (16) is convex for eta >= 4 beta. Checked: the
 smallest eigenvalue of its matrix, (eta - 4 beta) I + (beta/2) P, which is a reconstruction: (16) is

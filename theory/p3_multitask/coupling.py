@@ -34,7 +34,7 @@ def bound(case):
 
 
 def measure(case):
-    """The least of the convex penalty over 0 <= mu <= min_t theta_t, by ternary search."""
+    """The minimum of the convex penalty over 0 <= mu <= min_t theta_t, by ternary search."""
     theta = case["theta"]
     low, high = np.zeros(len(theta)), theta.min(1)
     for _ in range(200):

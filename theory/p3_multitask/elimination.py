@@ -1,4 +1,4 @@
-"""What learning the neighbourhood matrices adds.
+"""What learning the neighborhood matrices adds.
 
 Not in the paper, which speaks of more flexibility by Khat (sections 1 and 4) and claims nothing
 definite: in the consistent model the best Khat_t = K_t - (beta/eta) P_t(I) lies in span{K_t^m}, and
@@ -32,7 +32,7 @@ def _outside(case):
 
 
 def example():
-    """K = [[2, 1], [1, 2]], theta = 1, eta = 8, beta = 1: Khat = .95 K."""
+    """K = [[2, 1], [1, 2]], theta = 1, eta = 8, beta = 1: Khat = 0.95 K."""
     kernels = [np.array([[[2.0, 1.0], [1.0, 2.0]]])]
     case = {"kernels": kernels, "targets": [np.zeros((2, 2))], "eta": 8.0, "beta": 1.0}
     return case | {"mu": np.ones(1), "lam": np.zeros((1, 1))}

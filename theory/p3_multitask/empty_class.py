@@ -29,7 +29,7 @@ def _projection(case):
 
 
 def least_distance(case):
-    """The least of sum_t ||K_t - Khat_t||^2 over theta >= 0, every support tried."""
+    """The minimum of sum_t ||K_t - Khat_t||^2 over theta >= 0, every support tried."""
     total = 0.0
     for K, target in zip(case["kernels"], case["targets"]):
         gram, right = np.einsum("kij,lij->kl", K, K), np.einsum("kij,ij->k", K, target)
@@ -58,12 +58,14 @@ def measure(case):
 
 
 def near_target():
-    """n = 2, K = I, Khat = -I, rho = 1: b'A^+b + 4(rho - c) = 4, and no theta >= 0 is near."""
+    """A target matrix that no theta >= 0 is near: n = 2, K = I, Khat = -I, rho = 1.
+
+    There b'A^+b + 4(rho - c) = 4."""
     return {"kernels": [np.eye(2)[None]], "targets": [-np.eye(2)], "rho": 1.0}
 
 
 def far_target():
-    """n = 2, K = I, Khat off the diagonal, rho = 3/2, R = 1: empty, and (7) gives .353553."""
+    """n = 2, K = I, Khat off the diagonal, rho = 3/2, R = 1: empty, and (7) gives 0.353553."""
     target = np.array([[0.0, 1.0], [1.0, 0.0]])
     return {"kernels": [np.eye(2)[None]], "targets": [target], "rho": 1.5, "radius": 1.0}
 

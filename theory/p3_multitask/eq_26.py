@@ -3,7 +3,7 @@
 Statement ((26) of the paper): for fixed signs the maximum of theta'u over the constraint (3) is
 (u'A^-1 b + (u'A^-1 u)^(1/2) (b'A^-1 b + 4(rho - c))^(1/2))/2. Checked: against the maximum over
 theta >= 0, by trying every support. Verdict: holds as an upper bound, with A^+; it is attained
-where the unconstrained maximiser is not negative. It needs b'A^+b + 4(rho - c) = 4(rho - ||(I -
+where the unconstrained maximizer is not negative. It needs b'A^+b + 4(rho - c) = 4(rho - ||(I -
 P)v||^2) >= 0.
 """
 

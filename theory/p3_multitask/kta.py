@@ -1,7 +1,7 @@
 """The constraint with the target kernel, and the alignment.
 
 Statement (section 2 of the paper): with Khat = yy', ||K - Khat||_F^2 reduces to the alignment of K
-and yy'. Checked: the squared distance against ||yy'||^2 (1 - A^2), A the (uncentred) alignment.
+and yy'. Checked: the squared distance against ||yy'||^2 (1 - A^2), A the (uncentered) alignment.
 Verdict: unstated hypothesis; the distance depends on the scale of K, and it is the least one over
 the scale that is a function of A. Over a cone of weights the nearest K_theta is therefore the best
 aligned one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
@@ -104,7 +104,7 @@ CLAIM = replace(
     status=Status.HYPOTHESIS,
     remark=(
         "The distance depends on the scale of K; it is a function of the alignment after "
-        "minimising over that scale, as on a cone of weights."
+        "minimizing over that scale, as on a cone of weights."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

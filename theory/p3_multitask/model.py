@@ -3,7 +3,7 @@
 Statement ((10) to (12) of the paper, with eta >= 4 beta): the problem over theta >= 0 and Khat is
 well posed, so its objective is bounded below. Checked: eta/2 sum_t ||K_t - Khat_t||^2 + beta/2
 Omega plus the values of the SVMs, at given theta and Khat, against -beta^2 d'A^+d/(2 eta). Verdict:
-misprint; false for every beta > 0; with -4c in Omega what is left after Khat is minimised is -eta
+misprint; false for every beta > 0; with -4c in Omega what is left after Khat is minimized is -eta
 beta/(eta - 2 beta) ||V theta||^2 and linear terms. Also the loss "C sum (f, y)" of (10) is to be
 read C sum l(f, y). Correct: with -2c and eta >= 2 beta the objective is at least this number;
 proofs.md, section 4.
@@ -33,7 +33,7 @@ def _scaled(case):
 
 
 def objective(case, factor):
-    """(10) at theta and at the given matrices, or at the stationary ones."""
+    """(10) at theta and at the target matrices, or at the stationary ones."""
     case = _scaled(case)
     terms, theta = terms_of(case), stacked(case)
     if case.get("minimise"):
@@ -43,7 +43,7 @@ def objective(case, factor):
 
 
 def at(terms, v):
-    """The terms with other given matrices."""
+    """The terms with other target matrices."""
     return terms._replace(v=v, b=2 * terms.V.T @ v, c=float(v @ v))
 
 

@@ -1,11 +1,11 @@
-"""The regulariser of the neighbourhood matrices.
+"""The regularizer of the neighborhood matrices.
 
 Statement ((9) of the paper): the part of (7) that depends on Khat is Omega = d'A^-1 b + b'A^-1 b/2
 - 4c. Checked: the bracket of (7) at Khat minus that at Khat = 0. Verdict: misprint, by a
 sign-changing amount: -4c should be -2c. Correct: Omega = d'A^+b + b'A^+b/2 - 2c = 2 [d'A^+V'v -
 ||(I - P)v||^2]; proofs.md, section 3. The error makes model (10) unbounded (`p3-model`).
 
-`p3-omega-bound`. Whether the regulariser bounds the complexity. Statement (section 4.1 of the
+`p3-omega-bound`. Whether the regularizer bounds the complexity. Statement (section 4.1 of the
 paper): the complexity of the class (1) can be bounded by the quantity Omega of (9). Checked: the
 complexity by enumeration. Verdict: misprint; Omega is 0 for Khat = 0 and may be negative.
 Correct: at fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c):

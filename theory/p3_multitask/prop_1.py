@@ -1,7 +1,7 @@
-"""The best neighbourhood matrices in closed form.
+"""The best neighborhood matrices in closed form.
 
 Statement (proposition 1, (15) and (16) of the paper): v = Sigma^-1 a with Sigma = (eta - 4 beta) I
-+ (beta/2) P and a = (eta V theta - beta V A^-1 d)/2 minimises (15). Checked: v against the
++ (beta/2) P and a = (eta V theta - beta V A^-1 d)/2 minimizes (15). Checked: v against the
 stationary point of (15), found from its gradient with all matrices formed, as coefficients of Khat.
 Verdict: misprint; the proof takes b = V'v where (5) has b = 2V'v (at beta = 0 it gives K/2
 for K). With b = 2V'v, (15) as printed has Sigma = (eta - 4 beta) I + 2 beta P, a = eta V theta -

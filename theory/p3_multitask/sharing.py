@@ -1,7 +1,7 @@
 """Whether the shared weights share anything.
 
 Not in the paper, which introduces theta_t = mu + lambda_t so that the tasks partly share their
-kernel (section 2) and does not say what mu changes: only theta_t and the costs d_t'theta_t enter
+kernel (section 2) and does not state what mu changes: only theta_t and the costs d_t'theta_t enter
 model (10), so that it decouples into T single-task problems and mu is redundant (the class (1)
 shares its budgets rho and R, the model does not). The least value over (mu, Lambda) is the sum of
 those of the tasks, for any convex loss; checked with the squared one, whose value is smooth in

@@ -1,4 +1,4 @@
-"""How a solution is recognised.
+"""How a solution is recognized.
 
 Not in the paper, whose steps (section 4.2) have no stopping rule: where alpha is not unique (theta
 = 0, inactive kernels) J is not smooth, and its right derivative at 0 is beta tr K - min q over the
@@ -79,7 +79,9 @@ def _limit(case):
 
 
 def example():
-    """y = (1, 1, -1), K = pp', p = (1, -1, 0), beta = .1: alpha = (0, 1, 1) has q = .5 > .2."""
+    """Three samples: y = (1, 1, -1), K = pp', p = (1, -1, 0), beta = 0.1.
+
+    There alpha = (0, 1, 1) has q = 0.5 > 0.2."""
     p = np.array([1.0, -1.0, 0.0])
     case = {"K": np.outer(p, p), "y": np.array([1.0, 1.0, -1.0]), "beta": 0.1}
     return case | {"alpha": np.array([0.0, 1.0, 1.0])}

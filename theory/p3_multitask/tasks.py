@@ -22,7 +22,7 @@ def integer_kernel(draw, n):
 
 
 def random_tasks(draw, most_tasks=3, sizes=(2, 3), most_kernels=3):
-    """Kernels and given matrices of a few tasks of one size."""
+    """Kernels and target matrices of a few tasks of one size."""
     T, n, M = draw.integer(1, most_tasks), draw.choice(sizes), draw.integer(1, most_kernels)
     scale = draw.log_real(0.1, 10)
     kernels = []

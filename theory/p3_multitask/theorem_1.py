@@ -1,8 +1,8 @@
-"""The bound of the Rademacher complexity of the class of kernels near given matrices.
+"""The bound of the Rademacher complexity of the class of kernels near target matrices.
 
 Statement (theorem 1, (7) of the paper): the complexity of the class (1) is at most n^-1
 (R/2T)^(1/2) (d'A^-1 b + [d'A^-1 d + 2 tr VA^-1V' + b'A^-1 b + 4(rho - c)]/2)^(1/2). Checked: the
-complexity by enumeration of all signs, with biases |b_t| <= B for the class as it is printed, which
+complexity by enumeration of all signs, with biases |b_t| <= B for the class as printed, which
 leaves them free. Verdict: unstated hypothesis: no bias (with one the complexity is infinite), A^+
 in place of the inverse, which never exists, and a class that is not empty. Sharpened in three
 steps: a constraint on the sum of the norms (T^(1/2)), a geometric mean, the exact second moment;
@@ -216,7 +216,7 @@ def _bounds(case):
 
 
 def rescaled(case):
-    """Kernels and given matrices in another unit."""
+    """Kernels and target matrices in another unit."""
     s = case["scale"]
     return case | {
         "kernels": [s * K for K in case["kernels"]],

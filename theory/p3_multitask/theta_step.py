@@ -100,7 +100,7 @@ CLAIM = replace(
     status=Status.MISPRINT,
     remark=(
         "The factor 2/eta in front of q got lost when the objective was divided by eta/2;"
-        " the printed step minimises another function."
+        " the printed step minimizes another function."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

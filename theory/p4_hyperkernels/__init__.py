@@ -1,6 +1,6 @@
 """The claims of Liu et al. (2020) on hyper-RKHS; the proofs are in `proofs.md`."""
 
-# In the order in which the statements appear in the paper; `registry` says what a colon means.
+# In the order in which the statements appear in the paper; `registry` explains the colon.
 FILES = (
     "free_kernel",
     "invariance",

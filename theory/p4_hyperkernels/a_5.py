@@ -2,8 +2,8 @@
 
 Statement ((A.5) of the 2020 paper): c M + 4 M (1 + (2c)^(1/2)) log(4/delta)/m^(1/2) <= (3 c M + 4
 M) log(4/delta). Checked: both sides. Verdict: misprint; false for m = 2 (10.473 against 9.711 at c
-= 1, delta = .999), true for m >= 3. Correct for m >= 2: (3c + 5) M log(4/delta); proofs.md, section
-18.
+= 1, delta = 0.999), true for m >= 3. Correct for m >= 2: (3c + 5) M log(4/delta); proofs.md,
+section 18.
 """
 
 import math

@@ -3,7 +3,7 @@
 Statement (after (2.3) of the 2020 paper): coefficients may be negative, so that the learned kernel
 can be positive definite or indefinite. Checked: the smallest eigenvalue of the Gram matrix of k*
 where no coefficient is positive. Verdict: holds. A negative coefficient does not make k* indefinite
-by itself: on (-1, 0, 1) one of -.2 at (-1, 1) beside 1 at (0, 0) leaves all eigenvalues positive.
+by itself: on (-1, 0, 1) one of -0.2 at (-1, 1) beside 1 at (0, 0) leaves all eigenvalues positive.
 Sharpened, for the Gaussian hyper-kernel: k* is positive semi-definite if for each midpoint the sum
 of beta_p exp(-|x_i - x_j|^2/(2 v1)) over its pairs is not negative; proofs.md, section 4.
 
@@ -168,7 +168,7 @@ def _definite_control_case():
 
 
 def _narrow(case):
-    """4 v2 = .9 v1, which no sigma_h >= 0 gives."""
+    """4 v2 = 0.9 v1, which no sigma_h >= 0 gives."""
     kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=0.225 - 1)
     return definite_measure(case | {"kernel": kernel})
 

@@ -2,7 +2,7 @@
 
 Statement ((2.6) of the 2020 paper): beta = (K + lam I)^-1 vec(K) solves problem (2.8). Checked:
 (2.8) is the dual of the support vector machine, whose constraint sum beta = 0 this beta fails.
-Verdict: misprint: (2.5) is meant. There beta is a minimiser, not the only one: the matrix is
+Verdict: misprint: (2.5) is meant. There beta is a minimizer, not the only one: the matrix is
 singular, and the antisymmetric part of the target goes into beta, divided by lam, without any
 effect on k*; proofs.md, section 5. The map d(i, j, m) numbers the pairs row by row.
 """

@@ -7,7 +7,7 @@ misprint; with the labels of (2.7) it is beta-check - beta-hat. The value of the
 right, as renaming does not change it; proofs.md, section 6.
 
 `p4-svr-bias`. Where the bias of support vector regression goes. Statement ((2.3) and (2.7) of the
-2020 paper): the minimiser of (2.7) is the learned kernel k* = sum beta k. Checked: the value of
+2020 paper): the minimizer of (2.7) is the learned kernel k* = sum beta k. Checked: the value of
 (2.7) at k* alone against its optimal value. Verdict: unstated hypothesis: the learned kernel is k*
 + b. A negative b can destroy definiteness, a constant target -1 has beta = 0, and as sum beta = 0,
 coefficients that are all >= 0 only occur as beta = 0; (2.9) has another b for each cluster;
@@ -64,7 +64,7 @@ def _size(case):
 
 
 def counterexample():
-    """Three pairs with target 0 and one with 1, C = .05: the last falls short, beta = +C there."""
+    """Three pairs with target 0 and one with 1, C = 0.05: the last falls short, beta = +C there."""
     kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=0.5)
     target = np.array([[1.0, 0.0], [0.0, 0.0]])
     case = {"X": np.array([[0.0], [1.0]]), "kernel": kernel, "target": target}

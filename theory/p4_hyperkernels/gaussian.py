@@ -7,8 +7,9 @@ x2'> with densities of variance v = sigma^2/2 and v_h = sigma_h^2 + sigma^2/2, b
 coordinate at a time. Verdict: holds; proofs.md, section 9.
 
 `p4-gaussian-integral`. The integral of Kondor and Jebara (2007) for sigma^2 and sigma_h^2 has 2
-sigma^2 in the first two factors: .0255257744 against the definition's .0191081119 at one point. So
-a sigma^2 of theirs is half of one of the 2020 paper. Checked: against the integral. Verdict: holds.
+sigma^2 in the first two factors: 0.0255257744 against the definition's 0.0191081119 at one point.
+So a sigma^2 of that paper is half of one of the 2020 paper. Checked: against the integral. Verdict:
+holds.
 
 `p4-gaussian-scale`. The constant in front of the Gaussian hyper-kernel. Not in the 2020 paper: its
 factor (2 pi sigma^2)^-d (2 pi (sigma^2 + sigma_h^2))^(-d/2) is 0 in double precision from a

@@ -41,7 +41,7 @@ def measure(case):
 
 
 def counterexample():
-    """.3925 against -.1133 after a shift by 1."""
+    """0.3925 against -0.1133 after a shift by 1."""
     X = np.array([[0.0], [1.0], [2.0]])
     y = np.array([1.0, -1.0, 1.0])
     kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=0.5)

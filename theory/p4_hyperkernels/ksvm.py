@@ -4,7 +4,7 @@ Statement (section 2.2 of the 2020 paper, after Loosli, Canu and Ong, 2016): for
 learned kernel KSVM is the standard SVM. Checked with K = U diag(w) U', S = sign(w): the SVM is
 solved on |K|, beta = U S U' beta~, and the decisions are K beta + b; they equal |K| beta~ + b, and
 those of the standard SVM where K is positive semi-definite; the eigenvectors of YKY give the same.
-Verdict: holds; proofs.md, section 7. K is the symmetrised kernel; K beta~ is wrong.
+Verdict: holds; proofs.md, section 7. K is the symmetrized kernel; K beta~ is wrong.
 """
 
 import numpy as np

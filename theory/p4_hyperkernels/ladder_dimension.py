@@ -1,10 +1,10 @@
 """The effective dimension of a sum of hyper-kernels.
 
 Statement (not in the 2020 paper; its theorem 2 for sums): N(lam) = tr K (K + lam)^-1 of a sum of
-positive operators is at most the sum of theirs. So exponents s of the parts stay those of a ladder,
-its constant is at most their sum, and its regularization error is at most that of every part: the
-rates of section 14 hold with the largest r of the parts. Checked: both sides for matrices. Verdict:
-holds; proofs.md, section 21.
+positive operators is at most the sum of their exponents. So exponents s of the parts stay those of
+a ladder, its constant is at most their sum, and its regularization error is at most that of every
+part: the rates of section 14 hold with the largest r of the parts. Checked: both sides for
+matrices. Verdict: holds; proofs.md, section 21.
 """
 
 import numpy as np

@@ -3,10 +3,10 @@
 Statement (not in the 2020 paper, sharpens its introduction): with rates a_k = 1/(2 v1_k) what is
 learned is sum_k exp(-a_k |s - t|^2) h_k((s + t)/2). On a compact set, for infinitely many rates
 with a finite limit point, the uniform limits are all continuous functions of |s - t| and the
-midpoint: in one dimension every continuous symmetric kernel, in more none that tells directions
-of s - t apart. A ladder of n rungs takes any values at n lengths around one midpoint. Checked: the
-residual of such values, and the difference between two directions. Verdict: holds; proofs.md,
-section 19.
+midpoint: in one dimension every continuous symmetric kernel, in more none that distinguishes
+directions of s - t apart. A ladder of n rungs takes any values at n lengths around one midpoint.
+Checked: the residual of such values, and the difference between two directions. Verdict: holds;
+proofs.md, section 19.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 Not in the 2020 paper, where (2.4) is a sum and (3.1) a mean over the m^2 pairs, with one letter for
 both ridges: lam of (2.4) is m^2 lam of (3.1), and C of (2.7) is 1/(2 lam m^2); proofs.md, section
-5. Checked: the values of the minimiser of (3.1) at the pairs, from a least-squares problem that has
+5. Checked: the values of the minimizer of (3.1) at the pairs, from a least-squares problem that has
 (3.1) as its objective; and for (3.2), which has no bias, that the optimal value is 2 lam times that
 of (2.7) without bias. Verdict: holds.
 """
@@ -29,7 +29,7 @@ def _values(case, factor=1.0):
 
 
 def _minimiser(case):
-    """K beta for the beta that minimises |K beta - y|^2/m^2 + lam |K^(1/2) beta|^2."""
+    """K beta for the beta that minimizes |K beta - y|^2/m^2 + lam |K^(1/2) beta|^2."""
     K, y, m = _matrix(case), case["target"].ravel(), len(case["X"])
     values, vectors = np.linalg.eigh(K)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T

@@ -9,7 +9,7 @@ section 17.
 `p4-lemma-4-3-step`. The first step in the proof of the concentration of the mean over pairs.
 Statement ((4.6) of the 2020 paper): the probability that an average of the U_pi over permutations
 is at least t is at most the average of the probabilities that U_pi is. Checked: exactly, for points
-that are 0 or 1. Verdict: false; .75 against .50 for three fair coins, xi = 1[x != x'], t = .6.
+that are 0 or 1. Verdict: false; 0.75 against 0.50 for three fair coins, xi = 1[x != x'], t = 0.6.
 Correct with exponentials: E exp(h U) <= E exp(h U_pi), by convexity; proofs.md, section 17.
 """
 
@@ -56,7 +56,7 @@ def measure(case):
 
 
 def ledger_case():
-    """x of chance .3, xi = x x', m = 10, eps = .2, theta = 1."""
+    """x of chance 0.3, xi = x x', m = 10, eps = 0.2, theta = 1."""
     return {"m": 10, "chance": 0.3, "xi": (0.0, 0.0, 1.0), "theta": 1.0, "eps": 0.2}
 
 
@@ -137,7 +137,7 @@ def step_measure(case):
 
 
 def step_counterexample():
-    """.75 against .50."""
+    """0.75 against 0.50."""
     return {"m": 3, "chance": 0.5, "xi": (0.0, 1.0, 0.0), "t": 0.6, "h": 1.0}
 
 

@@ -2,9 +2,9 @@
 
 Statement (lemma 4.4 of the 2020 paper): E(T(y, k) - T(y, k_rho))^2 <= C_theta max(B, M*)^(2-theta)
 (E(k) - E(k_rho))^theta, C_theta = 2^(2-theta) q^theta |(b a^(q-1))^-1|^theta in L^p. Checked: the
-second moment of the shift, which is at least that of the loss difference, on the laws of
-proposition 4.1. Verdict: holds; it has the norm of L^p, which that proposition lacks. Sharper:
-2^(2 - 2 theta); proofs.md, section 15.
+second moment of the shift, which is at least that of the loss difference, on the distributions of
+proposition 4.1. Verdict: holds; it has the norm of L^p, which that proposition does not have.
+Sharper: 2^(2 - 2 theta); proofs.md, section 15.
 """
 
 import numpy as np

@@ -47,7 +47,7 @@ def _control_case():
 
 
 def _one_positive(case):
-    """The target 0 but for one entry .01."""
+    """The target 0 but for one entry 0.01."""
     K, y, w = reduced(case)
     y = 0.01 * (np.arange(len(y)) == 0)
     return nonnegative(K, y, w, case["lam"])[0].max()

@@ -3,7 +3,7 @@
 Statement (proposition 4.1 of the 2020 paper): |k - k_rho|_{p*} <= C_q max(M*, B)^(1-1/q) (E(k) -
 E(k_rho))^(1/q), C_q = 2^(1-1/q) q^(1/q) |(b a^(q-1))^-1|^(1/q) in L^{p*}. Checked: on laws over a
 few pairs whose distribution around the median is b u^(q-1) up to a, which attains definition 3.3
-(there too the inverse of b a^(q-1) is meant). Verdict: misprint: .05000 against .03193; the
+(there too the inverse of b a^(q-1) is meant). Verdict: misprint: 0.05000 against 0.03193; the
 norm is that of L^p. Then 2^(1-2/q) will do as well, as the loss |y - k| is twice the pinball loss;
 proofs.md, section 15.
 """
@@ -71,7 +71,7 @@ def measure(case):
 
 
 def counterexample():
-    """.05000 against .03193; .10000 with the norm of L^p."""
+    """0.05000 against 0.03193; 0.10000 with the norm of L^p."""
     rare = {"a": np.ones(2), "b": np.array([0.01, 0.5]), "weights": np.array([0.01, 0.99])}
     return rare | {"p": np.inf, "q": 2.0, "shift": np.array([0.5, 0.0]), "top": 1.0}
 

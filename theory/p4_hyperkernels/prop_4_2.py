@@ -2,8 +2,8 @@
 
 Statement (proposition 4.2 of the 2020 paper): E(pi k_z) - E(k_rho) <= E(pi k_z) - E(k_lam) + lam
 |k_z|^2 <= D(lam) + S(z, lam) + mean |pi(y) - y| + eps. Checked: all terms on laws over two or three
-points with two outcomes for each pair, both minimisers computed. Verdict: misprint, E(k_rho) for
-E(k_lam) in the middle; as printed .95 against .025 for one pair; proofs.md, section 16.
+points with two outcomes for each pair, both minimizers computed. Verdict: misprint, E(k_rho) for
+E(k_lam) in the middle; as printed 0.95 against 0.025 for one pair; proofs.md, section 16.
 """
 
 from functools import partial
@@ -77,7 +77,7 @@ def measure(case):
 
 
 def counterexample():
-    """One pair with y = 1: k_lam = k_z = .05 for lam = 10."""
+    """One pair with y = 1: k_lam = k_z = 0.05 for lam = 10."""
     kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=0.5)
     case = {"X": np.zeros((1, 1)), "kernel": kernel, "weights": np.ones(1), "B": 1.0}
     case |= {"outcomes": np.array([[1.0, 0.0]]), "chance": np.ones(1), "lam": 10.0, "eps": 0.0}

@@ -37,7 +37,7 @@ def measure(case):
 
 
 def counterexample():
-    """-.5 against -1, and 1 against 2^(-1/2)."""
+    """-0.5 against -1, and 1 against 2^(-1/2)."""
     return {"xi": np.array([[0.0, -1.0], [-1.0, 0.0]]), "mean": 0.0, "theta": 0.0}
 
 

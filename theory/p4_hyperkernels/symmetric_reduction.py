@@ -1,7 +1,7 @@
 """All m^2 ordered pairs against the m(m+1)/2 unordered ones.
 
 Statement (not in the 2020 paper, for its (2.5), (2.8) and the non-negative baseline): with weights
-w = 1 on the diagonal, 2 off it, and symmetrised targets, ridge regression is (K_r + lam W^-1)
+w = 1 on the diagonal, 2 off it, and symmetrized targets, ridge regression is (K_r + lam W^-1)
 gamma = y, support vector regression the same with |gamma_p| <= w_p C, non-negative least squares
 weighted likewise. Checked: predictions of ridge regression for any target, the optimal values of
 the other two for a symmetric one. Verdict: holds; proofs.md, section 5. The unweighted

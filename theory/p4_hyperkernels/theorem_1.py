@@ -167,13 +167,13 @@ def _optimal_control_case():
 
 
 def _first_only(case):
-    """alpha_A alone: .4 in place of .3."""
+    """alpha_A alone: 0.4 in place of 0.3."""
     return optimal_bound(case) * 0 + case["r"] / (1 + case["r"] * (1 - case["theta"]))
 
 
 OPTIMAL = Claim(
     name="p4-optimal-alpha",
-    source=f"{P4}, (3.10) and (3.11), optimised, new",
+    source=f"{P4}, (3.10) and (3.11), optimized, new",
     status=Status.NEW,
     statement=(
         r"\alpha^* = \min\{\tfrac1{1+r(1-\theta)},\ \tfrac{1+s}{(2+s-\theta)(r(1+s)+s)}\},\ "

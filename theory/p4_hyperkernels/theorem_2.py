@@ -3,11 +3,11 @@
 Statement (theorem 2 of the 2020 paper, (3.11)): the error in L2 is at most C log(4/delta) m^(eps -
 Theta), Theta = min(alpha r, 1/(2+s) - alpha s/(1+s)). Checked: the bias on the circle, which the
 mean error never falls below (`p4-theorem-2-bias`), against C m^(eps - Theta) for a given C.
-Verdict: false: with r = 1, s = 1/2, alpha = .3 the bias falls as m^-.154, Theta is .3. No misprint:
-theorem 2 is printed without a derivation that would show that the square is meant. Correct for the
-square of the norm, of which alpha r is the bias (checked: |k_rho|^2 lambda/4); proved with a power
-of log(4/delta), and with the better exponent min(alpha r, 1 - alpha min(s/2, 1)); proofs.md,
-section 14.
+Verdict: false: with r = 1, s = 1/2, alpha = 0.3 the bias falls as m^-0.154, Theta is 0.3. No
+misprint: theorem 2 is printed without a derivation that would show that the square is meant.
+Correct for the square of the norm, of which alpha r is the bias (checked: |k_rho|^2 lambda/4);
+proved with a power of log(4/delta), and with the better exponent min(alpha r, 1 - alpha min(s/2,
+1)); proofs.md, section 14.
 
 `p4-theorem-2-bias`. The mean error of ridge regression in a hyper-RKHS is at least the bias.
 Statement (not in the 2020 paper; refutes its theorem 2): on the circle, with noise of mean 0 or

@@ -27,7 +27,7 @@ def measure(case):
 
 
 def counterexample():
-    """.4 printed, .4667 true: with r = .5, theta = .5, alpha = .8."""
+    """0.4 printed, 0.4667 true: with r = 0.5, theta = 0.5, alpha = 0.8."""
     return {"r": 0.5, "theta": 0.5, "alpha": 0.8, "m": 10}
 
 

@@ -103,7 +103,7 @@ def _integrand(points, C, r, inverse, log_size):
 
 
 def counterexample():
-    """.0171878878; with (2 pi)^(m/2) for m = 3 points it is 4 pi^2 times smaller, twice."""
+    """0.0171878878; with (2 pi)^(m/2) for m = 3 points it is 4 pi^2 times smaller, twice."""
     points = np.array([[0.3], [-0.5], [1.1], [0.4]])
     return {"points": points, "C": np.array([[1.5]]), "r": 3.0, "m": 3}
 

@@ -1,6 +1,6 @@
 """The statements of Szabó's slides on kernel methods; the proofs are in `proofs.md`."""
 
-# In the order in which the statements appear in the slides; `registry` says what a colon means.
+# In the order in which the statements appear in the slides; `registry` explains the colon.
 FILES = (
     "max_correlation",
     "factory",

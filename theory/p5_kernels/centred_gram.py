@@ -1,6 +1,6 @@
-"""The entries of the centred Gram matrix.
+"""The entries of the centered Gram matrix.
 
-Statement (slides, Q4): the centred Gram matrix is G_ij - (1/N) sum_m G_im - (1/N) sum_n G_nj -
+Statement (slides, Q4): the centered Gram matrix is G_ij - (1/N) sum_m G_im - (1/N) sum_n G_nj -
 (1/N^2) sum_nm G_nm = (HGH)_ij. Checked: the printed sum against HGH. Verdict: misprint; the last
 term has a plus (in both lines), HGH is right; proofs.md, section 14.
 """

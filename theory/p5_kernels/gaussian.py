@@ -1,7 +1,7 @@
-"""The Gaussian kernel as an exponential kernel, normalised.
+"""The Gaussian kernel as an exponential kernel, normalized.
 
 Statement (kernel factory and universal kernels of the slides): exp(-alpha |x - y|^2) is the
-exponential kernel after pre- and post-multiplication, which is its normalisation. Checked: both at
+exponential kernel after pre- and post-multiplication, which is its normalization. Checked: both at
 random points. Verdict: holds, with the exponential kernel of 2 alpha, as the factory has it (the
 list of universal kernels has alpha for both).
 """

@@ -1,7 +1,7 @@
 """The hinge loss and the zero-one loss.
 
 Statement (slides, soft objective): h(u) = max(1 - u, 0) is the convex envelope of z(u) = 1 for u <
-0, else 0. Checked: an envelope, the largest convex minorant, is at most z. Verdict: false; h(-.5)
+0, else 0. Checked: an envelope, the largest convex minorant, is at most z. Verdict: false; h(-0.5)
 = 1.5 > 1. The hinge loss is a convex majorant of z. The envelope on the line is 0, and on [-L, R]
 it is max(-u/L, 0); proofs.md, section 6.
 """

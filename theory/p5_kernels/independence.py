@@ -2,7 +2,7 @@
 
 Statement (slides, Q1): if X and Y are independent, rho_KCCA(X, Y; kappa) = 0. Checked: for laws on
 a few points, by their probabilities. Verdict: holds for the law; the estimate from a sample is
-positive (and 1 without regularisation, see p5-kcca-zero).
+positive (and 1 without regularization, see p5-kcca-zero).
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def measure(case):
 
 
 def _control_case():
-    """Four equally likely pairs, of which .001 moves to the diagonal."""
+    """Four equally likely pairs, of which 0.001 moves to the diagonal."""
     table = np.full((2, 2), 0.25) + 1e-3 * np.array([[1, -1], [-1, 1]])
     return {"K": np.eye(2), "L": np.eye(2), "table": table, "kappa": 0.01}
 

@@ -49,7 +49,7 @@ def measure(case):
 
 
 def counterexample():
-    """All alpha_i are C = 1, and b may be anything between -1 and .2."""
+    """All alpha_i are C = 1, and b may be anything between -1 and 0.2."""
     return {
         "X": np.array([[0.0], [1.0], [0.4], [0.6]]),
         "y": np.array([-1.0, 1.0, 1.0, -1.0]),

@@ -1,10 +1,10 @@
-"""What the regularisation of the KCCA estimate penalises.
+"""What the regularization of the KCCA estimate penalizes.
 
 Statement (slides, Q2): the estimate with (G + kappa I)^2 is that of sup cov(f, g)/((var f + kappa
 |f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict: false:
 no value of kappa makes them equal, as for a view of one eigenvalue s the estimate is s^2/(s +
 kappa)^2 and the other s/(s + N kappa'). (1/N)(G + kappa I)^2 = (1/N) G^2 + (2 kappa/N) G +
-(kappa^2/N) I penalises the norm by 2 kappa/N, and the coefficients by kappa^2/N on top. So the
+(kappa^2/N) I penalizes the norm by 2 kappa/N, and the coefficients by kappa^2/N on top. So the
 estimate lies between v w and 1 times that of the penalty 2 kappa/N, where v, w are the smallest of
 the numbers (1 + kappa^2/(s^2 + 2 kappa s))^(-1/2) over the eigenvalues s > 0; proofs.md, section
 12.
@@ -16,7 +16,7 @@ of the problem before. Verdict: misprint; the second block is (G_Y + kappa I)^2;
 13.
 
 `p5-kcca-several`. Measures of dependence of more than two variables from the KCCA problem. Not on
-the slides, which write down the problem of M variables and do not say which gamma is the measure:
+the slides, which write down the problem of M variables and do not state which gamma is the measure:
 for M > 2 the largest and the smallest are two measures, max in [1, M] and min in [0, 1]. With a =
 max - 1 and b = 1 - min: a <= (M - 1) b and b <= (M - 1) a, so that a/(M - 1) is in [0, 1] and both
 vanish together; proofs.md, section 13. Checked: the four inequalities. Verdict: holds.
@@ -97,7 +97,7 @@ CLAIM = replace(
     quotation="In fact, we estimated",
     status=Status.FALSE,
     remark=(
-        "No other kappa repairs it: (G + kappa I)^2/N penalises the norm by 2 kappa/N and the "
+        "No other kappa repairs it: (G + kappa I)^2/N penalizes the norm by 2 kappa/N and the "
         "coefficients besides; divide by N/2 when you carry a kappa over."
     ),
     counterexample=counterexample,

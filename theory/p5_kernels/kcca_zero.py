@@ -1,12 +1,12 @@
-"""Kernel canonical correlation without regularisation.
+"""Kernel canonical correlation without regularization.
 
-Not a statement of the slides, which go on to kappa > 0, but the reason for it: for centred Gram
-matrices whose smallest eigenvalues (but one) are v and w, the regularised correlation is at least
+Not a statement of the slides, which go on to kappa > 0, but the reason for it: for centered Gram
+matrices whose smallest eigenvalues (but one) are v and w, the regularized correlation is at least
 v w/((v + kappa)(w + kappa)), which tends to 1 with kappa, whatever the data; proofs.md, section 9.
 Checked: both sides. Verdict: holds, so the estimate with kappa = 0 says nothing about dependence.
 
 `p5-kcca-spectrum`. The eigenvalues of the KCCA problem. Statement (slides, final task and Q3): the
-largest eigenvalue of A z = lambda B z is the regularised correlation, and the eigenvalues come in
+largest eigenvalue of A z = lambda B z is the regularized correlation, and the eigenvalues come in
 pairs lambda, -lambda. Checked: all eigenvalues of the dense problem against +- the singular values
 of R_X R_Y, R = (G + kappa I)^-1 G. Verdict: holds; 0 <= lambda < 1 for the largest.
 """
@@ -41,7 +41,7 @@ CLAIM = Claim(
     source=f"{P5}, KCCA, finite-dimensional form, new",
     status=Status.NEW,
     statement=r"\hat\rho(\kappa) \ge \frac{v}{v+\kappa}\frac{w}{w+\kappa} \to 1",
-    hypotheses="Centred Gram matrices of rank N - 1.",
+    hypotheses="Centered Gram matrices of rank N - 1.",
     kind="lower",
     bound=bound,
     measure=measure,

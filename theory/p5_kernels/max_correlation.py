@@ -1,11 +1,11 @@
 """Which variables have maximal correlation 1.
 
-Statement (desideratum 4 of Rényi on the slides, said to hold for the maximal correlation Q): Q = 1
-if and only if Y = f(X) or X = g(Y). Checked: the second singular value of p(x, y)/(p(x) p(y))^(1/2)
-against whether one variable is a function of the other. Verdict: false; only "if" holds, for
-variables that are not constant. On finitely many values Q = 1 if and only if X and Y have a part in
-common that is not constant: the graph of the pairs of positive probability is not connected;
-proofs.md, section 1.
+Statement (desideratum 4 of Rényi on the slides, which they state for the maximal correlation Q): Q
+= 1 if and only if Y = f(X) or X = g(Y). Checked: the second singular value of p(x, y)/(p(x)
+p(y))^(1/2) against whether one variable is a function of the other. Verdict: false; only "if"
+holds, for variables that are not constant. On finitely many values Q = 1 if and only if X and Y
+have a part in common that is not constant: the graph of the pairs of positive probability is not
+connected; proofs.md, section 1.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def corrected_bound(case):
 
 
 def _nearly_connected():
-    """A pair of probability .02 joins the blocks."""
+    """A pair of probability 0.02 joins the blocks."""
     table = np.kron(np.eye(2), np.ones((2, 2))) / 8
     table[0, 3] = 0.02
     return {"table": table / table.sum()}

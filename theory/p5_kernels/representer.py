@@ -4,8 +4,8 @@ Statement (slides): V(f(x_1), ..., f(x_n)) + r(|f|^2) with r increasing has a so
 of the k(., x_i). Checked: whether the objective falls at every doubling of one f, so that there is
 no minimum, and that the projection of any f on the span has the same values at the x_i and an
 objective that is not larger. Verdict: unstated hypothesis; the proof goes from any f, hence from
-any minimiser, to one in the span; that there is a minimiser it does not show, and with r = 0 and V
-= exp(-f(x_1)) there is none. For strictly increasing r all minimisers are in the span; proofs.md,
+any minimizer, to one in the span; that there is a minimizer it does not show, and with r = 0 and V
+= exp(-f(x_1)) there is none. For strictly increasing r all minimizers are in the span; proofs.md,
 section 5.
 """
 
@@ -120,7 +120,7 @@ CLAIM = replace(
     scale=None,
     status=Status.HYPOTHESIS,
     remark=(
-        "If a minimiser exists there is one in the span; that one exists has to be "
+        "If a minimizer exists there is one in the span; that one exists has to be "
         "assumed, as exp(-f(x)) without penalty shows."
     ),
     counterexample=counterexample,

@@ -50,7 +50,7 @@ def measure(case):
 
 
 def counterexample():
-    """More of one class than of the other: the intercept pays."""
+    """More of one class than of the other: the intercept gains."""
     return {"K": np.eye(3), "y": np.array([1.0, 1.0, -1.0]), "C": 1.0}
 
 

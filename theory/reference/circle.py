@@ -18,7 +18,7 @@ def spectrum(s, decay, size):
 
 
 def squared_bias(lam, s, decay, size=4000):
-    """|k_lam - k_rho|^2 in L2, of the minimiser of |k - k_rho|^2 + lam |k|_H^2."""
+    """|k_lam - k_rho|^2 in L2, of the minimizer of |k - k_rho|^2 + lam |k|_H^2."""
     mu, square = spectrum(s, decay, size)
     return float((square * mu / 2 * (lam / (mu / 2 + lam)) ** 2).sum())
 

@@ -1,4 +1,4 @@
-"""Laws of two classes on which intervals for the alignment are put to the test.
+"""Distributions of two classes on which intervals for the alignment are put to the test.
 
 Each is a finite law with a kernel of unit diagonal and no negative values: labels that say
 nothing, classes that are separated, atoms so rare that most samples miss them, kernels that are

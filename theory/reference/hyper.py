@@ -1,7 +1,7 @@
 """Hyper-kernels and the problems in their spaces, in naive NumPy.
 
 A hyper-kernel is a function ``k(S, T, U, V)`` of points: rows of S (n, d) and T (n, d) are the
-pairs on one side, those of U and V (l, d) on the other; the result is (n, l). Normalisers are left
+pairs on one side, those of U and V (l, d) on the other; the result is (n, l). Normalizers are left
 out. All m^2 ordered pairs of m points are used, in the row-major order of the papers. Nothing
 checks its input.
 """
@@ -99,7 +99,7 @@ def learned_gram(X, beta, Z, kernel):
 def svr(K, y, limit, eps, *, bias=True):
     """The dual (2.8): coefficients of k*, the bias, and the dual value.
 
-    Maximises b'y - eps |b|_1 - b'K b/2 over |b_p| <= limit_p, with sum b = 0 if there is a bias.
+    Maximizes b'y - eps |b|_1 - b'K b/2 over |b_p| <= limit_p, with sum b = 0 if there is a bias.
 
     Parameters
     ----------

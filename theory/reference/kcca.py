@@ -1,6 +1,6 @@
-"""Kernel canonical correlation on a few samples, by dense generalised eigenproblems.
+"""Kernel canonical correlation on a few samples, by dense generalized eigenproblems.
 
-``G`` is a list of centred Gram matrices, ``kappa`` the regularisation of the slides: the
+``G`` is a list of centered Gram matrices, ``kappa`` the regularization of the slides: the
 denominators are c'(G + kappa I)^2 c.
 """
 
@@ -12,7 +12,7 @@ from .matrices import center
 
 
 def drawn(draw, views=2, most=6):
-    """Centred Gram matrices (views, N, N) of a random sample, now and then one view twice."""
+    """Centered Gram matrices (views, N, N) of a random sample, now and then one view twice."""
     N = draw.integer(2, most)
     grams = [center(draw.kernel(N, "generic") + 1e-3 * np.eye(N)) for _ in range(views)]
     if draw.choice((False, False, True)):
@@ -49,7 +49,7 @@ def shrunk(G, kappa):
 
 
 def correlation(G, kappa):
-    """The largest regularised correlation of two views."""
+    """The largest regularized correlation of two views."""
     return float(np.linalg.norm(shrunk(G[0], kappa) @ shrunk(G[1], kappa), 2))
 
 

@@ -79,8 +79,9 @@ def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9, safeguard
 def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):
     """Solution (alpha, mu) of (8) of the 2012 paper by `AlignedKRR`.
 
-    ``gamma`` holds gamma, gamma', gamma''; a and M are of the centred kernels. The averaged
-    iteration (``solver="fixed-point"``) says that it did not converge; here the caller finds out.
+    ``gamma`` holds gamma, gamma', gamma''; a and M are of the centered kernels. The averaged
+    iteration (``solver="fixed-point"``) reports that it did not converge; here the caller finds
+    out.
     """
     rule = AlignedKRR(*gamma, lam, solver=solver, tol=1e-10, max_iter=max_iter)
     with warnings.catch_warnings():

@@ -23,12 +23,12 @@ def frobenius(A, B):
 
 
 def center_product(K, L):
-    """<K_c, L_c>_F from the centred matrices."""
+    """<K_c, L_c>_F from the centered matrices."""
     return frobenius(center(K), center(L))
 
 
 def alignment(K, L) -> float:
-    """Centred alignment of two (m, m) matrices; nan where one of them centres to zero."""
+    """Centered alignment of two (m, m) matrices; nan where one of them centers to zero."""
     Kc, Lc = center(K), center(L)
     size = np.linalg.norm(Kc) * np.linalg.norm(Lc)
     return float(frobenius(Kc, Lc) / size) if size > 0 else float("nan")
@@ -37,7 +37,7 @@ def alignment(K, L) -> float:
 def alignf_terms(kernels, y):
     """a_k = <K_kc, yy'>_F and M_kl = <K_kc, K_lc>_F for kernels (p, m, m) and labels (m,).
 
-    A kernel whose centring leaves only rounding counts as constant, with exact zeros.
+    A kernel whose centering leaves only rounding counts as constant, with exact zeros.
     """
     centered = np.array([center(K) for K in kernels])
     size = np.abs(centered).max((1, 2))

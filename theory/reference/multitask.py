@@ -28,7 +28,7 @@ class PaperTerms(NamedTuple):
 
 
 def paper_terms(kernels, targets) -> PaperTerms:
-    """The terms for kernels [(M, n, n)] and given matrices [(n, n)], one of each per task."""
+    """The terms for kernels [(M, n, n)] and target matrices [(n, n)], one of each per task."""
     T, M = len(kernels), len(kernels[0])
     pairs = np.array(
         [[[frobenius(K[i], K[j]) for K in kernels] for j in range(M)] for i in range(M)]
@@ -82,7 +82,7 @@ def largest_form(terms: PaperTerms, u, rho, cone=True):
     """max u'theta subject to theta'A theta - theta'b + c <= rho, with theta >= 0 unless not cone.
 
     The columns of mu are sums of the others and are left out. Every set of the columns (m, t) is
-    tried: on each the maximiser has a closed form, (26) of the paper, and the best that is not
+    tried: on each the maximizer has a closed form, (26) of the paper, and the best that is not
     negative is the answer. u has shape (M, T).
     """
     V, u = terms.V[:, len(u) :], u.ravel()

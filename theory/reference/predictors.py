@@ -1,7 +1,7 @@
-"""The predictors that a large alignment promises, and their risks, on laws of finite support.
+"""The predictors that a large alignment promises, and their risks, on finite supports.
 
 P1 (Cortes, Mohri and Rostamizadeh, 2012), section 4.2. Labels have mean 0 and variance 1 unless
-``general=True``, which takes P1's definitions for labels that are not centred. Predictors are
+``general=True``, which takes P1's definitions for labels that are not centered. Predictors are
 returned as their values on the atoms of a `problems.FiniteDistribution`, or on the points of a
 sample; they have the units of y. Risks are population risks. What is promised of them is in
 `alignlearn.theory.bounds.predictors`.
@@ -31,7 +31,7 @@ def h_star(law, K, general: bool = False) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the kernel has zero variance, or the labels are not standardised and `general` is False.
+        If the kernel has zero variance, or the labels are not standardized and `general` is False.
     """
     scale = _kernel_size(law, K) * _label_variance(law, general)
     return law.center(K) @ (law.weights * law.labels) / scale
@@ -63,7 +63,7 @@ def regression_risk(law, h):
 
 
 def h_sample(K, y, K_test=None):
-    """h_S, centred on the sample: its mean of y_c h_S over the sample is the sample alignment.
+    """h_S, centered on the sample: its mean of y_c h_S over the sample is the sample alignment.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def h_sample(K, y, K_test=None):
         Kernel on the sample.
     y : array (m,)
     K_test : array (n, m), optional
-        Kernel between other points and the sample, centred with the sample means.
+        Kernel between other points and the sample, centered with the sample means.
 
     Returns
     -------

@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Moments(NamedTuple):
-    """Population moments of two centred kernels.
+    """Population moments of two centered kernels.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class FiniteDistribution:
         return self.weights @ K @ self.weights
 
     def center(self, K):
-        """The centred kernel K_c on the atoms."""
+        """The centered kernel K_c on the atoms."""
         row = K @ self.weights
         return K - row[:, None] - row[None, :] + self.weights @ row
 
@@ -134,7 +134,7 @@ def numerators(counts, K, L) -> np.ndarray:
     float array (trials,)
     """
     W = counts / counts.sum(1, keepdims=True)
-    # Centring on the average sample first changes nothing and avoids cancellation below.
+    # Centering on the average sample first changes nothing and avoids cancellation below.
     base = FiniteDistribution(W.mean(0) / W.mean(0).sum())
     K, L = base.center(np.asarray(K, float)), base.center(np.asarray(L, float))
     rows, cols = W @ K, W @ L

@@ -1,4 +1,4 @@
-"""Centring of a Gram matrix that lies on a CUDA device.
+"""Centering of a Gram matrix that lies on a CUDA device.
 
 This module imports `numba.cuda`: import it inside functions.
 """

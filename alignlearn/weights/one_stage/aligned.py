@@ -36,14 +36,14 @@ class AlignedKRR(OneStageWeighting):
     gamma : float, default 1.0
         Reward for alignment, >= 0.
     gamma1, gamma2 : float, default 1.0
-        gamma' and gamma'' of the paper, >= 0 and not both 0: without them there is no minimiser.
+        gamma' and gamma'' of the paper, >= 0 and not both 0: without them there is no minimizer.
     alpha : float, default 1.0
         Ridge parameter, > 0. It is redundant: with ``mu = alpha mu'`` the problem becomes the one
         with alpha 1 and ``alpha^2 gamma, alpha^3 gamma1, alpha^3 gamma2``.
     solver : {"newton", "fixed-point"}, default "newton"
         Newton's method with nonnegative quadratic subproblems and a line search; or the averaged
         iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
-        minimiser for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
+        minimizer for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
         Maximum `kkt_residual`; up to 1e-9, or what rounding leaves of ill-conditioned problems (up
         to 1e-6, or any where the duality gap is rounding), is accepted where no step makes it
@@ -100,7 +100,7 @@ class AlignedKRR(OneStageWeighting):
             check_scale(name, getattr(self, name), low=0.0)
         if not self.gamma1 + self.gamma2 > 0.0:
             raise ValueError(
-                "gamma1=0 with gamma2=0 leaves problem (9) without a minimiser; accepted: at "
+                "gamma1=0 with gamma2=0 leaves problem (9) without a minimizer; accepted: at "
                 "least one of them > 0."
             )
         check_scale("alpha", self.alpha)
@@ -240,7 +240,7 @@ def _newton(problem, tol, max_iter):
 
 
 def _fixed_point(problem, tol, max_iter):
-    """The averaged iteration; mu(alpha) is the inner minimiser."""
+    """The averaged iteration; mu(alpha) is the inner minimizer."""
     base, family = problem.base, problem.family
     alpha, n_iter, step = base.Y / base.lam, 0, np.inf
     while step > tol and n_iter < max_iter:

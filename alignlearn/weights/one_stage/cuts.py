@@ -1,6 +1,6 @@
 """Cutting planes over weights on a simplex, where one set of dual coefficients certifies nothing.
 
-J(x) = max_b L(b, x) is linear in x for each b. Where the maximiser b is not unique (few distinct
+J(x) = max_b L(b, x) is linear in x for each b. Where the maximizer b is not unique (few distinct
 samples, kernels of low rank) J has a kink, Newton's method stalls on it, and no single b gives a
 lower bound equal to min J: it takes a convex combination. The linear program
 ``min_x max_j L(b_j, x)`` over all coefficients seen finds that combination (semi-infinite linear
@@ -28,7 +28,7 @@ class Cuts:
         return point
 
     def lowest(self, total, unit):
-        """Minimiser over the simplex of the largest cut, and its value; in units of ``unit``."""
+        """Minimizer over the simplex of the largest cut, and its value; in units of ``unit``."""
         from scipy.optimize import linprog
 
         slopes = np.array(self.slopes) * (total / unit)

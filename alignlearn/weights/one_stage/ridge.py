@@ -4,7 +4,7 @@ With v_k(alpha) = alpha'K_k alpha the problem of Cortes, Mohri and Rostamizadeh 
 
     minimize  lam |alpha|^2 - 2 y'alpha + mu0'v + L |v|_2,
 
-convex in alpha, and its minimiser solves (K_mu + lam) alpha = y at mu = mu0 + L v/|v|.
+convex in alpha, and its minimizer solves (K_mu + lam) alpha = y at mu = mu0 + L v/|v|.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RidgeProblem:
     radius: float
 
     def weights(self, v):
-        """mu0 + L v/|v|, the maximiser of mu'v; any direction is optimal where v = 0."""
+        """mu0 + L v/|v|, the maximizer of mu'v; any direction is optimal where v = 0."""
         top = v.max()
         if not top > 0.0:
             return self.mu0.copy()
@@ -147,7 +147,7 @@ def subspace(problem, tol, max_iter):
     (K_mu + lam)^-1 times it; here that direction joins a basis, over which the convex objective is
     minimized exactly (a problem of the basis' size), so that nothing learned is thrown away. The
     factor may be that of an earlier mu: it only has to be close, and is renewed when progress
-    slows. An iteration so costs one pass over the kernels instead of two and a factorisation, and
+    slows. An iteration so costs one pass over the kernels instead of two and a factorization, and
     there are fewer of them.
     """
     family, Y, lam = problem.family, problem.Y, problem.lam
@@ -170,7 +170,7 @@ def subspace(problem, tol, max_iter):
         if step > _SLOW * before and n_iter - renewed > 2:
             solve, renewed, reference = family.factor(mu, lam), n_iter, mu
             change = solve(residual)
-    # K_mu + lam is at least share times the matrix that was factorised, so its inverse at most
+    # K_mu + lam is at least share times the matrix that was factorized, so its inverse at most
     # 1/share times that inverse.
     used = reference > 0.0
     share = np.min(mu[used] / reference[used], initial=1.0)
@@ -287,7 +287,7 @@ class _Basis:
 def frank_wolfe(problem, mu, tol, max_iter):
     """Frank-Wolfe in mu with exact line search: each step one-dimensional and convex.
 
-    The linear minimiser over the ball is mu0 + L v/|v|, so a unit step is Algorithm 1 with eta = 0;
+    The linear minimizer over the ball is mu0 + L v/|v|, so a unit step is Algorithm 1 with eta = 0;
     the line search makes it descend for every L. The slopes along a step are differences that
     rounding limits to half the digits; from there Algorithm 1 with eta = 1/2, which converges
     locally at a rate of at most 1/2, supplies the rest.

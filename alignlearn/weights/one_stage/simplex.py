@@ -58,7 +58,7 @@ def descend(oracle, start, target, tol, max_iter):
     oracle, start, tol, max_iter
         As in `minimise_on_simplex`; gradients of any sign.
     target : callable
-        ``target(point, gap, damping)`` gives the feasible minimiser of the second-order model, with
+        ``target(point, gap, damping)`` gives the feasible minimizer of the second-order model, with
         ``damping`` (0 to 1) times an upper bound of the curvature added.
 
     Returns
@@ -99,7 +99,7 @@ def newton_step(oracle, point, total):
 
 
 def _newton_target(point, total, gap, damping):
-    """Minimiser over the simplex of the second-order model at the point.
+    """Minimizer over the simplex of the second-order model at the point.
 
     Where the machine's free coefficients change along the way, its Hessian promises too much. J
     lies below ``J(x') - sum_k g_k (x'_k^2 / x_k - x'_k)`` (the bound behind the multiplicative

@@ -36,7 +36,7 @@ def measure(row, repeats):
         for parts in shared.rotations(y, row.task, seed):
             trial = shared.GramTrial(X, y, parts, row.task, kernels=kernels)
             error, _, result = trial.choose(aligned_rules(trial))
-            # alignf is the minimiser over v >= 0 of v'Mv - 2 v'a.
+            # alignf is the minimizer over v >= 0 of v'Mv - 2 v'a.
             a, M = trial.family.products(trial.target[None])
             two = nonnegative_qp(M, a).v
             products = np.array([two, result.weights]) @ M @ np.array([two, result.weights]).T

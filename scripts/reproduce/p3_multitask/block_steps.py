@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""The block coordinate steps of the paper, with the corrected neighbourhood kernels and slopes.
+"""The block coordinate steps of the paper, with the corrected neighborhood kernels and slopes.
 
     scripts/reproduce/p3_multitask/block_steps.py         # steps and seconds of both methods
 

@@ -323,7 +323,7 @@ def main(argv=None):
         A = model.alignment_matrix_
         own, others = np.diag(A).mean(), A[~np.eye(len(A), dtype=bool)]
         out.say(
-            f"{name}: alignment of the kernels of onmkl with their own neighbourhood {own:.3f}, "
+            f"{name}: alignment of the kernels of onmkl with their own neighborhood {own:.3f}, "
             f"with others' {others.mean():.3f} ({others.min():.3f} to {others.max():.3f})."
         )
     out.say(

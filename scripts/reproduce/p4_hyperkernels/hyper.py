@@ -74,8 +74,8 @@ paper's. Features in [0, 1].
 Reading of the paper, and what is done otherwise:
 - sigma2, the 'variance of data', is d times the variance of the entries: that of the entries
   alone makes the hyper-kernel nearly 0 between most pairs.
-- Tables 1 and 2: 40 % labeled, 40 % unlabelled, 20 % test. Stage 1 sees the kernel matrix of
-  the labeled and the unlabelled points together, and no labels; the machine (KSVM) is trained
+- Tables 1 and 2: 40 % labeled, 40 % unlabeled, 20 % test. Stage 1 sees the kernel matrix of
+  the labeled and the unlabeled points together, and no labels; the machine (KSVM) is trained
   on the labeled ones, C of 2^-5, 2^-3, ..., 2^7 by 5 folds. RMSE is over pairs of test points,
   which are in no training pair. The known Gaussian is that of SVM-CV on the labeled points.
 - sigma_h2, alpha or C, and epsilon (0.1 and 0.01: the paper says 'slack variables', and two
@@ -114,7 +114,7 @@ What holds and what does not:
 - hyper-NNLS cannot learn the log kernel: holds; no coefficient is above 0 on any set.
 - A better approximation is not a better classifier: holds. Where its RMSE is above 1 hyper-KRR is
   within 3 points of the known kernel in accuracy, except for log on sonar (7). The paper's fall
-  of hyper-KRR on wine from 97 % on unlabelled to 77 % and 60 % on test points does not occur.
+  of hyper-KRR on wine from 97 % on unlabeled to 77 % and 60 % on test points does not occur.
 - fertility has 88 % in one class. No mean here is more than 0.2 points above that, those of the
   known kernels included; the paper's figures up to 98 % are not reached.
 - sonar: the known kernels are themselves 4 to 11 points above the paper's test accuracies.

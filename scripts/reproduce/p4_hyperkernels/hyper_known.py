@@ -1,4 +1,4 @@
-"""Tables 1 and 2: a known kernel learned from its matrix on labeled and unlabelled points."""
+"""Tables 1 and 2: a known kernel learned from its matrix on labeled and unlabeled points."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def measure(kernel_name, name, repeats, quick=False):
     Returns
     -------
     dict
-        By method, then by "unlabelled", "test" (per cent), "rmse", "rmse_train": one value for each
+        By method, then by "unlabeled", "test" (per cent), "rmse", "rmse_train": one value for each
         repeat; of a learned one also "pairs_used", coefficients that are not 0, and what was
         "chosen". "counts": warnings.
     """
@@ -127,7 +127,7 @@ def _repeat(kernel_name, X, y, seed, quick, chosen, found):
 
 
 def _score(rows, kernel, X, y, split, seed, C=None):
-    """Accuracy on unlabelled and test points of a machine trained on the labeled ones."""
+    """Accuracy on unlabeled and test points of a machine trained on the labeled ones."""
     labelled, *others = split
     K = kernel(X[labelled], X[labelled])
     new = np.concatenate(others)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables 1 to 3 of Liu et al. (2020): one hyper-kernel, as theirs, and a ladder of them.
 
-The protocol of ``hyper.py`` (40 % labeled, 40 % unlabelled, 20 % test points; in Table 3 half for
+The protocol of ``hyper.py`` (40 % labeled, 40 % unlabeled, 20 % test points; in Table 3 half for
 training). Of ridge regression alpha, the reach of the single hyper-kernel (sigma_h2 of 1/4 to 4
 sigma2) and the ladder are chosen by `HyperKRRCV`: pairs of points left out in five folds. NNLS and
 SVR are those of ``hyper.py``, with its choices, on the first partition.

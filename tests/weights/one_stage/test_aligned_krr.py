@@ -137,7 +137,7 @@ def test_columns_and_zero_kernels():
         ({"gamma": -1.0}, "gamma"),
         ({"gamma1": -1.0}, "gamma1"),
         ({"gamma2": np.nan}, "gamma2"),
-        ({"gamma1": 0.0, "gamma2": 0.0}, "without a minimiser"),
+        ({"gamma1": 0.0, "gamma2": 0.0}, "without a minimizer"),
         ({"alpha": 0.0}, "alpha"),
         ({"solver": "sgd"}, "solver"),
         ({"max_iter": 0}, "max_iter"),
