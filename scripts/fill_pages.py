@@ -78,8 +78,8 @@ def accuracy_facts():
 
 def peers(part, size, side):
     """A row of `benchmarks.json`."""
-    rows = json.loads((ROOT / "docs/_static/benchmarks.json").read_text(encoding="utf-8"))["rows"]
-    (found,) = [row for row in rows[part] if (row["size"], row["side"]) == (size, side)]
+    rows = read("benchmarks.json")["rows"][part]
+    (found,) = [row for row in rows if (row["size"], row["side"]) == (size, side)]
     return found
 
 

@@ -25,7 +25,7 @@ def bench(script):
 
 @pytest.fixture
 def page(script):
-    return script("bench/_bench_peers_page")
+    return script("../docs/_ext/benchmarks_page")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def no_peers(bench, monkeypatch):
 
 def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp_path, capsys):
     rows = ["svc", "ridge", "independence", "layers"]
-    numbers = tmp_path / "_static" / "benchmarks.json"
+    numbers = tmp_path / "_data" / "benchmarks.json"
     numbers.parent.mkdir()
     said = tmp_path / "reasons"
     said.mkdir()
@@ -80,7 +80,7 @@ def test_data_that_cannot_be_had_leave_the_page_whole(bench, page, monkeypatch, 
         raise DatasetError("ijcnn1 could not be downloaded")
 
     monkeypatch.setitem(bench.ROWS, "svc", bench.ROWS["svc"]._replace(sides=missing))
-    numbers = tmp_path / "_static" / "benchmarks.json"
+    numbers = tmp_path / "_data" / "benchmarks.json"
     numbers.parent.mkdir()
     assert bench.main(["svc", "--quick", "--json", str(numbers)])["rows"] == {"svc": []}
     assert "left out: DatasetError: ijcnn1 could" in capsys.readouterr().out
@@ -100,7 +100,7 @@ def test_reasons_name_no_folder(bench):
 
 
 def test_the_page_is_made_from_the_stored_numbers(page):
-    found = json.loads((DOCS / "_static" / "benchmarks.json").read_text())
+    found = json.loads((DOCS / "_data" / "benchmarks.json").read_text())
     text = (DOCS / "benchmarks.md").read_text()
     assert page.page(found, DOCS) == text
     assert not found["quick"]

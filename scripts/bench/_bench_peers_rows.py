@@ -548,7 +548,7 @@ def products(m, n=1000, d=10):
         return lambda: K @ v[:, None]
 
     return [
-        Side("our product", OURS, ours, reference),
+        Side("product of alignlearn", OURS, ours, reference),
         Side("PyKeOps", "pykeops", keops, reference),
         Side("rbf_kernel, blocks of 4096 rows, and @", SKLEARN, blocks, reference),
     ]

@@ -4,14 +4,13 @@
     scripts/bench/peers                      # makes an environment with the peers and runs this
     scripts/bench/peers --quick              # smallest sizes: what is measured, not how fast
     scripts/bench/bench_peers.py svc ridge   # some rows, with what is installed
-    scripts/bench/bench_peers.py --page docs # no measurement: the page from docs/_static
 
 Each row is one piece of work, done by us and by others on the same samples, one thread, one after
 the other, in changing order. Seconds are those of the processor, the least of the repeats (one
 where it is above 5 s), after one run on a small size, which compiles; memory is the growth of the
 largest resident size in a process of its own, at the largest size. A peer that is not installed or
-fails is a row that says why. ``--json`` writes everything; the page of the site and its figures are
-made from that file.
+fails is a row that says why. ``--json docs/_data/benchmarks.json`` writes everything;
+`docs/_ext/benchmarks_page.py` makes the page of the site and its figures from that file.
 """
 
 from __future__ import annotations
@@ -218,25 +217,22 @@ def _extend(parser):
     parser.add_argument("--quick", action="store_true", help="the smallest sizes")
     parser.add_argument("--json", type=Path, help="file to write")
     parser.add_argument("--reasons", type=Path, help="folder of what pip said, by package")
-    parser.add_argument("--page", type=Path, metavar="DOCS", help="make the page in this folder")
 
 
 def main(argv=None):
     """Measure, print, write."""
     args = options(__doc__, ROWS, argv, extend=_extend)
-    if args.page is not None:
-        from _bench_peers_page import write
-
-        return write(args.page)
     with threads(1):
         start = time.perf_counter()
-        found = {**about(args), "rows": {}}
+        found = {**about(args), "about": {}, "rows": {}}
         earlier = kept(args)
         found |= earlier
         if earlier:
             found["again"] = args.rows
         for name in args.rows:
-            found["rows"][name] = measure(name, args)
+            row = ROWS[name]
+            parts = {"title": row.title, "axis": row.axis, "score": row.score, "note": row.note}
+            found["about"][name], found["rows"][name] = parts, measure(name, args)
             if not earlier:
                 found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
             if args.json is not None:  # also what a run that is cut off has measured

@@ -1,14 +1,18 @@
-"""The benchmarks page of the site, and its figures, from what bench_peers.py has measured."""
+#!/usr/bin/env python3
+"""The benchmarks page of the site, and its figures, from what bench_peers.py has measured.
+
+usage: docs/_ext/benchmarks_page.py        write docs/benchmarks.md and its figures
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
-from _bench_peers_rows import OURS, ROWS
-
-NUMBERS = "benchmarks.json"  # in _static of the folder of pages
+DOCS = Path(__file__).resolve().parents[1]
+NUMBERS, OURS = "benchmarks.json", "alignlearn"
 FIGURES = {
     "m": (("svc", "ridge", "canonical"), "growth with the number of samples m"),
     "p": (("kernels", "layers"), "growth with the number p of kernels, or of layers"),
@@ -79,14 +83,20 @@ def reference(records, record):
     return ours[-1] if ours and "seconds" in ours[-1] else None
 
 
+def rows_of(found):
+    """What each row is about: title, axis, score and note, by its name."""
+    return {name: SimpleNamespace(**about) for name, about in found["about"].items()}
+
+
 def size_text(row, size):
     return size if row.axis == "data" else f"{row.axis} = {size:,}"
 
 
 def main_rows(found):
     """One line for each side of others at the largest size (all data sets of a search)."""
+    rows = rows_of(found)
     for name, records in found["rows"].items():
-        row, by_size = ROWS[name], groups(records)
+        row, by_size = rows[name], groups(records)
         if not by_size:
             continue
         sizes = list(by_size) if row.axis == "data" else [list(by_size)[-1]]
@@ -99,10 +109,10 @@ def main_rows(found):
 
 def sentences(found, is_ahead, figure):
     """A line for each row and side of others that is ahead of ours, with the sizes where it is."""
-    lines = {}
+    lines, rows = {}, rows_of(found)
     for name, size, ours, record in main_rows(found):
-        if is_ahead(ROWS[name], ours, record):
-            text = f"{size_text(ROWS[name], size)} {figure(ours, record)}"
+        if is_ahead(rows[name], ours, record):
+            text = f"{size_text(rows[name], size)} {figure(ours, record)}"
             lines.setdefault((name, record["side"]), []).append(text)
     return lines
 
@@ -119,7 +129,8 @@ def slower(found):
     lines = sentences(found, lambda row, ours, record: record["seconds"] < ours["seconds"], figure)
     for (name, side), places in lines.items():
         why = WHY.get((name, side), "")
-        yield f"- {ROWS[name].title}: {side} is faster at {', '.join(places)}. {why}".rstrip()
+        title = found["about"][name]["title"]
+        yield f"- {title}: {side} is faster at {', '.join(places)}. {why}".rstrip()
 
 
 def less_accurate(found):
@@ -133,12 +144,11 @@ def less_accurate(found):
         return f"({score(record['score'])}, alignlearn {score(ours['score'])})"
 
     for (name, side), places in sentences(found, is_ahead, figure).items():
-        yield f"- {ROWS[name].title}: {side} at {', '.join(places)}."
+        yield f"- {found['about'][name]['title']}: {side} at {', '.join(places)}."
 
 
-def row_section(name, records):
+def row_section(row, records):
     """A heading, a table, the peers that took no part."""
-    row = ROWS[name]
     lines = [f"### {row.title}", ""]
     if row.note:
         lines += [row.note.replace("R^2", "R²"), ""]
@@ -167,9 +177,9 @@ def row_section(name, records):
 
 def summary(found):
     """The main table."""
-    rows, before = [], None
+    rows, before, about = [], None, rows_of(found)
     for name, size, ours, record in main_rows(found):
-        work = f"{ROWS[name].title}, {size_text(ROWS[name], size)}"
+        work = f"{about[name].title}, {size_text(about[name], size)}"
         rows.append(
             (
                 "" if work == before else work,
@@ -191,7 +201,7 @@ def versions(found):
     known = found["versions"]
     rows = [(name, value or "not installed") for name, value in known.items()]
     load, again = found["load"], found.get("again")
-    titles = "; ".join(ROWS[name].title for name in again or ())
+    titles = "; ".join(found["about"][name]["title"] for name in again or ())
     later = f" Measured again in a later run: {titles}." if again else ""
     return [
         f"{found['processor']}, Python {found['python']}, one thread, {found['minutes']} minutes "
@@ -207,7 +217,8 @@ def figure_lines(found, docs):
     for axis, (names, title) in FIGURES.items():
         path = docs / "_static" / f"benchmarks-{axis}.svg"
         if path.is_file():
-            what = "; ".join(ROWS[name].title for name in names if found["rows"].get(name))
+            titles = [found["about"][n]["title"] for n in names if found["rows"].get(n)]
+            what = "; ".join(titles)
             alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
             lines += [
                 f"![{alt}](_static/{path.name})",
@@ -234,8 +245,8 @@ def page(found, docs):
         "increase of the peak memory of a separate process. The library needs none of these "
         "packages. LIBSVM and LIBLINEAR are those inside scikit-learn.",
         "",
-        "`scripts/bench/bench_peers.py --page docs` generates this page from [these "
-        "numbers](_static/benchmarks.json). Times differ between machines; ratios differ less. "
+        "`docs/_ext/benchmarks_page.py` generates this page from [these "
+        "numbers](_data/benchmarks.json). Times differ between machines; ratios differ less. "
         "Scores of one or three splits vary by chance, so differences of 0.01 are not meaningful.",
         "",
         "## Summary",
@@ -259,7 +270,7 @@ def page(found, docs):
         rows = [name for name in names if name in found["rows"]]
         lines += [f"## {title}", ""] if rows else []
         for name in rows:
-            lines += row_section(name, found["rows"][name])
+            lines += row_section(rows_of(found)[name], found["rows"][name])
     lines += ["## Versions", "", *versions(found)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -306,7 +317,7 @@ def draw(found, axis, path):
         ax.set_xticks(sorted({record["size"] for record in found["rows"][name]}))
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set_title(ROWS[name].title, fontsize=9, wrap=True)
+        ax.set_title(found["about"][name]["title"], fontsize=9, wrap=True)
         ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
         ax.grid(alpha=0.3)
     axes[0, 0].set_ylabel("seconds of one thread")
@@ -318,7 +329,7 @@ def draw(found, axis, path):
 def write(docs):
     """Draw the figures and write the page; the text."""
     docs = Path(docs)
-    numbers = docs / "_static" / NUMBERS
+    numbers = docs / "_data" / NUMBERS
     if not numbers.is_file():
         raise SystemExit(f"no {numbers}: measure first, with --json {numbers}")
     found = json.loads(numbers.read_text())
@@ -329,3 +340,7 @@ def write(docs):
     text = page(found, docs)
     (docs / "benchmarks.md").write_text(text)
     return text
+
+
+if __name__ == "__main__":
+    write(DOCS)
