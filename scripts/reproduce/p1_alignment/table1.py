@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012), ours beside the paper's.
+"""Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012), beside the paper's.
 
 How well does the alignment of a kernel with the target predict the accuracy of a machine that uses
 it? For each Gaussian kernel of Table 2's experiments: accuracy is 1 - RMSE (kernel ridge) or 1 -
@@ -73,7 +73,7 @@ def report(out, row, accuracy, aligned):
         single = [np.corrcoef(acc, a)[0, 1] for acc in accuracy]
         low, high = min(single), max(single)
         out.say(
-            f"  correlation, {kind:<11}  ours {ours:+.4f}   paper {paper:+.4f}   "
+            f"  correlation, {kind:<12}  here {ours:+.4f}   paper {paper:+.4f}   "
             f"(one assignment of folds: {low:+.4f} to {high:+.4f})"
         )
     return found
@@ -109,8 +109,8 @@ def main(argv=None):
         "Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012): correlation of alignment",
         "with accuracy over the kernels.",
         f"Accuracy: mean over {repeats} random assignment(s) of 5 folds.",
-        "spambase (paper .9918, not centered .9889) and splice (.9515, -.4484) are not among the",
-        "registered data sets and are left out. The paper's correlations are quoted; they were not",
+        "spambase (paper 0.9918, not centered 0.9889) and splice (0.9515, -0.4484) are not among",
+        "the registered data sets and are left out. The paper's correlations are quoted; they were not",
         "checked against the printed page (the cells are blank in the copy of the paper used).",
         "",
     )

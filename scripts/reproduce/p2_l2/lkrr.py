@@ -118,7 +118,7 @@ def uci_part(out, args):
         table.append(errors)
     out.say(
         f"Misclassification on four UCI sets; mean and deviation over {repeats} random splits.",
-        "A set agrees where the paper's figure is within one deviation (ours) of all methods.",
+        "A set agrees where the paper's figure is within one measured deviation of all methods.",
     )
     out.table(("set", "paper", *methods, ""), rows)
     for (name, *_), errors in zip(rows, table):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables 1 to 4 of Liu, Shi, Huang, Yang and Suykens (2020), ours beside the paper's.
+"""Tables 1 to 4 of Liu, Shi, Huang, Yang and Suykens (2020), beside the paper's.
 
 Kernels learned in the space of a hyper-kernel by non-negative least squares, ridge and support
 vector regression: from the matrix of a known kernel (Tables 1 and 2), from the ideal kernel of the
@@ -68,8 +68,8 @@ learning kernels: Tables 1 to 4. guide1-t and covtype are not at hand and are le
 
 Random partitions: {repeats} ({fewer}), classes in equal shares; +- is
 the deviation over them. A figure agrees within one standard deviation of the paper's. RMSE is
-the median over the partitions; the paper prints it without a deviation, and x is ours over the
-paper's. Features in [0, 1].
+the median over the partitions; the paper prints it without a deviation, and x is the
+measured value divided by the paper's. Features in [0, 1].
 
 Reading of the paper, and what is done otherwise:
 - sigma2, the 'variance of data', is d times the variance of the entries: that of the entries
@@ -122,8 +122,8 @@ What holds and what does not:
   has the best mean rank. Methods differ by about their deviation or less. Neither SVR above KRR
   nor Gaussian above Wishart is a rule.
 - Table 4: the paper's accuracies are those of predicting the larger class, or less: at most 0.2
-  points above it. Ours, from half of the points, are 4.8 to 7.9 points above it and mostly grow
-  with v, as each cluster has its own machine; a plain Gaussian in the same machines is within 1.1
+  points above it. Those here, from half of the points, are 4.8 to 7.9 points above it and mostly
+  grow with v, as each cluster has its own machine; a plain Gaussian in the same machines is within 1.1
   points of the best. Seconds do not fall with v, since the number of pairs is the same. The ladder
   (`hyper_kernels`, with the same alpha and C, for which it is not chosen) is 0.4 to 0.7 points
   better than one hyper-kernel with 20 clusters by all three regressions, and as much worse by KRR

@@ -61,10 +61,10 @@ def search(method, X, K, quick, multiples=MULTIPLES):
     return min(grid, key=error)
 
 
-def known_kernel(name, X, y, labelled, seed):
+def known_kernel(name, X, y, labeled, seed):
     """The kernel that gives the matrix, and C of its machine if that is chosen with it."""
     if name == "gaussian":
-        return svm_cv(X[labelled], y[labelled], seed)
+        return svm_cv(X[labeled], y[labeled], seed)
     return (TL1() if name == "tl1" else Log(1.0)), None
 
 
@@ -92,8 +92,8 @@ def measure(kernel_name, name, repeats, quick=False):
 def matched(name):
     """RMSE of hyper-KRR on test pairs for the Gaussian kernel of gamma = 1 / (2 sigma2)."""
     X, y = load(name)
-    labelled, unlabelled, test = parts(y, (2, 2, 1), 0)
-    train = np.concatenate([labelled, unlabelled])
+    labeled, unlabeled, test = parts(y, (2, 2, 1), 0)
+    train = np.concatenate([labeled, unlabeled])
     hyper = gaussian_hyper(4.0).resolve(X[train])
     kernel, (pairs, rank) = Gaussian(0.5 / hyper.sigma2), SIZES["svr"]
     model = regressor("krr", hyper, 1e-3, pairs=pairs, rank=rank)
@@ -104,9 +104,9 @@ def matched(name):
 
 def _repeat(kernel_name, X, y, seed, quick, chosen, found):
     """One random partition; what it gives is appended to ``found``."""
-    labelled, unlabelled, test = split = parts(y, (2, 2, 1), seed)
-    kernel, C = known_kernel(kernel_name, X, y, labelled, seed)
-    train = np.concatenate([labelled, unlabelled])
+    labeled, unlabeled, test = split = parts(y, (2, 2, 1), seed)
+    kernel, C = known_kernel(kernel_name, X, y, labeled, seed)
+    train = np.concatenate([labeled, unlabeled])
     K, K_test = kernel(X[train]), kernel(X[test])
     unit = np.abs(K).max()  # so that one grid serves all kernels
     _score(found[KNOWN], lambda A, B: kernel(A, B) / unit, X, y, split, seed, C and C * unit)
@@ -128,14 +128,14 @@ def _repeat(kernel_name, X, y, seed, quick, chosen, found):
 
 def _score(rows, kernel, X, y, split, seed, C=None):
     """Accuracy on unlabeled and test points of a machine trained on the labeled ones."""
-    labelled, *others = split
-    K = kernel(X[labelled], X[labelled])
+    labeled, *others = split
+    K = kernel(X[labeled], X[labeled])
     new = np.concatenate(others)
-    K_new = kernel(X[new], X[labelled])
+    K_new = kernel(X[new], X[labeled])
     if C is None:
-        predicted = chosen_predictions(K, y[labelled], K_new, seed)
+        predicted = chosen_predictions(K, y[labeled], K_new, seed)
     else:
-        predicted = machine_predictions(K, y[labelled], K_new, [C])[0]
+        predicted = machine_predictions(K, y[labeled], K_new, [C])[0]
     right = predicted == y[new]
-    for what, part in zip(("unlabelled", "test"), np.split(right, [len(others[0])])):
+    for what, part in zip(("unlabeled", "test"), np.split(right, [len(others[0])])):
         rows.setdefault(what, []).append(100.0 * float(part.mean()))

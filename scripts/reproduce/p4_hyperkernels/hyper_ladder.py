@@ -84,18 +84,18 @@ def others(X, K, seed, sizes, chosen):
 def known_trial(name, kernel_name, seed, sizes, chosen):
     """Relative RMSE on test pairs, and accuracies on test points, of one partition."""
     X, y = load(name)
-    labelled, unlabelled, test = parts(y, (2, 2, 1), seed)
-    kernel, C = known.known_kernel(kernel_name, X, y, labelled, seed)
-    train = np.concatenate([labelled, unlabelled])
+    labeled, unlabeled, test = parts(y, (2, 2, 1), seed)
+    kernel, C = known.known_kernel(kernel_name, X, y, labeled, seed)
+    train = np.concatenate([labeled, unlabeled])
     unit = np.abs(kernel(X[train])).max()
     found = {KNOWN: {}}
 
     def accuracy(k, C=None):
-        K, K_new = k(X[labelled], X[labelled]) / unit, k(X[test], X[labelled]) / unit
+        K, K_new = k(X[labeled], X[labeled]) / unit, k(X[test], X[labeled]) / unit
         if C is None:
-            predicted = chosen_predictions(K, y[labelled], K_new, seed)
+            predicted = chosen_predictions(K, y[labeled], K_new, seed)
         else:
-            predicted = machine_predictions(K, y[labelled], K_new, [C * unit])[0]
+            predicted = machine_predictions(K, y[labeled], K_new, [C * unit])[0]
         return 100.0 * float(np.mean(predicted == y[test]))
 
     found[KNOWN] = {"test": accuracy(kernel, C)}
@@ -195,7 +195,7 @@ def draw(found):
         ax.plot(at, theirs, "_", color="#000000", markersize=26, label="paper, best of three")
         for method, colour, marker in zip(METHODS, ("#D55E00", "#0072B2"), "vo"):
             values = [np.median(column(found[kernel_name][n], method, "rmse")) for n in names]
-            ax.plot(at, values, marker, color=colour, label=f"ours, {method}", markersize=7)
+            ax.plot(at, values, marker, color=colour, label=method, markersize=7)
         ax.set_yscale("log")
         ax.set_xticks(at, names, fontsize=8)
         ax.set_title(TITLES[kernel_name], loc="left", fontsize=10)

@@ -1,4 +1,4 @@
-"""Tables 1 to 4 of hyper-kernels as text, ours beside the paper's, and the figure."""
+"""Tables 1 to 4 of hyper-kernels as text, beside the paper's, and the figure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _deviation(values):
 
 
 def _beside(values, paper, tally):
-    """Ours, the paper's, and the verdict; the last is counted."""
+    """The measured value, the paper's, and the verdict; the last is counted."""
     ours = shared.spread(_mean(values), _deviation(values), 1)
     if paper is None:
         return [ours, "-", ""]
@@ -54,10 +54,10 @@ def report_known(out, kernel, found):
         for method in METHODS:
             paper = APPROXIMATION[kernel].get(method, {})
             row = [f"{name}, {method}"]
-            for what in ("unlabelled", "test"):
+            for what in ("unlabeled", "test"):
                 row += _beside(ours[method][what], paper.get(what, {}).get(name), tally)
             rows.append(row + _error_cells(ours[method], paper.get("rmse", {}).get(name)))
-    header = ("", "unlabelled", "paper", "", "test", "paper", "", "RMSE", "paper", "")
+    header = ("", "unlabeled", "paper", "", "test", "paper", "", "RMSE", "paper", "")
     out.table(header, rows)
     out.say(f"  accuracies within one standard deviation of the paper's: {_counted(tally)}")
     _say_orderings(out, kernel, found)
@@ -86,7 +86,7 @@ def _error_cells(ours, paper):
 
 
 def _say_orderings(out, kernel, found):
-    """How often a claim of section 5.1 holds in the paper's figures and in ours."""
+    """How often a claim of section 5.1 holds in the paper's figures and in those measured."""
     paper = APPROXIMATION[kernel]
     learned = [m for m in HYPER if m in paper]
     theirs = {
@@ -156,7 +156,7 @@ def report_ideal(out, found, majority):
     out.say(f"  within one standard deviation of the paper's: {_counted(tally)}")
     ours = {m: [_mean(found[n][m]) for n in names] for m in IDEAL}
     theirs = {m: [cells[n][0] for n in names] for m, cells in IDEAL.items() if cells}
-    for title, table in (("paper", theirs), ("ours", ours)):
+    for title, table in (("paper", theirs), ("here", ours)):
         best = [max(table, key=lambda m: table[m][i]) for i in range(len(names))]
         ranks = {m: np.mean([_rank(table, m, i) for i in range(len(names))]) for m in table}
         order = ", ".join(f"{m} {r:.1f}" for m, r in sorted(ranks.items(), key=lambda p: p[1]))
@@ -235,7 +235,7 @@ def report_large(out, found):
 
 
 def draw(known, ideal, large):
-    """Dots: ours; black dashes: the paper's. Parts that were not measured stay empty."""
+    """Dots: measured; black dashes: the paper's. Parts that were not measured stay empty."""
     layout = [["gaussian", "tl1", "log"], ["ideal"] * 3, ["rmse", "large", "seconds"]]
     figure, axes = shared.mosaic_figure(layout, (14.0, 11.5))
     for kernel in KERNELS:
@@ -262,9 +262,9 @@ def draw(known, ideal, large):
     if large:
         axes["large"].axhline(large["majority"], color="#000000", linewidth=0.8, linestyle=":")
     axes["large"].set_title("Table 4: accuracy (dotted: the larger class)", loc="left", fontsize=10)
-    axes["seconds"].set_title("Table 4: seconds (ours of one processor)", loc="left", fontsize=10)
+    axes["seconds"].set_title("Table 4: seconds (dots: one processor)", loc="left", fontsize=10)
     figure.suptitle(
-        "Colored, ours; black dashes, Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
+        "Colored: alignlearn; black dashes: Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
     )
     return figure
 
@@ -292,7 +292,7 @@ def _dots(ax, ours, paper, styles):
 
 
 def _errors(ax, known):
-    """RMSE of all kernels, methods and data sets: ours against the paper's."""
+    """RMSE of all kernels, methods and data sets: measured against the paper's."""
     for kernel, fill in zip(KERNELS, ("full", "none", "left")):
         for method in HYPER:
             theirs = APPROXIMATION[kernel].get(method, {}).get("rmse", {})
@@ -306,7 +306,7 @@ def _errors(ax, known):
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlabel("RMSE in the paper")
-    ax.set_ylabel("ours")
+    ax.set_ylabel("RMSE of alignlearn")
     if known:
         ax.legend(fontsize=7, ncols=2, loc="lower right")
     ax.set_title("Tables 1 and 2: RMSE on test pairs", loc="left", fontsize=10)

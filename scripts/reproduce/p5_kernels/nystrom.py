@@ -96,7 +96,7 @@ def draw(axes, name, counts, found):
             )
     for axis, value, label in zip(axes, (error, seconds), ("root mean squared error", "seconds")):
         axis.axhline(value, color="#555555", linestyle=":", label="exact")
-        axis.set(xscale="log", yscale="log", xlabel="centres", ylabel=label, title=name)
+        axis.set(xscale="log", yscale="log", xlabel="centers", ylabel=label, title=name)
     axes[0].legend(frameon=False)
 
 
