@@ -110,8 +110,8 @@ def main(argv=None):
         "with accuracy over the kernels.",
         f"Accuracy: mean over {repeats} random assignment(s) of 5 folds.",
         "spambase (paper 0.9918, not centered 0.9889) and splice (0.9515, -0.4484) are not among",
-        "the registered data sets and are left out. The paper's correlations are quoted; they were not",
-        "checked against the printed page (the cells are blank in the copy of the paper used).",
+        "the registered data sets and are left out. The paper's correlations are quoted; they were",
+        "not checked against the printed page (the cells are blank in the copy of the paper used).",
         "",
     )
     found = []
