@@ -122,13 +122,13 @@ What holds and what does not:
   has the best mean rank. Methods differ by about their deviation or less. Neither SVR above KRR
   nor Gaussian above Wishart is a rule.
 - Table 4: the paper's accuracies are those of predicting the larger class, or less: at most 0.2
-  points above it. Those here, from half of the points, are 4.8 to 7.9 points above it and mostly
-  grow with v, as each cluster has its own machine; a plain Gaussian in the same machines is within
-  1.1 points of the best. Seconds do not fall with v, since the number of pairs is the same. The ladder
-  (`hyper_kernels`, with the same alpha and C, for which it is not chosen) is 0.4 to 0.7 points
-  better than one hyper-kernel with 20 clusters by all three regressions, and as much worse by KRR
-  and SVR with 5, where 150 landmark pairs are too few: KRR with 500 and alpha = 0.1 has 97.11 (AUC
-  98.54) by the ladder and 97.05 (97.96) by one.
+  points above it. Those here, from half of the points, are 4.8 to 7.9 points above it and
+  mostly grow with v, as each cluster has its own machine; a plain Gaussian in the same machines
+  is within 1.1 points of the best. Seconds do not fall with v, since the number of pairs is the
+  same. The ladder (`hyper_kernels`, with the same alpha and C, for which it is not chosen) is
+  0.4 to 0.7 points better than one hyper-kernel with 20 clusters by all three regressions, and
+  as much worse by KRR and SVR with 5, where 150 landmark pairs are too few: KRR with 500 and
+  alpha = 0.1 has 97.11 (AUC 98.54) by the ladder and 97.05 (97.96) by one.
 """
 
 
