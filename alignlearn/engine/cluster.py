@@ -10,9 +10,9 @@ What it costs
 -------------
 A run lasts as long as the slower of two sides, and a last task: ``(pairs * pair + boxes * box +
 tasks * wait) / threads`` on the workers, ``run + tasks * task + boxes * result + bytes / speed``
-in the process of the client. ``scripts/bench/simulate_cluster.py`` measures these constants,
-follows the loop of `Cluster.run_boxes` task by task with them, and compares that with real runs. On
-two cores with AVX-512, with scheduler, client and workers of one thread there (Dask 2026.8):
+in the process of the client. A simulation that followed the loop of `Cluster.run_boxes` task by
+task with these constants was compared with real runs in 2026. On two cores with AVX-512, with
+scheduler, client and workers of one thread there (Dask 2026.8):
 
 =======================  ==========================================================
 pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 1.8 to 2.7 ns
