@@ -25,7 +25,7 @@ from textwrap import fill
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "_data"
 _BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
-# Columns of a row that `bench_accuracy.py --json` writes.
+# Columns of a row that `accuracy.py --json` writes.
 SCORE, GAIN, ERROR, CORRECTED, _, SECONDS, RATIO = range(7)
 _SHORT = {
     "heart_statlog": "heart",
@@ -100,39 +100,39 @@ def _uses():
         f"{facts['gain']:+.1f} points (median {facts['median']:+.1f}) over "
         "`GridSearchCV` of `SVC` or `KernelRidge`, "
         f"{facts['ratio']} times as fast ({facts['sets']} data sets, at most 400 training samples)",
-        "bench_accuracy.py",
+        "lab/accuracy.py",
     )
     yield (
         "[Several tables](docs/guide/tables.md), some rows [missing](docs/guide/missing-tables.md)",
         f"{100 * mean(row['drop'][0] for row in missing):+.1f} points over dropping incomplete "
         f"samples ({len(missing)} data sets, 30% of the samples incomplete)",
-        "bench_missing_tables.py",
+        "lab/missing_tables.py",
     )
     yield (
         "[Encoding models](docs/guide/many-targets.md): one set of weights per target",
         f"R² {ours['score']:.3f} in {ours['seconds']:.1f} s; himalaya, 100 candidates: R² "
         f"{other['score']:.3f} in {other['seconds']:.0f} s (1 design, 600 samples, 100 targets)",
-        "bench_peers.py",
+        "bench/bench_peers.py",
     )
     yield (
         "[Molecules](docs/guide/kernels.md), [graphs and other Gram matrices]"
         "(docs/guide/gram-matrices.md)",
         f"fit and prediction with a Tanimoto kernel {one['fingerprints']['ours'][0]} s, in NumPy "
         f"{one['fingerprints']['numpy'][0]} s (4000 fingerprints of 2048 bits)",
-        "bench_kernels.py",
+        "bench/bench_kernels.py",
     )
     yield (
         "[Dependence](docs/guide/dependence.md): HSIC, CKA, kernel CCA and their tests",
         f"HSIC test, 999 permutations: {test['seconds']:.2f} s; hyppo {rival['seconds']:.1f} s "
         "(1 data set, 400 samples)",
-        "bench_peers.py",
+        "bench/bench_peers.py",
     )
 
 
 def uses():
     """The README's table of uses."""
     rows = [(use, result, f"`{script}`") for use, result, script in _uses()]
-    return _table(("use", "measured", "script in `scripts/bench`"), rows)
+    return _table(("use", "measured", "script in `scripts`"), rows)
 
 
 def limits():

@@ -21,7 +21,7 @@ from alignlearn.statistics import center_gram
 from .tables import present_tables
 
 # The ridge, relative to the mean squared length of the regressors' vectors. From 0.03 to 1 it
-# it makes no difference (half of the data sets of scripts/bench/bench_missing_tables.py).
+# it makes no difference (half of the data sets of scripts/lab/missing_tables.py).
 _RIDGE = 0.3
 _MOST_DONORS, _LEAST_DONORS = 1000, 200  # in total, and for each table
 _PROBED = 100  # donors for which the explained variance is estimated

@@ -7,19 +7,18 @@ work returns goes to ``Side.score``.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import bench_accuracy
-import bench_targets
 import numpy as np
 from _bench_cca import two_views
 from _bench_online import stream
 from _bench_svm import ijcnn1
 from bench_core import overlapping_classes
-from bench_dependence_tests import _hyppo, _pair_test
 from bench_svm_fit import intelex
 from bench_svm_fit import ours as one_gaussian
 from sklearn.datasets import load_digits
@@ -29,6 +28,11 @@ import alignlearn as al
 from alignlearn import datasets
 from alignlearn.engine import grams
 from alignlearn.machines import LinearSVM
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+import accuracy
+import many_targets
+from dependence_tests import _hyppo, _pair_test
 
 
 class Side(NamedTuple):
@@ -108,7 +112,7 @@ def _gaussian_process(X, y, classes):
 
 
 def _one_model(kind, X, y, folds, classes):
-    """A model of one kind, fitted; those of bench_accuracy.py among them."""
+    """A model of one kind, fitted; those of accuracy.py among them."""
     if kind == "default":
         return (al.MKLClassifier if classes else al.MKLRegressor)().fit(X, y)
     if kind == "process":
@@ -116,13 +120,13 @@ def _one_model(kind, X, y, folds, classes):
     if kind == "linear":
         from sklearn.linear_model import RidgeCV
 
-        return RidgeCV(alphas=bench_accuracy.ALPHAS).fit(X, y)
-    return bench_accuracy.fitted(kind, X, y, folds, classes)
+        return RidgeCV(alphas=accuracy.ALPHAS).fit(X, y)
+    return accuracy.fitted(kind, X, y, folds, classes)
 
 
 def search(name, size=400, splits=_SPLITS):
     """A model for a table of numbers, its width and penalty chosen."""
-    parts = [bench_accuracy.parts(name, size, seed) for seed in range(splits)]
+    parts = [accuracy.parts(name, size, seed) for seed in range(splits)]
     classes = parts[0][-1]
     maker = StratifiedKFold if classes else KFold
     machine = "Classifier" if classes else "Regressor"
@@ -248,7 +252,7 @@ def ridge(m, alpha=1.0):
     ]
 
 
-def penalty(m, alphas=bench_accuracy.ALPHAS):
+def penalty(m, alphas=accuracy.ALPHAS):
     """Ridge regression whose penalty is chosen by leave-one-out."""
     data, new = _regression(m)
     gamma = 1.0 / data[0].shape[1]
@@ -278,31 +282,31 @@ def penalty(m, alphas=bench_accuracy.ALPHAS):
 
 def targets(q, design="few"):
     """A kernel and a penalty for each of many targets."""
-    data = bench_targets.simulated(design, q, 10)
+    data = many_targets.simulated(design, q, 10)
 
     def ours(**how):
-        return lambda: bench_targets.ours(al.Linear(), data, per_target=True, **how)[:2]
+        return lambda: many_targets.ours(al.Linear(), data, per_target=True, **how)[:2]
 
     def himalaya(n):
         import himalaya  # noqa: F401
 
-        return lambda: bench_targets.himalaya(al.Linear(), data, n)
+        return lambda: many_targets.himalaya(al.Linear(), data, n)
 
     def one_kernel():
         from himalaya.kernel_ridge import KernelRidgeCV
 
         spaces, Y, new, Y_new = data
-        model = KernelRidgeCV(alphas=bench_targets.ALPHAS, kernel="linear", fit_intercept=True)
+        model = KernelRidgeCV(alphas=many_targets.ALPHAS, kernel="linear", fit_intercept=True)
         X, Z = np.hstack(spaces), np.hstack(new)
-        return lambda: bench_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
 
     def ridge_cv():
         from sklearn.linear_model import RidgeCV
 
         spaces, Y, new, Y_new = data
-        model = RidgeCV(alphas=bench_targets.ALPHAS, alpha_per_target=True)
+        model = RidgeCV(alphas=many_targets.ALPHAS, alpha_per_target=True)
         X, Z = np.hstack(spaces), np.hstack(new)
-        return lambda: bench_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
 
     found = [Side("MKLRegressorCV(per_target=True)", OURS, lambda: ours(), timed=True)]
     for n in (20, 100) if q == 100 else (20,):
@@ -561,8 +565,8 @@ ROWS = {
         search, "data", DATA, "diabetes", "accuracy, or R^2", 1,
         "At most 400 training samples, mean score of three splits, total time of all three. "
         "The constants of `weighting=\"auto\"` were chosen on half of the data sets of "
-        "`bench_accuracy.py` (of these: digits, diabetes, kin8nm). GaussianProcess is omitted "
-        "for ten classes.",
+        "`scripts/lab/accuracy.py` (of these: digits, diabetes, kin8nm). GaussianProcess is "
+        "omitted for ten classes.",
         {"size": 60, "splits": 1},
     ),
     "svc": Row(
@@ -587,8 +591,8 @@ ROWS = {
     "targets": Row(
         "A kernel and a penalty for each of q targets",
         targets, "q", (20, 100, 300), 3, "R^2", 1,
-        "Three linear kernels, m = 600 (design `few` of `bench_targets.py`). Matrices of "
-        "MultipleKernelRidgeCV are computed outside the measured time.",
+        "Three linear kernels, m = 600 (design `few` of `scripts/lab/many_targets.py`). Matrices "
+        "of MultipleKernelRidgeCV are computed outside the measured time.",
         {"design": "corr"},
     ),
     "kernels": Row(

@@ -466,7 +466,7 @@ def test_too_few_samples_are_said_to_be():
 
 @pytest.mark.parametrize("m", [50, 500])
 def test_coverage_on_ten_laws(script, m):
-    bench = script("bench/bench_intervals")
+    bench = script("lab/intervals")
     laws, fits = bench.REGRESSION, {50: 4, 500: 1}[m]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResultWarning)  # samples of few values repeat

@@ -193,7 +193,7 @@ def test_refused():
 
 @pytest.mark.parametrize("m", [50, 500])
 def test_coverage_on_ten_laws(script, m):
-    bench = script("bench/bench_intervals")
+    bench = script("lab/intervals")
     fits = {50: 4, 500: 1}[m]
     model = al.MKLClassifier([al.Gaussian("scale")], probability="sigmoid")
     with warnings.catch_warnings():

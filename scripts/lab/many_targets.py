@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """Weights and alpha for every target against random search, on simulated and real targets.
 
-    scripts/bench/bench_targets.py                       # all designs, 200 targets, about 8 minutes
-    scripts/bench/bench_targets.py few --targets 10000   # one of them
-    scripts/bench/bench_targets.py few --no-peer         # without himalaya
+    scripts/lab/many_targets.py                       # all designs, 200 targets, about 8 minutes
+    scripts/lab/many_targets.py few --targets 10000   # one of them
+    scripts/lab/many_targets.py few --no-peer         # without himalaya
 
 Designs (300 new samples judge; seeds 0 to 2 fixed the constants of the search, the
 default ones are others):
@@ -32,7 +32,7 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
-from _bench import threads
+from _studies import threads
 
 import alignlearn as al
 from alignlearn import datasets

@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """Coverage and time of prediction intervals and sets, on ten laws each.
 
-    scripts/bench/bench_intervals.py                     # all parts, about 15 minutes on one core
-    scripts/bench/bench_intervals.py regression --fits 50
-    scripts/bench/bench_intervals.py time
+    scripts/lab/intervals.py                     # all parts, about 15 minutes on one core
+    scripts/lab/intervals.py regression --fits 50
+    scripts/lab/intervals.py time
 
 regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim .9: share of
                 new targets in their intervals, and its standard error over fits; twice the standard
@@ -29,7 +29,7 @@ import time
 import warnings
 
 import numpy as np
-from _bench import best_of, clock
+from _studies import best_of, clock
 
 import alignlearn as al
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python
 """Level, power and time of the tests of dependence, beside causal-learn's and hyppo's.
 
-    scripts/bench/bench_dependence_tests.py                  # all rows, 1000 runs: some hours
-    scripts/bench/bench_dependence_tests.py kci --runs 200   # one of them, less precisely
-    scripts/bench/bench_dependence_tests.py kci --no-peers
+    scripts/lab/dependence_tests.py                  # all rows, 1000 runs: some hours
+    scripts/lab/dependence_tests.py kci --runs 200   # one of them, less precisely
+    scripts/lab/dependence_tests.py kci --no-peers
 
 Shares of p-values up to .05 over the runs (standard error .007 at a level of .05 and 1000 runs),
 with milliseconds of a test on one thread. Peers are measured where they are installed, on the same
@@ -24,7 +24,7 @@ import time
 import warnings
 
 import numpy as np
-from _bench import options, threads
+from _studies import options, threads
 
 import alignlearn as al
 

