@@ -100,7 +100,7 @@ class NegativeControl:
     >>> from alignlearn.theory import CLAIMS, check
     >>> claim = CLAIMS["p1-lemma-1"]
     >>> claim.negative_control.note
-    'centred on one side'
+    'centered on one side'
     >>> check(claim.wrong(), claim.negative_control.case()).outcome
     'violated'
     """
