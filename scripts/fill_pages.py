@@ -119,7 +119,7 @@ def _uses():
         "(docs/guide/gram-matrices.md)",
         f"fit and prediction with a Tanimoto kernel {one['fingerprints']['ours'][0]} s, in NumPy "
         f"{one['fingerprints']['numpy'][0]} s (4000 fingerprints of 2048 bits)",
-        "bench/bench_kernels.py",
+        "bench/rows/objects.py",
     )
     yield (
         "[Dependence](docs/guide/dependence.md): HSIC, CKA, kernel CCA and their tests",
@@ -341,7 +341,7 @@ def speed_limit():
     """How near the statistics are to the processor's limit, and what threads and float32 give."""
     at, cluster = read("single.json")["limit"], read("single.json")["cluster defaults"]
     return fill(
-        "`bench_core.py limit` counts the operations for one pair of the ladder: "
+        "`scripts/bench/run limit` counts the operations for one pair of the ladder: "
         f"{at['multiply_adds']} multiply-adds, an exponential and {at['others']} other operations. "
         "It also measures how many of them the processor executes on registers. The statistics "
         f"reach {at['float64']} of that limit in float64 and {at['float32']} in float32. By "

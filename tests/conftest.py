@@ -50,7 +50,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
 @pytest.fixture
 def script(monkeypatch):
-    """``script("bench/bench_core")``: a script as a module; skips where there is no source tree."""
+    """``script("bench/_run")``: a script as a module; skips where there is no source tree."""
 
     def load(name):
         if not SCRIPTS.is_dir():

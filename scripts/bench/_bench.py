@@ -93,20 +93,3 @@ def options(doc, names, argv=None, *, with_threads=False, extend=None):
         parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     args.rows = args.rows or list(names)
     return args
-
-
-def ratios(doc, rows, argv=None):
-    """Command line and table of a benchmark that is a dict of rows.
-
-    A row yields (work, baseline s, ours s, least ratio aimed at[, note]); without times, a remark.
-    """
-    args = options(doc, rows, argv, with_threads=True)
-    print(f"{'work':<72} {'baseline':>10} {'ours':>10} {'ratio':>7} {'target':>7}")
-    with threads(args.threads):
-        for name in args.rows:
-            for work, baseline, ours, target, *note in rows[name]():
-                line = f"{work:<72}"
-                if ours:
-                    goal = f"{target:7.3g}" if target else " " * 7
-                    line += f" {baseline:10.4g} {ours:10.4g} {baseline / ours:7.3g} {goal}"
-                print("  ".join([line, *note]).rstrip(), flush=True)

@@ -15,12 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from _bench_cca import two_views
-from _bench_online import stream
-from _bench_svm import ijcnn1
-from bench_core import overlapping_classes
-from bench_svm_fit import intelex
-from bench_svm_fit import ours as one_gaussian
+from rows.dependence import two_views
+from rows.svm import ijcnn1, intelex, one_gaussian, overlapping_classes, stream
 from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, StratifiedKFold
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from _bench import PEAK, options, output, threads
 from _bench_peers_rows import ROWS, quiet
-from bench_hyper import processor
+from _run import processor
 
 from alignlearn.datasets import DatasetError
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Learning the kernels of many tasks: time, growth with their number, and a search for each task.
 
-    scripts/bench/bench_multitask.py              # a few minutes
-    scripts/bench/bench_multitask.py --threads 1
+    scripts/lab/many_tasks.py              # a few minutes
+    scripts/lab/many_tasks.py --threads 1
 
 Two sets of data, tasks of 150 samples in 9 dimensions with 10 % of the labels flipped, each task a
 little different from the others, and 10 kernels:
@@ -23,7 +23,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from _bench import clock, options, threads
+from _studies import clock, options, threads
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits

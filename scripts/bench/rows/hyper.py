@@ -1,21 +1,13 @@
-#!/usr/bin/env python
-"""Hyper-kernels: pair products, fitting, prediction and large samples, with their targets.
-
-    scripts/bench/bench_hyper.py                      # every row, about half an hour, 3 GB
-    scripts/bench/bench_hyper.py pairs predict        # some rows
-    scripts/bench/bench_hyper.py --threads 1 --quick  # small sizes: what is measured, not how fast
-
-Least time of several calls where they are short. Core time is that of the processor, summed over
-threads, which a shared machine disturbs least; seconds are those of the clock. Fits run in
-processes of their own, for their peak memory. Row "ijcnn1" needs the data set of that name.
-"""
+"""Hyper-kernels: pair products, fits in processes of their own, prediction, large samples."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
 
+import numba
 import numpy as np
-from _bench import PEAK, clock, options, output, threads, wall_and_core
+from _bench import PEAK, output
+from _run import Pair, row
 
 from alignlearn.engine import hyper_values
 from alignlearn.engine.cpu import CPU
@@ -30,35 +22,20 @@ HYPER_KERNELS = {
 }
 
 
-class Line(NamedTuple):
-    """One measured figure; ``target`` is a limit, or the least ratio where the unit is "times"."""
-
-    work: str
-    figure: float
-    unit: str
-    target: float | None = None
-    note: str = ""
-
-
-def timed(function, repeats):
-    """Least seconds of the clock and of all cores."""
-    return clock(function, repeats, wall_and_core)[0]
-
-
 def sample(m, d, seed=0):
     """Standard normal samples and labels that no linear rule gives."""
     X = np.random.default_rng(seed).standard_normal((m, d))
     return X, X[:, 0] * X[:, 1] > 0.0
 
 
-def pairs(quick, threads):
-    """Nanoseconds of core time for a value of a hyper-kernel between two pairs."""
-    m, repeats = (20, 2) if quick else (90, 9)
+@row
+def pairs(m=90, dimensions=(2, 8, 64), repeats=9):
+    """A hyper-kernel between all pairs of pairs: its matrix, and its product with a vector."""
     first, second = np.triu_indices(m)
     n = first.size
     coef = np.random.default_rng(1).standard_normal(n)
     for name, kind in HYPER_KERNELS.items():
-        for d in (2, 8, 64):
+        for d in dimensions:
             X, _ = sample(m, d)
             hyper = kind().resolve(X)
 
@@ -67,27 +44,20 @@ def pairs(quick, threads):
 
             def times(hyper=hyper, X=X):
                 (part,) = PairSystem(hyper, X, first, second).parts
-                hyper_values.pair_times(
-                    part.term.form, part.table, part.pairs, part.pairs, coef, CPU
-                )
+                form = part.term.form
+                hyper_values.pair_times(form, part.table, part.pairs, part.pairs, coef, CPU)
 
             for call, what in ((gram, "matrix"), (times, "its product with a vector")):
                 call()
-                wall, core = timed(call, repeats)
                 work = f"{name}, d={d}, {n} pairs, {what}, per entry"
-                yield Line(work, 1e9 * core / n**2, "ns", 10.0, f"{wall:.3f} s")
-    m = 20 if quick else 200
-    X, _ = sample(m, 8)
-    found = {}
+                yield Pair(work, None, call, repeats, times=n * n)
+    X, _ = sample(2 * m, 8)
     for name in ("Gaussian", "ladder"):
-        (system,) = PairSystem(HYPER_KERNELS[name]().resolve(X), X, *np.triu_indices(m)).parts
+        (system,) = PairSystem(HYPER_KERNELS[name]().resolve(X), X, *np.triu_indices(2 * m)).parts
         n = system.pairs.n_pairs
-        coef = np.random.default_rng(1).standard_normal(n)
-        wall, core = timed(lambda system=system, coef=coef: system.times(coef), repeats)
-        found[name] = core / n**2
-        note = f"{wall:.3f} s; {found[name] / found['Gaussian']:.1f} times one Gaussian"
-        work = f"{name}, product of all {n} pairs by matrix products"
-        yield Line(work, 1e9 * found[name], "ns", 10.0, note)
+        call = partial(system.times, np.random.default_rng(1).standard_normal(n))
+        work = f"{name}, product of all {n} pairs by matrix products, per entry"
+        yield Pair(work, None, call, repeats, times=n * n)
 
 
 _FIT = """
@@ -112,27 +82,34 @@ X, y = X[::{step}], y[::{step}]
 """
 
 
-def fitted(threads, data, options, kind="GaussianHyperKernel"):
+def fitted(data, options, kind="GaussianHyperKernel"):
     """(seconds, core seconds, peak GB, pairs, rank, trace error) of a fit in its own process."""
+    threads = numba.get_num_threads()
     names = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     program = PEAK + _FIT.format(data=data, options=options, kind=kind)
     return [float(word) for word in output(program, **dict.fromkeys(names, str(threads))).split()]
 
 
-def fit_lines(work, found, limits=(None, None)):
-    """Seconds and peak memory of a fit."""
-    wall, core, memory, n_pairs, rank, error = found
-    note = f"{core:.1f} s core time; {n_pairs:.0f} pairs, rank {rank:.0f}, trace error {error:.1e}"
-    yield Line(work, wall, "s", limits[0], note)
-    yield Line("  its peak memory", memory, "GB", limits[1])
-
-
-def fit(quick, threads):
+@row
+def hyper_fit(m=1000):
     """HyperKRR by pivoted Cholesky on all pairs of 1000 points."""
-    m = 100 if quick else 1000
     for kind in HYPER_KERNELS.values():
-        found = fitted(threads, _NORMAL.format(m=m), "solver='pivoted'", kind.__name__)
-        yield from fit_lines(f"HyperKRR, {kind.__name__}, m={m}", found, (60.0, 4.0))
+        found = fitted(_NORMAL.format(m=m), "solver='pivoted'", kind.__name__)
+        yield _of_fit(f"HyperKRR, {kind.__name__}, m={m}", found)
+
+
+def _of_fit(work, found):
+    wall, core, memory, n_pairs, rank, error = found
+    note = f"{wall:.1f} s of the clock, {memory:.2f} GB; {n_pairs:.0f} pairs, rank {rank:.0f}"
+    return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}")
+
+
+@row
+def hyper_ijcnn1(step=1, options=""):
+    """HyperKRR on all points of ijcnn1, by clusters and by pairs drawn from all."""
+    for v in (None, 5, 10, 20):
+        found = fitted(_IJCNN1.format(step=step), f"decomposition={v}{options}")
+        yield _of_fit(f"HyperKRR, ijcnn1, {f'{v} clusters' if v else 'one cluster'}", found)
 
 
 def numpy_gaussian(kernel, X, Y):
@@ -185,9 +162,9 @@ def numpy_wishart(kernel, X, Y):
     return out
 
 
-def predict(quick, threads):
-    """A block of the learned kernel against the NumPy expression; rows that stand for all."""
-    m, n = (20, 30) if quick else (500, 1000)
+@row
+def hyper_predict(m=500, n=1000):
+    """A block of the learned kernel against NumPy; few rows stand for all."""
     points, _ = sample(m, 8)
     first, second = np.triu_indices(m)
     coef = np.random.default_rng(1).standard_normal(first.size)
@@ -202,59 +179,13 @@ def predict(quick, threads):
         few = max(1, n // 500)
         expected = expression(kernel, X[:few], Y)
         error = np.abs(kernel(X[:few], Y) - expected).max() / np.abs(expected).max()
-        base = timed(lambda e=expression, k=kernel, few=few: e(k, X[:few], Y), 2) * (n / few)
-        ours = timed(lambda k=kernel, rows=rows: k(X[:rows], Y), 2) * (n / rows)
-        note = (
-            f"{base[0]:.0f} s (of {few} rows) -> {ours[0]:.1f} s"
-            + (f" (of {rows} rows)" if rows < n else "")
-            + f"; core time {base[1] / ours[1]:.1f} times; "
-            f"differ by {error:.0e}"
+        work = f"{name}, {n} x {n} values from {coef.size} pairs, against NumPy, for one row"
+        yield Pair(
+            work,
+            lambda e=expression, k=kernel, few=few: e(k, X[:few], Y),
+            lambda k=kernel, rows=rows: k(X[:rows], Y),
+            2,
+            f"differ by {error:.0e}",
+            rows,
+            few,
         )
-        work = f"{name}, {n} x {n} values from {coef.size} pairs, against NumPy"
-        yield Line(work, base[0] / ours[0], "times", 20.0, note)
-
-
-def ijcnn1(quick, threads):
-    """HyperKRR on all points of ijcnn1, by clusters and by pairs drawn from all."""
-    options = ", max_pairs=3000, max_rank=50, solver='pivoted'" if quick else ""
-    data = _IJCNN1.format(step=100 if quick else 1)
-    for v in (None, 5, 10, 20):
-        found = fitted(threads, data, f"decomposition={v}{options}")
-        yield from fit_lines(f"ijcnn1, {f'{v} clusters' if v else 'one cluster'}", found)
-
-
-ROWS = {"pairs": pairs, "fit": fit, "predict": predict, "ijcnn1": ijcnn1}
-
-
-def processor():
-    """Its name, where the system says."""
-    try:
-        with open("/proc/cpuinfo") as lines:
-            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
-    except (OSError, StopIteration):
-        return "processor of unknown name"
-
-
-def main(argv=None):
-    """Print the table; the lines by row."""
-
-    def extend(parser):
-        parser.add_argument("--quick", action="store_true", help="small sizes")
-
-    args = options(__doc__, ROWS, argv, with_threads=True, extend=extend)
-    print(f"{processor()}, {args.threads} threads")
-    print(f"{'work':<68} {'measured':>9} {'':<5} {'target':>6}")
-    found = {}
-    with threads(args.threads):
-        for name in args.rows:
-            found[name] = []
-            for line in ROWS[name](args.quick, args.threads):
-                found[name].append(line)
-                target = "" if line.target is None else f"{line.target:g}"
-                numbers = f"{line.figure:9.2f} {line.unit:<5} {target:>6}"
-                print(f"{line.work:<68} {numbers}  {line.note}", flush=True)
-    return found
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,155 @@
+"""The runner of the benchmarks: one command line, one format of the results.
+
+    scripts/bench/run                          # names of the rows, and what each measures
+    scripts/bench/run ladder svc               # some rows, on all threads
+    scripts/bench/run --threads 1 all --json results.json
+
+A row is a function of a module of `rows/`, decorated by `row`; it yields `Pair`s: a piece of work,
+the baseline that a user would write, and alignlearn, as functions that the runner calls in turn.
+Times are the least of the repeats: seconds of the processor, summed over threads, and of the clock.
+The ratio is that of processor seconds; the spread is its range over the repeats. Both sides have
+the same number of threads. Repeat a run on a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from _bench import clock, threads, wall_and_core
+
+HERE = Path(__file__).resolve().parent
+ROWS = {}
+
+
+class Pair(NamedTuple):
+    """A piece of work; a side is a function, or seconds that were measured elsewhere, or None.
+
+    ``times`` and ``base_times`` divide the times, where a call does the work more than once;
+    ``note`` is text, or a function that gives it after the measurement.
+    """
+
+    work: str
+    baseline: Callable | float | None
+    ours: Callable | float | None
+    repeats: int = 3
+    note: str | Callable = ""
+    times: int = 1
+    base_times: int = 1
+
+
+def row(function):
+    """Register a row under the name of its function."""
+    ROWS[function.__name__.strip("_").replace("_", "-")] = function
+    return function
+
+
+def collect():
+    """All rows, by name."""
+    if str(HERE) not in sys.path:
+        sys.path.append(str(HERE))
+    for path in sorted((HERE / "rows").glob("[!_]*.py")):
+        importlib.import_module(f"rows.{path.stem}")
+    return ROWS
+
+
+def seconds(side, times=1):
+    """(seconds of the clock, of the processor) of a side."""
+    if callable(side):
+        return clock(side, timer=wall_and_core)[0] / times
+    return np.full(2, np.nan if side is None else side)
+
+
+def measure(pair):
+    """The record of a pair, as it is printed and stored."""
+    sides = (pair.baseline, pair.base_times), (pair.ours, pair.times)
+    runs = np.array([[seconds(*side) for side in sides] for _ in range(pair.repeats)])
+    (base_wall, base), (wall, core) = runs.min(axis=0)
+    each = runs[:, 0, 1] / runs[:, 1, 1]
+    return {
+        "work": pair.work,
+        "baseline": base,
+        "baseline_wall": base_wall,
+        "alignlearn": core,
+        "wall": wall,
+        "ratio": base / core,
+        "spread": [each.min(), each.max()],
+        "note": pair.note() if callable(pair.note) else pair.note,
+    }
+
+
+def processor():
+    """Its name, where the system says."""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
+    except (OSError, StopIteration):
+        return "processor of unknown name"
+
+
+def machine(n):
+    """What the measurement ran on."""
+    packages = ("alignlearn", "numba", "numpy", "scipy", "scikit-learn")
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": n,
+        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in packages},
+    }
+
+
+_HEAD = ("work", "baseline", "clock", "alignlearn", "clock", "ratio", "spread")
+
+
+def line(record):
+    """A record as text; figures that do not exist are left out."""
+    keys = ("baseline", "baseline_wall", "alignlearn", "wall", "ratio")
+    cells = [f"{record[k]:10.4g}" if np.isfinite(record[k]) else " " * 10 for k in keys]
+    low, high = record["spread"]
+    spread = f"{low:.3g} to {high:.3g}" if np.isfinite(low) and low != high else ""
+    return f"{record['work']:<68} {' '.join(cells)} {spread:>14}  {record['note']}".rstrip()
+
+
+def main(argv=None):
+    """Measure the rows that are asked for; their records, by row."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    most = numba.config.NUMBA_NUM_THREADS
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="names, or 'all'; none: list them")
+    parser.add_argument("--threads", type=int, default=most, help="default: all")
+    parser.add_argument("--json", type=Path, help="file to write")
+    args = parser.parse_args(argv)
+    rows = collect()
+    if not args.rows:
+        for name, function in rows.items():
+            print(f"{name:<18} {function.__doc__.partition(chr(10))[0]}")
+        return {}
+    names = list(rows) if args.rows == ["all"] else args.rows
+    unknown = ", ".join(name for name in names if name not in rows)
+    if unknown:
+        parser.error(f"unknown rows {unknown}; accepted: {', '.join(rows)}")
+    if not 1 <= args.threads <= most:
+        parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
+    found = {"machine": machine(args.threads), "rows": {}}
+    print(", ".join(f"{key} {value}" for key, value in found["machine"].items() if key[0] != "v"))
+    print(f"{_HEAD[0]:<68} {' '.join(f'{h:>10}' for h in _HEAD[1:6])} {_HEAD[6]:>14}")
+    with threads(args.threads):
+        for name in names:
+            found["rows"][name] = []
+            for pair in rows[name]():
+                found["rows"][name].append(measure(pair))
+                print(line(found["rows"][name][-1]), flush=True)
+            if args.json is not None:
+                args.json.write_text(json.dumps(found, indent=1) + "\n")
+    return found["rows"]

@@ -1,0 +1,147 @@
+"""Streams of samples, strings and fingerprints, against plain Python and NumPy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+from _bench import PEAK, output
+from _run import HERE, Pair, row
+
+import alignlearn as al
+from alignlearn.online import KernelSGDClassifier
+
+from .svm import stream
+
+M, D = 4000, 2048
+
+
+def numpy_loop(X, y, gamma, alpha, budget=None):
+    """The update of Kivinen, Smola and Williamson in NumPy, one sample at a time."""
+    coef = np.zeros(len(y))
+    for t in range(len(y)):
+        eta = 0.5 / (1.0 + alpha * 0.5 * t)
+        used = np.flatnonzero(coef)
+        value = coef[used] @ np.exp(-gamma * np.sum((X[used] - X[t]) ** 2, axis=1))
+        coef *= 1.0 - eta * alpha
+        if y[t] * value < 1.0:
+            coef[t] = eta * y[t]
+            if budget is not None and used.size >= budget:
+                coef[used[0]] = 0.0
+    return coef
+
+
+@row
+def sgd():
+    """Kernel SGD in one pass over 5000 samples, d = 20, against a loop in NumPy."""
+    X, y = stream()
+    options = {"alpha": 1e-4, "eta0": 0.5, "n_passes": 1, "shuffle": False}
+    options |= {"learning_rate": "optimal", "fit_intercept": False}
+    for budget in (None, 1000, 200):
+        machine = KernelSGDClassifier(al.Gaussian(0.02), budget=budget, **options).fit(X, y)
+        loop = partial(numpy_loop, X, y, 0.02, 1e-4, budget)
+        coef = loop()
+        np.testing.assert_allclose(machine.dual_coef_[:, 0], coef[coef != 0.0], 1e-6, 1e-9)
+        yield Pair(f"kernel SGD, m = 5000, budget {budget}", loop, partial(machine.fit, X, y))
+
+
+def counters(strings, k):
+    """The spectrum kernel by a Counter for each string; one half of the matrix."""
+    counted = [Counter(s[i : i + k] for i in range(len(s) - k + 1)) for s in strings]
+    K = np.empty((len(strings), len(strings)))
+    for i, left in enumerate(counted):
+        for j in range(i + 1):
+            right = counted[j]
+            K[i, j] = K[j, i] = sum(n * right[part] for part, n in left.items())
+    return K
+
+
+@row
+def strings():
+    """Spectrum kernel of 150 strings of 500 letters of an alphabet of four, against Counter."""
+    rng = np.random.default_rng(0)
+    samples = ["".join(rng.choice(list("ACGT"), 500)) for _ in range(150)]
+    for k in (3, 8):
+        kernel = al.StringSpectrum(k)
+        np.testing.assert_array_equal(kernel(samples), counters(samples, k))
+        work = f"spectrum kernel, k = {k}, 150 strings of 500 letters"
+        yield Pair(work, partial(counters, samples, k), partial(kernel, samples), 2)
+
+
+def fingerprints(m=M, d=D, dtype=np.float64, seed=0):
+    """Samples of 0 and 1, a tenth of them 1, in groups as molecules of a family have them."""
+    rng = np.random.default_rng(seed)
+    centers = np.random.default_rng(99).random((20, d)) < 0.1
+    X = centers[rng.integers(0, 20, m)] ^ (rng.random((m, d)) < 0.03)
+    return X.astype(dtype)
+
+
+def formula(X, Z=None):
+    """The Tanimoto kernel in the obvious way: a product of matrices, and norms."""
+    Z = X if Z is None else Z
+    inner = X @ Z.T
+    return inner / ((X * X).sum(axis=1)[:, None] + (Z * Z).sum(axis=1) - inner)
+
+
+_MEMORY = """
+import sys
+sys.path.insert(0, {here!r})
+from rows import objects
+X = objects.fingerprints()
+objects.al.Tanimoto()(X[:100]), objects.formula(X[:100])
+before = peak()
+K = {call}
+print((peak() - before) / K.nbytes)
+"""
+
+
+@row
+def fingerprint_matrix():
+    """Tanimoto of 4000 fingerprints of 2048 bits, against NumPy: time and peak memory."""
+    for dtype in (np.float64, np.float32):
+        X, kernel = fingerprints(dtype=dtype), al.Tanimoto()
+        np.testing.assert_allclose(kernel(X[:200]), formula(X[:200]), rtol=1e-6)
+        work = f"Tanimoto, {D} bits, m={M}, {dtype.__name__}"
+        yield Pair(work, partial(formula, X), partial(kernel, X), 7)
+    calls = "objects.formula(X)", "objects.al.Tanimoto()(X)"
+    codes = [PEAK + _MEMORY.format(here=str(HERE), call=call) for call in calls]
+    base, ours = (float(output(code, OPENBLAS_NUM_THREADS="1")) for code in codes)
+    yield Pair("    peak memory over the samples, in matrices", base, ours, 1)
+
+
+@row
+def counts():
+    """Tanimoto and MinMax of counts, which are no bits, against an inner product of the library."""
+    for m, d in ((2000, 512), (4000, 20)):
+        X = np.random.default_rng(0).poisson(1.0, (m, d)).astype(np.float64)
+        linear = al.Linear()
+        for kernel in (al.Tanimoto(), al.MinMax()):
+            kernel(X[:100]), linear(X[:100])
+            work = f"{kernel}, counts, m={m}, d={d}, against linear"
+            yield Pair(work, partial(linear, X), partial(kernel, X), 5)
+
+
+@row
+def fingerprint_fit():
+    """Fit and prediction on fingerprints, against the same estimator and SVC on matrices."""
+    from sklearn.svm import SVC
+
+    X, new = fingerprints(), fingerprints(1000, seed=1)
+    signal = X[:, :200].sum(axis=1)
+    y = signal + np.random.default_rng(2).normal(size=M) > np.median(signal)
+
+    def ours():
+        return al.MKLClassifier([al.Tanimoto()]).fit(X, y).predict(new)
+
+    def on_matrices():
+        model = al.MKLClassifier("precomputed").fit([formula(X)], y)
+        return model.predict([formula(new, X)])
+
+    def support_vectors():
+        return SVC(kernel="precomputed").fit(formula(X), y).predict(formula(new, X))
+
+    assert np.mean(ours() == on_matrices()) > 0.99
+    work = f"MKLClassifier([Tanimoto()]), m={M}, 1000 new"
+    yield Pair(f"{work}, against matrices", on_matrices, ours)
+    yield Pair(f"{work}, against SVC", support_vectors, ours)

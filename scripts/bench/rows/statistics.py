@@ -1,0 +1,234 @@
+"""Statistics of alignment: one thread and two, older processors, many kernels, large samples."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from functools import partial
+
+import numpy as np
+from _bench import PEAK, best_of, interleaved, output, threads
+from _bench_limit import Peaks, arithmetic_limit, program_of_statistics
+from _run import HERE, Pair, row
+
+import alignlearn as al
+
+LADDER = 2.0 ** np.arange(-9, 1)
+
+
+def sample(m=4000, d=20):
+    """Standard normal samples and a noisy target."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(m)
+
+
+def numpy_statistics(X, y, gammas):
+    """The obvious way: p Gram matrices, centered by their means, and one matrix product."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    m, target = len(y), y - y.mean()
+    stack, trace = np.empty((len(gammas), m * m)), np.empty(len(gammas))
+    for k, gamma in enumerate(gammas):
+        K = rbf_kernel(X, gamma=gamma)
+        means = K.mean(axis=0)
+        K -= means
+        K -= means[:, None]
+        K += means.mean()
+        trace[k] = np.trace(K)
+        stack[k] = K.ravel()
+    return stack @ np.outer(target, target).ravel(), stack @ stack.T, trace
+
+
+def against_numpy(work, X, y, gammas):
+    """The statistics of these Gaussians, compiled before."""
+    kernels = al.gaussian_kernels(gammas)
+    al.alignment_statistics(X[:300], y[:300], kernels)
+    theirs = partial(numpy_statistics, X, y, gammas)
+    return Pair(work, theirs, partial(al.alignment_statistics, X, y, kernels))
+
+
+@row
+def ladder():
+    """a, M and traces of 10 Gaussians in ratio 2, m = 4000, d = 20, on one thread and two."""
+    for n in (1, 2):
+        with threads(n):
+            yield against_numpy(f"ladder m=4000 p=10, {n} thread(s)", *sample(), LADDER)
+
+
+@row
+def unrelated():
+    """The same of ten unrelated gammas."""
+    yield against_numpy("10 unrelated gammas", *sample(), np.geomspace(0.002, 1.1, 10))
+
+
+@row
+def many():
+    """Hundreds of kernels, where the p x p products are nearly all of the work."""
+    for p in (200, 600):
+        with threads(1):
+            gammas = np.geomspace(0.002, 1.1, p)
+            yield against_numpy(f"p={p} unrelated gammas, m=500, 1 thread", *sample(500), gammas)
+
+
+@row
+def sparse_samples():
+    """100 entries a row in 20,000 columns, as many in each or as words in a text."""
+    from scipy import sparse
+
+    rng, m, d = np.random.default_rng(0), 4000, 20_000
+    y = rng.standard_normal(m)
+    frequency = 1.0 / np.arange(1, d + 1)
+    # 145 words, some of them more than once, are 100 different ones.
+    words = rng.choice(d, size=145 * m, p=frequency / frequency.sum())
+    text = sparse.coo_array((np.ones(words.size), (np.repeat(np.arange(m), 145), words)), (m, d))
+    even = sparse.random_array((m, d), density=100 / d, format="csr", rng=rng)
+    with threads(1):
+        for label, X in (("even", even), ("as in text", text.tocsr())):
+            yield against_numpy(f"sparse X, {label}, m=4000 p=10, 1 thread", X, y, LADDER / 50)
+
+
+@row
+def limit():
+    """The ladder against the arithmetic of this machine, in float32, and on two threads."""
+    X, y = sample()
+    kernels = al.gaussian_kernels(LADDER)
+
+    def statistics(dtype, n):
+        with threads(n):
+            al.alignment_statistics(X.astype(dtype), y, kernels)
+
+    cases = [(dtype, n) for dtype in ("float64", "float32") for n in (1, 2)]
+    peaks = [Peaks("float64"), Peaks("float32")]
+    times = interleaved(41, *(partial(statistics, *c) for c in cases), *peaks)
+    # Medians where runs are compared: a processor may have a faster clock while another is idle.
+    best, usual = (dict(zip(cases, f(times[1:], axis=0))) for f in (np.min, np.median))
+    program, n_pairs = program_of_statistics(X, kernels), len(X) * (len(X) + 1) // 2
+    for peak in peaks:
+        dtype, (least, text) = peak.dtype.name, arithmetic_limit(program, n_pairs, peak)
+        work = f"ladder, {dtype}, 1 thread: fraction of the limit"
+        yield Pair(work, least, best[dtype, 1], 1, text)
+        work = f"ladder, {dtype}: 2 threads against 1, medians"
+        yield Pair(work, usual[dtype, 1], usual[dtype, 2], 1)
+    for n in (1, 2):
+        work = f"ladder, float32 against float64, {n} thread(s), medians"
+        yield Pair(work, usual["float64", n], usual["float32", n], 1)
+
+
+# By Numba's name of a processor: its vectors, what Numba, OpenBLAS and NumPy may use on it.
+_PROCESSORS = {
+    "haswell": ("AVX2", "+avx2,+fma", "Haswell", {"AVX", "F16C", "FMA3", "AVX2", "X86_V3"}),
+    "generic": ("SSE2, two lanes as in NEON", "+sse2", "Nehalem", set()),
+}
+_OLDER = """
+import sys
+sys.path.insert(0, {here!r})
+from _bench import best_of
+from rows import statistics
+for name in ("ladder", "many"):
+    pair = next(getattr(statistics, name)())
+    print(*best_of(3, pair.baseline, pair.ours))
+"""
+
+
+@row
+def processors():
+    """The ladder and 200 kernels, both sides compiled for older processors."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        yield Pair("older processors: measured on x86-64 only", None, None, 1)
+        return
+    dispatched = set(np._core._multiarray_umath.__cpu_dispatch__)
+    for name, (vectors, ours, blas, theirs) in _PROCESSORS.items():
+        with tempfile.TemporaryDirectory() as cache:
+            found = output(
+                _OLDER.format(here=str(HERE)),
+                NUMBA_CPU_NAME=name,
+                NUMBA_CPU_FEATURES=ours,
+                NUMBA_CACHE_DIR=cache,
+                NUMBA_NUM_THREADS="1",
+                OPENBLAS_NUM_THREADS="1",
+                OPENBLAS_CORETYPE=blas,
+                NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - theirs),
+            )
+        for work, times in zip(("ladder m=4000 p=10", "p=200 m=500"), found.splitlines()):
+            yield Pair(f"{work} on {name} ({vectors}), 1 thread", *map(float, times.split()), 1)
+
+
+_SECONDS = """
+import numba, numpy as np, time, alignlearn as al
+rng = np.random.default_rng(0)
+kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
+def seconds(m):
+    X, y = rng.standard_normal((m, 20)), rng.standard_normal(m)
+    start = time.perf_counter()
+    al.alignment_statistics(X, y, kernels)
+    return time.perf_counter() - start
+seconds(300)
+"""
+_LARGE = """
+numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+small = min(seconds(4000) for _ in range(7))
+print(small, seconds(100_000), peak() / 1e6)
+"""
+_MEMORY = """
+before = peak()
+seconds(20_000)
+print((peak() - before) / 1e6)
+"""
+
+
+@row
+def large():
+    """Exact statistics of 100,000 samples on two threads, against those of 4000 scaled up."""
+    small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE).split())
+    work = f"m=100,000, whole process {used:.0f} MB, against m=4000 x 625"
+    yield Pair(work, small * 625.0, fast, 1, "seconds of the clock")
+    used = float(output(PEAK + _SECONDS + _MEMORY))
+    yield Pair("extra MB at m=20,000 p=10, against p matrices", 32_000.0, max(used, 1.0), 1, "MB")
+
+
+@row
+def folds():
+    """Statistics of the ten training sets of a cross-validation, against ten passes and one."""
+    X, y = sample()
+    label = np.random.default_rng(0).permutation(np.arange(4000) % 10)
+    kernels = al.gaussian_kernels(LADDER)
+
+    def ten_passes():
+        for t in range(10):
+            al.alignment_statistics(X[label != t], y[label != t], kernels)
+
+    ours = partial(al.alignment_statistics, X, y, kernels, folds=label)
+    one = partial(al.alignment_statistics, X, y, kernels)
+    best_of(1, ours, one)
+    yield Pair("statistics of 10 training sets, m=4000 p=10, against ten passes", ten_passes, ours)
+    yield Pair("    against one pass", one, ours, 5)
+
+
+_IMPORT = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
+_FIT = """
+import time, numpy as np
+t = time.perf_counter()
+import alignlearn as al
+rng = np.random.default_rng(0)
+X = rng.standard_normal((200, 5)); y = (X[:, 0] > 0).astype(int)
+al.MKLClassifier().fit(X, y)
+print(time.perf_counter() - t)
+"""
+
+
+@row
+def start():
+    """Import time, and MKLClassifier.fit from an empty and from a filled cache."""
+
+    def least(code, repeats=1, **environment):
+        return min(float(output(code, **environment)) for _ in range(repeats))
+
+    others, ours = (
+        least(_IMPORT.format(f"import {names}"), 7) for names in ("numba, scipy", "alignlearn")
+    )
+    yield Pair("import alignlearn against import numba, scipy", others, ours, 1)
+    with tempfile.TemporaryDirectory() as cache:
+        cold = least(_FIT, NUMBA_CACHE_DIR=cache)
+        warm = least(_FIT, 3, NUMBA_CACHE_DIR=cache)
+    yield Pair("MKLClassifier.fit, empty cache, against filled", cold, warm, 1)

@@ -1,0 +1,165 @@
+"""Support vector machines, against LIBSVM and scikit-learn-intelex, and linear ones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from _bench import threads
+from _run import Pair, row
+
+import alignlearn as al
+from alignlearn import datasets
+from alignlearn.machines import LinearSVM, SupportVectorClassifier
+from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.sources import open_source
+
+GIGABYTE = 10**9
+
+
+def overlapping_classes(m, d, seed=0):
+    """Standardized data, a curved noisy boundary, 10 per cent of the labels flipped."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    score = X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 * np.sin(2.0 * X[:, 0]) * X[:, 1]
+    y = np.where(score + 0.3 * rng.standard_normal(m) > 0.0, 1, -1)
+    y[rng.random(m) < 0.1] *= -1
+    return (X - X.mean(0)) / X.std(0), y
+
+
+def ijcnn1():
+    """All samples in random order."""
+    found = datasets.load("ijcnn1")
+    order = np.random.default_rng(0).permutation(len(found.y))
+    return np.asarray(found.X, dtype=float)[order], found.y[order]
+
+
+def objective(machine, X, gamma):
+    """The dual function of a LIBSVM fit of two classes, by exact kernel values."""
+    coef, Z = machine.dual_coef_[0], X[machine.support_]
+    value = np.abs(coef).sum()
+    for i in range(0, len(Z), 1000):
+        value -= 0.5 * coef[i : i + 1000] @ (al.Gaussian(gamma)(Z[i : i + 1000], Z) @ coef)
+    return value
+
+
+def _source(X, gamma):
+    return open_source(X, [al.Gaussian(gamma)]).single(0)
+
+
+@row
+def svc():
+    """C-SVC on a precomputed Gram matrix at m = 4000, against LIBSVM; then kernel included."""
+    from sklearn.metrics.pairwise import rbf_kernel
+    from sklearn.svm import SVC
+
+    m, gamma = 4000, 1.0 / 20
+    X, y = overlapping_classes(m, 20)
+    K = rbf_kernel(X, gamma=gamma)
+    SupportVectorClassifier().fit(np.ascontiguousarray(K[:200, :200]), y[:200])
+
+    def with_kernel(C):
+        return SupportVectorClassifier(C).fit(_source(X, gamma).gram(), y, check=False)
+
+    with threads(1):
+        for C in (1.0, 100.0):
+            ours = partial(SupportVectorClassifier(C=C).fit, K, y)
+            for name, size in (("200 MB", 200), ("2 GB", 2000)):
+                theirs = SVC(C=C, kernel="precomputed", cache_size=size)
+                yield Pair(
+                    f"SVC m={m} C={C:g}, LIBSVM cache {name}", partial(theirs.fit, K, y), ours
+                )
+            theirs = partial(SVC(C=C, gamma=gamma, cache_size=1000).fit, X, y)
+            yield Pair(f"SVC m={m} C={C:g}, with the kernel", theirs, partial(with_kernel, C))
+
+
+@row
+def svc_rows(m=20_000):
+    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side makes its kernel."""
+    from sklearn.svm import SVC
+
+    X, y = (part[:m] for part in ijcnn1())
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    gamma = 1.0 / X.shape[1]
+
+    def fit(X, y, C, memory=GIGABYTE):
+        rows = gram_or_rows(_source(X, gamma), memory)
+        return SupportVectorClassifier(C).fit(rows, y, check=False)
+
+    fit(X[:2500], y[:2500], 1.0, 10**7)
+    for C in (1.0, 10.0):
+        base = SVC(C=C, gamma=gamma, cache_size=1000)
+
+        def apart(C=C, base=base):
+            reached = fit(X, y, C).objective_[0] / objective(base, X, gamma)
+            return f"objective {reached - 1.0:+.0e}"
+
+        work = f"SVC ijcnn1 m={m} C={C:g}, memory=1 GB"
+        yield Pair(work, partial(base.fit, X, y), partial(fit, X, y, C), 2, apart)
+
+
+def intelex():
+    """The class of scikit-learn-intelex on one thread, or None."""
+    try:
+        import daal4py
+        from sklearnex.svm import SVC as Other
+    except ImportError:
+        return None
+    daal4py.daalinit(1)
+    return Other
+
+
+def one_gaussian(X, y, C, gamma):
+    """The whole fit, stage 1 included."""
+    model = al.MKLClassifier([al.Gaussian(gamma)], weighting="uniform", normalize=None, C=C)
+    return model.set_params(machine="svm").fit(X, y)
+
+
+@row
+def svm_fit(sizes=(2000, 4000, 10_000, 20_000, 50_000)):
+    """One Gaussian from samples to a fitted classifier: digits, and ijcnn1 by size."""
+    from sklearn.datasets import load_digits
+    from sklearn.svm import SVC
+
+    X, y = ijcnn1()
+    digits = load_digits(return_X_y=True)
+    cases = [("digits", digits[0][:1500] / 16.0, digits[1][:1500], 0.05)]
+    cases += [(f"ijcnn1 m={m}", X[:m], y[:m], 2.0) for m in sizes]
+    for m in (500, 3500):
+        one_gaussian(X[:m], y[:m], 1.0, 2.0)
+    with threads(1):
+        for name, X, y, gamma in cases:
+            repeats = 3 if len(y) < 20_000 else 1
+            for C in (1.0, 10.0, 100.0):
+                ours, options = partial(one_gaussian, X, y, C, gamma), {"C": C, "gamma": gamma}
+                for kind, peer in (("LIBSVM", SVC), ("scikit-learn-intelex", intelex())):
+                    if peer is not None:
+                        fit = partial(peer(cache_size=1000, **options).fit, X, y)
+                        yield Pair(
+                            f"MKLClassifier {name} C={C:g}, against {kind}", fit, ours, repeats
+                        )
+
+
+@row
+def linear():
+    """Dual coordinate descent, m = 20,000, against LIBLINEAR and the interior point method."""
+    from sklearn.svm import LinearSVC
+
+    X, y = stream(20_000)
+    machine = LinearSVM(0.01, tol=1e-3)
+    theirs = LinearSVC(C=0.01, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=100_000)
+    kernels = al.MKLClassifier(["linear"], weighting="uniform", C=0.01)
+    ours = partial(machine.fit, X, y)
+    for name, other in (("LIBLINEAR", theirs), ("the interior point method", kernels)):
+        other.fit(X, y), ours()
+        work = f"linear machine, m = 20,000, d = 20, against {name}"
+        yield Pair(work, partial(other.fit, X, y), ours)
+
+
+def stream(m=5000, d=20):
+    """Standard normal samples, and labels of which a tenth are wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    y = np.where(np.sin(X[:, 0]) + 0.5 * X[:, 1] > 0.0, 1, -1)
+    y[rng.random(m) < 0.1] *= -1
+    return X, y
