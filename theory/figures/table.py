@@ -105,7 +105,7 @@ def counts() -> str:
         f"Of {len(CLAIMS) - ours} claims of the five papers, {', '.join(parts[:4])},\n"
         f"{', '.join(parts[4:-1])}, and {parts[-1]}.\n"
         f"{follow} errors follow from the error of another claim, which the table names. "
-        f"{ours} claims are new (ours)."
+        f"{ours} claims are new."
     )
 
 
@@ -113,7 +113,7 @@ def counts_table() -> str:
     """The same for each paper, as a Markdown table."""
     columns = [status for status in Status if status is not Status.NEW] + [Status.NEW]
     lines = [
-        f"| paper | claims | {' | '.join(status.value for status in columns[:-1])} | new (ours) |",
+        f"| paper | claims | {' | '.join(status.value for status in columns[:-1])} | new |",
         "|---" * (len(columns) + 2) + "|",
     ]
     for key, (label, _) in _PAPERS.items():
