@@ -92,7 +92,7 @@ def _local(form):
 
 
 def _task(m, kernels, square, cosine):
-    """The `Task` of p kernels alike with K(x, x) = 1; their mean is the given matrix."""
+    """The `Task` of p kernels alike with K(x, x) = 1; their mean is the target matrix."""
     p = int(kernels)
     shares = np.full((p, p), cosine * square) + (1 - cosine) * square * np.eye(p)
     gram = m + m * (m - 1.0) * shares
