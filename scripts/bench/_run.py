@@ -97,6 +97,14 @@ def processor():
         return "processor of unknown name"
 
 
+def version(package):
+    """Of an installed package, or None."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
 def machine(n):
     """What the measurement ran on."""
     packages = ("alignlearn", "numba", "numpy", "scipy", "scikit-learn")
@@ -106,7 +114,7 @@ def machine(n):
         "threads": n,
         "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in packages},
+        "versions": {name: version(name) for name in packages},
     }
 
 

@@ -22,13 +22,12 @@ import os
 import platform
 import re
 import time
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 from _bench import PEAK, options, output, threads
 from _bench_peers_rows import ROWS, quiet
-from _run import processor
+from _run import processor, version
 
 from alignlearn.datasets import DatasetError
 
@@ -45,14 +44,6 @@ PEERS = (
     "pykeops",
 )
 LONG = 5.0  # seconds after which a side is not repeated
-
-
-def version(package):
-    """Of an installed package, or None."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def one_line(error):
