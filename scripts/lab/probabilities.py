@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Log loss and calibration error of the default probabilities of MKLClassifierCV, and their cost.
 
-    scripts/bench/bench_probabilities.py --splits 3
+    scripts/lab/probabilities.py --splits 3
 
 Eight sets with 300 samples to train on, or two thirds of them. Beside it are scikit-learn's
 ``CalibratedClassifierCV(SVC)``, whose C and gamma are chosen by a grid search before, and
@@ -15,7 +15,7 @@ import time
 import warnings
 
 import numpy as np
-from _sets import load
+from _studies import load
 
 import alignlearn as al
 
