@@ -365,6 +365,24 @@ def speed_limit():
     )
 
 
+def speed_cuda():
+    """What a CUDA device costs, and from where on it is used."""
+    at = read("single.json")["cuda"]
+    return fill(
+        "The rows for CUDA are from one machine with an H200 and 16 threads of a Xeon; times of "
+        "the CPU are those of 8000 samples, extrapolated by the number of pairs. A device costs "
+        f"{at['start']} s in each process, and its code {_numbers(at['code'])} s; kernels are "
+        f'compiled once per machine, in {_numbers(at["kernel"])} s each. `device="auto"` '
+        f"therefore uses a device from about {at['many']} samples on against 16 threads, and from "
+        f'{at["one"]} against one. `device="cuda"` is no gain below: a default '
+        f"`MKLRegressorCV` on 5000 samples takes {at['with']} s with it and {at['without']} s "
+        "without. The tests in `scripts/test_gpu` check the kernels on a device, and CI runs the "
+        "same tests in Numba's simulator; `scripts/bench/cuda_resources.py` prints registers, "
+        "occupancy and instructions.",
+        118,
+    )
+
+
 def speed_compile():
     """What the first fit on a machine compiles."""
     cold = read("single.json")["compilation"]
@@ -441,6 +459,7 @@ BLOCKS = {
     "speed-boosting": speed_boosting,
     "speed-wishart": speed_wishart,
     "speed-limit": speed_limit,
+    "speed-cuda": speed_cuda,
     "speed-compile": speed_compile,
     "missing-rows": missing_rows,
     "missing-columns": missing_columns,
