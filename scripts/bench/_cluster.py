@@ -85,6 +85,7 @@ class Recorded:
 
     def __init__(self, inner):
         self._inner, self.in_place, self.operations = inner, inner.in_place, inner.operations
+        self.large_boxes = inner.large_boxes
         self.work, self.bytes = [], 0
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
