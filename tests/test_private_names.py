@@ -41,6 +41,7 @@ NAMES = {
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
     "_FLOPS", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
+    "_TERMS",
     "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
