@@ -41,7 +41,6 @@ NAMES = {
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
     "_FLOPS", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
-    "_TERMS",
     "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
@@ -49,6 +48,7 @@ REPLACED = {
     "_MAX_STEPS": "a solver that stops early has to say so",
     "_RENAMED": "no name of the library has been renamed so far",
     "_RIDGE": "at this size the closed form is exact",
+    "_TERMS": "an expansion with more terms, which is exact to rounding",
     "_TOOLS": "a tool that is not installed",
     "_call": "a call of LAPACK that is slow, or counted",
     "_copy": "an interrupt at a certain place of a download",
