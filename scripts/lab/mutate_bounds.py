@@ -153,6 +153,8 @@ REASONS = {
     "ratio_betting: least = 2 * size": "sizes are at most 2: the bet is only less",
     "ratio_betting: return np.r_[0.0, sums": "known before the first pair; the last is left out",
     "ratio_betting: return np.r_[0.0, np.diagonal": "as the line before",
+    "ratio_betting: return np.r_[0.0, np.cumsum": "as the line before",
+    "ratio_betting: length2 = np.maximum": "what rounding adds",
     "ratio_betting: np.log1p(stationary_point": "about where an end is: it is proved after",
     "u_statistics: if not (found[1] < a": "a tie divides by 0: infinite, cut to 1",
     "u_statistics: index = rng": "NumPy takes any negative length for the rest",
