@@ -256,7 +256,8 @@ def test_imports_lead_to_the_tests_of_a_file(of):
     assert of("theory/bounds/neighbourhood.py") > {"test_neighbourhood.py"}
     assert "test_sparse.py" in of("tests/oracle.py")
     assert of("tests/validation/test_arguments.py") == {"test_arguments.py"}
-    assert "test_bench_hyper.py" in of("scripts/bench/bench_hyper.py")
+    assert "test_bench_peers.py" in of("scripts/bench/bench_peers.py")
+    assert "test_bench_hyper.py" in of("scripts/bench/rows/hyper.py")
     assert "test_scripts.py" in of(".ci/run")
     assert of("LICENSE") == set()
     everything = of("tests/conftest.py")

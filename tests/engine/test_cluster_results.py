@@ -8,6 +8,7 @@ import pytest
 
 import alignlearn as al
 from alignlearn.engine import grams, pair_sums
+from alignlearn.engine.base import Engine
 from alignlearn.engine.cluster import Cluster
 from alignlearn.engine.cpu import CPU
 from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
@@ -61,7 +62,7 @@ def hyper_products(engine):
     return found
 
 
-class KillsOne:
+class KillsOne(Engine):
     """A cluster of which a worker is killed when the first of several results is taken."""
 
     in_place = True
