@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 
@@ -28,9 +28,13 @@ import numpy as np
 from numba import get_num_threads
 from threadpoolctl import ThreadpoolController
 
+_LAST = 600.0  # seconds that a thread without work waits for the others, at most
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
 
+# Held while a thread starts, and while threads are ended: CPython has a new thread under the number
+# of the one that made it until it runs, so that it would be ended in its place, and waited for.
+_starts = threading.Lock()
 # Of the current thread. .stop: the flag of the work that it has a part in; .team: the threads that
 # were made for the parts of that work, of which it is one.
 _here = threading.local()
@@ -143,18 +147,19 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
 
 
 def _on_new_threads(function, args, count, stop, watch):
-    ended, team = SimpleQueue(), _Team(count)
+    ended, team, over = SimpleQueue(), _Team(count), threading.Event()
 
     def run(t):
-        _here.stop, _here.team = stop, team
+        _here.stop, _here.team, error = stop, team, None
         try:
             function((t, count), *args)
-        except BaseException as error:
+        except BaseException as raised:
+            error = raised
+        with suppress(SystemExit):  # of one that is ended here
             ended.put((t, error))
-        else:
-            ended.put((t, None))
-        finally:
             team.leave()
+            # What ends threads must not find a new one under the number of one that is gone.
+            over.wait(_LAST)
 
     # Each thread has the context of its caller, such as where warnings are gathered.
     threads = [
@@ -164,7 +169,8 @@ def _on_new_threads(function, args, count, stop, watch):
     errors, left = {}, count
     try:
         for thread in threads:
-            thread.start()
+            with _starts:
+                thread.start()
         while left and not errors:
             try:
                 t, error = ended.get(timeout=_POLL)
@@ -179,18 +185,21 @@ def _on_new_threads(function, args, count, stop, watch):
         if left:
             # Of threads that still run nobody will take the result.
             stop[0] = True
-            _end([thread for thread in threads if thread.is_alive()])
+            _end([thread for thread in threads if thread.is_alive()], over)
+        over.set()
     for thread in threads:
         thread.join()
     for t in sorted(errors):
         raise errors[t]
 
 
-def _end(threads):
+def _end(threads, over):
     """End threads at their next instruction of Python, and wait for that."""
-    for thread in threads:
-        # The one exception with which a thread ends in silence.
-        ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
+    with _starts:
+        for thread in threads:
+            # The one exception with which a thread ends in silence.
+            ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
+    over.set()
     for thread in threads:
         thread.join()

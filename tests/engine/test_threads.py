@@ -100,3 +100,24 @@ def test_every_thread_has_its_part():
 
     threads.on_threads(work, count=3)
     np.testing.assert_array_equal(found, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0])
+
+
+def test_threads_that_start_others_are_ended():
+    """CPython (3.11) has a new thread under the number of its maker until it runs."""
+    done = threading.Event()
+
+    def work(thread):
+        if thread[0] == 0:
+            time.sleep(0.001)
+            int("no number")
+        while True:
+            threads.on_threads(lambda _: None, count=3)
+
+    def try_often():
+        for _ in range(100):
+            with suppress(ValueError):
+                threads.on_threads(work, count=3)
+        done.set()
+
+    threading.Thread(target=try_often, daemon=True).start()
+    assert done.wait(60.0)
