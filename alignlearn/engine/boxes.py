@@ -20,9 +20,13 @@ _ROW_PAIRS, _ROW_BOXES, _MOST_ROWS = 2**19, 64, 32768
 
 
 def pair_side(m, most=_LARGEST, few=False):
-    """Rows and columns of a box of the pairs of m samples, at most ``most``; large ones for few."""
-    side = min(max(_SMALLEST, min(m // 8, _SMALL), m // 16), max(_LARGE, m // 128))
-    side = m if few else side
+    """Rows and columns of a box of the pairs of m samples, at most ``most``.
+
+    With ``few``: as large as it may be.
+    """
+    side = m
+    if not few:
+        side = min(max(_SMALLEST, min(m // 8, _SMALL), m // 16), max(_LARGE, m // 128))
     return max(1, min(-(-side // 128) * 128, _LARGEST, most))
 
 
@@ -66,7 +70,8 @@ def row_boxes(n, width, unit=4, most=None, few=False):
 
     With ``most``: at most so many rows in each. With ``few``: as few boxes as the most rows allow.
     """
-    share = min(-(-n // (max(1, -(-n // _MOST_ROWS)) if few else _ROW_BOXES)), _MOST_ROWS)
+    count = max(1, -(-n // _MOST_ROWS)) if few else _ROW_BOXES
+    share = min(-(-n // count), _MOST_ROWS)
     height = max(512, -(-_ROW_PAIRS // max(width, 1)), share)
     height = -(-min(height, n if most is None else most) // unit) * unit
     return [(i, min(i + height, n)) for i in range(0, n, max(height, 1))]

@@ -845,8 +845,9 @@ default 5
         Of several scores the name of the one to choose by; ``cv_results_`` has all, as
         ``mean_test_name``.
     multiclass : {"ovo", "ovr"}, default "ovo"
-    class_weight : None, "balanced" or dict, default None
-        Of the machine alone; stage 1 does not see it. Of many labels with ``per_label=True`` alone.
+    class_weight : None, "balanced", dict or list, default None
+        Of the machine alone; stage 1 does not see it. Of many labels one for all, with the keys 0
+        and 1 where it is a dict, or a list of one for each.
     per_label : bool, default False
         Of many labels: weights of the kernels, and all else, for each label by itself, with a
         search for each, in place of one kernel for all.
@@ -916,7 +917,7 @@ default 5
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
         Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
-    models_ : tuple of MKLClassifier or None
+    models_ : tuple of MKLClassifierCV or None
         With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
         (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
         attributes are those of the models.

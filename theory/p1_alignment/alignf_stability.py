@@ -74,10 +74,12 @@ def sizes(case):
 
 
 def bound(case):
+    """The right side of the inequality: sums of the sizes of both predictors."""
     return sum(sizes(case))
 
 
 def measure(case):
+    """The largest change of a prediction."""
     h, h_new = predictions(case)
     return np.abs(h_new - h).max()
 
@@ -103,11 +105,13 @@ def _terms(case):
 
 
 def corrected_bound(case):
+    """What the solutions of alignf, and their directions, change by at most."""
     change = stability.alignf_change(*_terms(case))
     return np.array(change)
 
 
 def corrected_measure(case):
+    """What they change by."""
     *_, v, w = _terms(case)
     return np.array(
         [np.linalg.norm(w - v), np.linalg.norm(w / np.linalg.norm(w) - v / np.linalg.norm(v))]
@@ -171,14 +175,17 @@ CLAIM = replace(
 
 
 def flip_cases(draw):
+    """Sizes and ridges."""
     return {"m": draw.integer(3, 40), "lam0": draw.log_real(1e-2, 1e3)}
 
 
 def flip_bound(case):
+    """2/(1 + lambda_0): what the flipped label of the example changes."""
     return 2 / (1 + case["lam0"])
 
 
 def flip_measure(case):
+    """The same change, by fitting both samples."""
     return two_stage_change(flipped_label(case["m"], case["lam0"]))[-1]
 
 

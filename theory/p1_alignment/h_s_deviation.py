@@ -38,7 +38,7 @@ def cases(draw):
 def sample_predictors(case):
     """h_S on the atoms for each sample (TRIALS, n), nan where kernel or labels do not vary."""
     law = case["law"]
-    # Centered by the law first, which changes nothing but rounding.
+    # Centered by the distribution first, which changes nothing but rounding.
     K = law.center(case["K"])
     W = law.counts(case["m"], TRIALS, case["seed"]) / case["m"]
     rows = W @ K

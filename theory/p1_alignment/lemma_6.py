@@ -9,8 +9,8 @@ section 1. The population R serves the sample too.
 Machine-checked in Coq (lemma_6.v) for distributions of finite support, from the definitions of a
 positive definite symmetric kernel, of K_c and of rho_u = E[K_c K_Yc] over lists of weighted points:
 the corrected form for the population, that for a sample of any length with K_c centered by another
-law, with r2 Var_S(y) in between, that the printed form is false, and that the corrected one is
-attained.
+distribution, with r2 Var_S(y) in between, that the printed form is false, and that the corrected
+one is attained.
 """
 
 import numpy as np

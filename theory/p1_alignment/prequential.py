@@ -5,16 +5,16 @@ and identically distributed, both predictors at z_i functions of the samples bef
 in {-1, 0, 1} the difference of their 0-1 losses and Delta_i its mean given the past. With n* fixed
 before and T the number of + among the first n* of the D_i that are not 0 (those that do not come
 count as -), p = P(Bin(n*, 1/2) >= T): if Delta_i <= 0 for all i, P(p <= a) <= a; proofs.md, section
-23. Checked: how often T exceeds its critical value for differences whose law depends on the past as
-it likes, also where the method stops to differ as soon as it leads enough. Verdict: holds; with as
-many trials as there happen to be it does not (negative control: 10 % at 5 %).
+23. Checked: how often T exceeds its critical value for differences whose distribution depends on
+the past in any way, also where the method stops to differ as soon as it leads enough. Verdict:
+holds; with as many trials as there happen to be it does not (negative control: 10 % at 5 %).
 
 `p1-prequential-betting`. Whether learning helps: a lower bound of by how much, without hypothesis.
 Not in the paper. For D_i in [-1, 1] and a finite set of lambda in (0, 1), sum log(1 + lambda D_i) -
 lambda sum Delta_i <= log(|set|/a) for all lambda at once, with probability 1 - a; also for the
 means of both sums over random orders of the samples; proofs.md, section 23. Checked: how often the
-largest exceeds the bound, for differences whose law depends on the past, and for a predictor that
-learns the most frequent value, in one order and in five. Verdict: holds.
+largest exceeds the bound, for differences whose distribution depends on the past, and for a
+predictor that learns the most frequent value, in one order and in five. Verdict: holds.
 """
 
 import numpy as np
@@ -144,7 +144,7 @@ def wealth(case):
 
 
 def _adversary(case, rng):
-    """Differences whose law depends on whether their sum is negative, 0 or positive."""
+    """Differences whose distribution depends on whether their sum is negative, 0 or positive."""
     logs, means, total = np.zeros((len(case["bets"]), TRIALS)), np.zeros(TRIALS), np.zeros(TRIALS)
     law, expected = case["law"].cumsum(1), case["law"] @ VALUES
     for _ in range(case["n_samples"]):

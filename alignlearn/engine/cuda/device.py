@@ -179,10 +179,10 @@ def quiet():
         yield
     finally:
         with _quiet_lock:
-            outermost = _quiet[0]
+            before = _quiet[0]
             _quiet.pop()
-            if not _quiet:
-                config.CUDA_LOW_OCCUPANCY_WARNINGS = outermost
+            if not _quiet:  # the last thread to leave
+                config.CUDA_LOW_OCCUPANCY_WARNINGS = before
 
 
 def problem(found):

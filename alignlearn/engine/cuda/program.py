@@ -9,13 +9,12 @@ Gaussians in float32, 7 to 12 s in float64 (numba-cuda 0.30).
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. Read off the
 machine code for compute capability 9.0 (its totals: ``scripts/bench/cuda_resources.py``): written
-out, the 11 operations of ten Gaussians and a target are about 45 of the 320
-instructions of pair sums with d = 20 (9 squares with their flush 27, the exponential some 14),
-numbers are operands in constant memory, and 146 registers hold everything, none spilled. An
-interpreter compiled alike takes 118 instructions to decode an operation, shared by the pairs of a
-thread, and 25 to 30 for each pair besides its arithmetic (loads and stores of shared memory,
-branches): with four pairs a thread 55 for each operation, 600 for the program. So the program is
-written out.
+out, the 11 operations of ten Gaussians and a target are about 45 of the 320 instructions of pair
+sums with d = 20 (9 squares with their flush 27, the exponential some 14), numbers are operands in
+constant memory, and 146 registers hold everything, none spilled. An interpreter compiled alike
+takes 118 instructions to decode an operation, shared by the pairs of a thread, and 25 to 30 for
+each pair besides its arithmetic (loads and stores of shared memory, branches): with four pairs a
+thread 55 for each operation, 600 for the program. So the program is written out.
 
 How a kernel uses it, in a module that imports `numba.cuda` at its top (the simulator replaces that
 name) and is itself imported inside functions::

@@ -193,9 +193,9 @@ def draw(found):
         at, paper = np.arange(len(names)), APPROXIMATION[kernel_name]
         theirs = [min(r["rmse"][n] for m, r in paper.items() if m != KNOWN) for n in names]
         ax.plot(at, theirs, "_", color="#000000", markersize=26, label="paper, best of three")
-        for method, colour, marker in zip(METHODS, ("#D55E00", "#0072B2"), "vo"):
+        for method, color, marker in zip(METHODS, ("#D55E00", "#0072B2"), "vo"):
             values = [np.median(column(found[kernel_name][n], method, "rmse")) for n in names]
-            ax.plot(at, values, marker, color=colour, label=method, markersize=7)
+            ax.plot(at, values, marker, color=color, label=method, markersize=7)
         ax.set_yscale("log")
         ax.set_xticks(at, names, fontsize=8)
         ax.set_title(TITLES[kernel_name], loc="left", fontsize=10)

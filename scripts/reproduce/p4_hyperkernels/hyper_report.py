@@ -243,9 +243,9 @@ def draw(known, ideal, large):
         paper = {m: row["test"] for m, row in APPROXIMATION[kernel].items()}
         _dots(axes[kernel], ours, paper, STYLES)
         axes[kernel].set_title(TITLES[kernel], loc="left", fontsize=10)
-    colours = ["#555555", "#999999", "#E69F00", "#CC79A7", "#56B4E9", "#A6611A"]
-    colours += ["#0072B2", "#D55E00", "#0072B2", "#D55E00"]
-    styles = {m: (c, k) for m, c, k in zip(IDEAL, colours, "sXPd>p^ovD")}
+    colors = ["#555555", "#999999", "#E69F00", "#CC79A7", "#56B4E9", "#A6611A"]
+    colors += ["#0072B2", "#D55E00", "#0072B2", "#D55E00"]
+    styles = {m: (c, k) for m, c, k in zip(IDEAL, colors, "sXPd>p^ovD")}
     ours = {m: {n: f[m] for n, f in ideal.items()} for m in IDEAL}
     _dots(axes["ideal"], ours, IDEAL, styles)
     axes["ideal"].set_title("Table 3: the ideal kernel", loc="left", fontsize=10)
@@ -274,13 +274,13 @@ def _dots(ax, ours, paper, styles):
     names = [n for n in DATA if any(n in values for values in ours.values())]
     step = 0.8 / len(ours)
     for k, (method, values) in enumerate(ours.items()):
-        colour, marker = styles[method]
+        color, marker = styles[method]
         at = np.arange(len(names)) + step * (k - 0.5 * (len(ours) - 1))
         means = [_mean(values[n]) for n in names]
         spreads = [_deviation(values[n]) for n in names]
         options = {"capsize": 2, "linewidth": 0.9}
         ax.errorbar(
-            at - 0.15 * step, means, spreads, fmt=marker, color=colour, label=method, markersize=5,
+            at - 0.15 * step, means, spreads, fmt=marker, color=color, label=method, markersize=5,
             **options,
         )  # fmt: skip
         cells = [(x, *paper[method][n]) for x, n in zip(at, names) if n in paper.get(method, {})]
@@ -297,11 +297,11 @@ def _errors(ax, known):
         for method in HYPER:
             theirs = APPROXIMATION[kernel].get(method, {}).get("rmse", {})
             names = [n for n in known.get(kernel, {}) if n in theirs]
-            colour, marker = STYLES[method]
+            color, marker = STYLES[method]
             x = [theirs[n] for n in names]
             y = [float(np.median(known[kernel][n][method]["rmse"])) for n in names]
             label = f"{method}, {kernel}" if names else None
-            ax.plot(x, y, marker, color=colour, fillstyle=fill, markersize=6, label=label)
+            ax.plot(x, y, marker, color=color, fillstyle=fill, markersize=6, label=label)
     ax.plot([1e-3, 5], [1e-3, 5], color="#000000", linewidth=0.8)
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -316,10 +316,10 @@ def _bars(ax, large, what, column):
     """Dots of Table 4 against the number of clusters."""
     sizes = [v for v in large if v.isdigit()]
     for k, method in enumerate((*HYPER, "gaussian")):
-        colour, marker = STYLES[method]
+        color, marker = STYLES[method]
         at = np.arange(len(sizes)) + 0.15 * (k - 1.5)
         values = [large[v][method][what] for v in sizes]
-        ax.plot(at, values, marker, color=colour, markersize=7, label=method)
+        ax.plot(at, values, marker, color=color, markersize=7, label=method)
         if method in HYPER:
             paper = [LARGE[int(v)][method][column] for v in sizes]
             ax.plot(at + 0.05, paper, "_", color="#000000", markersize=10)
