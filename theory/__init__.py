@@ -1,13 +1,13 @@
 """The published claims about learning with centered alignment, evaluated.
 
-`CLAIMS` maps names to `Claim` objects in the order of the papers; ``check(claim, case)`` gives a
+`CLAIMS` maps names to `Claim` objects in the order of the papers; ``check(claim, case)`` returns a
 `Verdict`. Each paper has a folder with one file per claim, and the proofs in its ``proofs.md``.
 The bounds are plain functions in `alignlearn.bounds`; those whose name ends in "printed" are the
 papers' own. Exact population quantities and naive learners are in `reference`, the figures in
 `figures`. `verify` runs everything and prints the table.
 
-`curves` are the claims with a bound for each number of samples; `find_curve` gives one,
-`draw_curve` draws it, and `curve_for` draws it for a sample of yours.
+`curves` returns the claims that bound a quantity for each number of samples; `find_curve` looks one
+up, `draw_curve` draws it, and `curve_for` draws it for a given sample.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def find_curve(name: str) -> Any:
     Raises
     ------
     ValueError
-        For a name that is not a claim, or a claim without a bound for each number of samples.
+        For a name that is not a claim, or a claim whose bound is not a function of the sample size.
 
     Examples
     --------
@@ -83,17 +83,17 @@ def find_curve(name: str) -> Any:
 
 
 def draw_curve(curve, m, delta=0.05, changes=None):
-    """Draw a bound against the number of samples; a matplotlib figure.
+    """Draw a bound against the number of samples and return the matplotlib figure.
 
     Parameters
     ----------
     curve : Curve or str
-        As from `find_curve`, or its name.
+        A curve returned by `find_curve`, or its name.
     m : sequence of int
-        Increasing.
+        Sample sizes, increasing.
     delta : float in (0, 1)
     changes : dict, optional
-        Numbers of the setting to replace.
+        Numbers of the setting to replace, by name.
 
     Examples
     --------
@@ -109,19 +109,19 @@ def draw_curve(curve, m, delta=0.05, changes=None):
 
 
 def curve_for(K_list, y, claim="p1-theorem-12", delta=0.05, random_state=0):
-    """Draw a bound with the numbers of a sample, beside what subsamples of it show.
+    """Draw a bound with the constants of a sample, beside deviations observed on its subsamples.
 
     Parameters
     ----------
     K_list : array (m, m), or sequence of them
-        A Gram matrix of the training samples; of several, the combination that alignf learns.
+        A Gram matrix of the training samples; a sequence is combined with the weights of alignf.
     y : array-like of shape (m,)
         Two classes, or real targets.
     claim : str
         The name of a curve on the alignment, such as "p1-theorem-12" or "p1-interval".
     delta : float in (0, 1)
     random_state : int, Generator or None
-        Of the subsamples.
+        Seed of the subsamples.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def curve_for(K_list, y, claim="p1-theorem-12", delta=0.05, random_state=0):
     Raises
     ------
     ValueError
-        For another curve, whose numbers a sample does not have.
+        For a curve whose constants cannot be estimated from a sample.
 
     Examples
     --------

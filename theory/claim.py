@@ -1,8 +1,8 @@
-"""A published statement as an object, and the one function that judges it.
+"""A published statement as an object, and the function that checks it.
 
 A `Claim` describes what is asserted (`bound`), what it is about (`measure`), on which inputs
-(`cases`), and what is known about it (`status`, `counterexample`, `corrected`). `check` puts one
-case in and gives a `Verdict`. The fixed order of a claim file is that of `template.py`.
+(`cases`), and what is known about it (`status`, `counterexample`, `corrected`). `check` evaluates
+one case and returns a `Verdict`. The fixed order of a claim file is that of `template.py`.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ Case = dict[str, Any]
 
 
 class Status(str, Enum):
-    """What a fair referee decides on a statement, as printed.
+    """The status of a statement, as printed.
 
     ``TRUE``
         It holds.
     ``PROOF_WRONG``
-        It holds, and a step of the printed proof does not.
+        It holds, but a step of the printed proof fails.
     ``DEGENERATE``
-        It holds, and adds nothing to what is known without it.
+        It holds, but is no stronger than a trivial bound.
     ``MISPRINT``
-        It fails, by a constant, sign, index or exponent; its derivation shows what is meant, and
-        that holds.
+        It fails by a constant, sign, index or exponent; its derivation shows the intended form,
+        which holds.
     ``HYPOTHESIS``
-        It fails, and holds under a hypothesis that is not stated where it is made.
+        It fails, but holds under a hypothesis that is not stated there.
     ``FALSE``
-        It fails, and not because of a missing hypothesis or by a slip of the pen.
+        It fails, and neither a missing hypothesis nor a misprint is the reason.
     ``GAP``
-        Stated without a proof, or too vaguely to decide; the claim has how it was read.
+        Stated without a proof, or too vaguely to decide; the claim records the reading that is
+        checked.
     ``NEW``
         It holds, and is not in the papers.
 
@@ -70,12 +71,12 @@ class Status(str, Enum):
 
     @property
     def holds(self) -> bool:
-        """No case may violate it."""
+        """Whether the status asserts that no case violates the statement."""
         return self in (Status.TRUE, Status.PROOF_WRONG, Status.DEGENERATE, Status.NEW)
 
     @property
     def outcome(self) -> str:
-        """What its cases must show."""
+        """The outcome that the cases of the claim must have."""
         if self is Status.DEGENERATE:
             return "vacuous"
         return "holds" if self.holds else "violated"
@@ -83,19 +84,19 @@ class Status(str, Enum):
 
 @dataclass(frozen=True)
 class NegativeControl:
-    """A deliberately wrong variant of a claim with a case on which `check` must reject it.
+    """A deliberately wrong variant of a claim, with a case on which `check` must reject it.
 
     Attributes
     ----------
     case : callable () -> Case
     bound, measure : callable Case -> value, optional
-        Replace those of the claim; what is left out is taken from the claim.
+        Replacements of those of the claim. Default: those of the claim.
     note : str
-        What was made wrong.
+        What was changed.
 
     Examples
     --------
-    A check that cannot fail shows nothing: each claim has a wrong variant that is to be rejected.
+    A check that cannot fail shows nothing, so each claim has a wrong variant that must be rejected.
 
     >>> from alignlearn.theory import CLAIMS, check
     >>> claim = CLAIMS["p1-lemma-1"]
@@ -113,14 +114,14 @@ class NegativeControl:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong variant of a claim that its own cases must refuse, wherever they come from.
+    """A wrong variant of a claim that at least one case of the claim must reject.
 
     Attributes
     ----------
     note : str
         What was changed, for example ``"second term dropped"``.
     bound, measure : callable Case -> value, optional
-        Replace those of the claim; what is left out is taken from the claim.
+        Replacements of those of the claim. Default: those of the claim.
     """
 
     note: str
@@ -151,20 +152,20 @@ class Claim:
     cases : callable Draw -> Case
         Draws an input that meets the hypotheses (see `draws.py`).
     confidence : float or None
-        None for a statement without probability. Otherwise the level 1 - delta at which it is
-        usually quoted; the entries of `measure` are then independent repetitions, and
-        ``case["delta"]`` is what their violations are compared with.
+        None for a deterministic statement. Otherwise the usual confidence 1 - delta; the entries of
+        `measure` are then independent repetitions, and their violation frequency is compared with
+        ``case["delta"]``.
     status : Status
-        The statement as printed.
+        Status of the statement as printed.
     remark : str
-        What is wrong, and what that means for someone who uses it, in one plain sentence. Required
-        unless the status is TRUE or NEW.
+        One plain sentence: what is wrong, and what follows for a user. Required unless the status
+        is TRUE or NEW.
     quotation : str
-        The words of the paper that decide the status, where they were in dispute.
+        The words of the paper that decide a disputed status.
     follows : str
-        The claim whose slip this one inherits, if its own derivation is sound.
+        The claim whose error this one inherits, if its own derivation is sound.
     counterexample : callable () -> Case, optional
-        Violates the printed statement. Required where by the status it does not hold.
+        A case that violates the printed statement. Required where the status says that it fails.
     corrected : Claim, optional
         The corrected or sharpened statement.
     negative_control : NegativeControl
@@ -174,19 +175,20 @@ class Claim:
     rtol : float
         Rounding allowance in units of `scale`.
     trivial : callable Case -> float, optional
-        What is known without the statement; a bound no better than this is vacuous.
+        The bound that holds without the statement; a bound no smaller than it is vacuous.
     proof : str
         Section of ``proofs.md`` in the folder of the claim, if the statement is corrected or
         sharpened.
     extremes : callable () -> iterable of Case, optional
-        The cases known to come closest to a violation; they are tried before drawn ones.
+        The known cases closest to a violation; they are tried before the random ones.
     sharp : bool
-        The constant can not be lowered: the cases must refuse the bound shrunk by 5 %.
+        Whether the constant is the best possible: the cases must reject the bound shrunk by 5%.
     mutants : tuple of Mutant
-        Single terms or constants changed, which shrinking all of the bound does not show.
+        Variants with a single term or constant changed, which shrinking the whole bound cannot
+        test.
     factors : mapping of str to callable Case -> float
-        Powers of what the bound depends on, such as ``{"m^(-1/2)": ...}``: numbers by which the
-        bound must not be multiplied, so that some case must refuse it.
+        Powers of the arguments of the bound, such as ``{"m^(-1/2)": ...}``. Some case must reject
+        the bound multiplied by each of them.
 
     Examples
     --------
@@ -252,7 +254,7 @@ class Claim:
         )
 
     def extreme_cases(self) -> list[Case]:
-        """What `extremes` gives, as a list."""
+        """Return the cases of `extremes` as a list."""
         return [] if self.extremes is None else list(self.extremes())
 
 
@@ -266,7 +268,7 @@ def _status(value) -> Status:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` found.
+    """The result of `check`.
 
     Attributes
     ----------
@@ -286,9 +288,9 @@ class Verdict:
         probability.
     note : str
     margin : float
-        The share of the bound, between 0 and 1 for most, by which the bound can be shrunk (raised
-        for a lower bound, changed for an identity) before this case rejects it; nan where the bound
-        is 0, infinity where no change is rejected.
+        Largest share, mostly between 0 and 1, by which the bound can be shrunk (raised for a lower
+        bound, changed for an identity) before this case rejects it; nan where the bound is 0,
+        infinity where no change is rejected.
 
     Examples
     --------
@@ -314,7 +316,7 @@ class Verdict:
 
 
 def once(function):
-    """A function of a case that remembers its last case: for what both sides need."""
+    """Memoize a function for its last case, because bound and measure share computations."""
     last: list = [None, None]
 
     @wraps(function)
@@ -327,28 +329,28 @@ def once(function):
 
 
 def violation_interval(violations: int, trials: int, level: float = 0.999) -> tuple[float, float]:
-    """The interval that holds the probability of a violation with probability `level`."""
+    """Confidence interval, at confidence `level`, for the probability of a violation."""
     return clopper_pearson(violations, trials, (1 - level) / 2, (1 - level) / 2)
 
 
 def check(claim: Claim, case: Case, *, level: float = 0.999) -> Verdict:
-    """Judge one claim on one case.
+    """Check one claim on one case.
 
     Parameters
     ----------
     claim : Claim
     case : dict
-        From ``claim.cases``, ``claim.counterexample`` or made by hand.
+        One of ``claim.cases``, ``claim.counterexample``, or a case written by hand.
     level : float
-        Of the Clopper-Pearson interval, for statements with probability: violated if the whole
-        interval lies above delta, holds if the whole interval lies at or below it, otherwise
+        Confidence of the Clopper-Pearson interval, for statements with probability: violated if the
+        whole interval lies above delta, holds if the whole interval lies at or below it, otherwise
         inconclusive.
 
     Returns
     -------
     Verdict
-        "inconclusive" also where a hypothesis is not met or a value is not finite; the note names
-        it.
+        "inconclusive" also if a hypothesis is not met or a value is not finite; the note names the
+        reason.
 
     Examples
     --------
@@ -421,7 +423,7 @@ def _judge(claim, case, values, level) -> Verdict:
 
 
 def _margin(claim, case, values, undefined, level) -> float:
-    """`Verdict.margin`; that of the entries that must be violated for the case to refuse."""
+    """`Verdict.margin`, over the entries that must be violated for the case to be rejected."""
     bound, _, slack, _, _, allowed = values
     share = np.full(bound.shape, math.inf)
     use = ~undefined & np.isfinite(bound) & (bound != 0)
@@ -438,9 +440,9 @@ def _margin(claim, case, values, undefined, level) -> float:
 
 @lru_cache(maxsize=4096)
 def least_refused(trials: int, delta: float, level: float = 0.999) -> int:
-    """Fewest violations in `trials` that speak against a violation probability of delta.
+    """Minimum number of violations in `trials` that refutes a violation probability of delta.
 
-    trials + 1 if no number does.
+    trials + 1 if no number refutes it.
     """
     low, high = 1, trials + 1
     while low < high:

@@ -1,8 +1,8 @@
-"""Random inputs for the claims, from NumPy or from hypothesis, through one small interface.
+"""Random inputs for the claims, drawn by NumPy or by hypothesis through one small interface.
 
-A claim's ``cases`` function takes a `Draw`. `RandomDraw` is fast and needs nothing;
-`HypothesisDraw` lets hypothesis choose and shrink (it is only made inside `verify` and the tests,
-so that nothing here imports hypothesis).
+A claim's ``cases`` function takes a `Draw`. `RandomDraw` is fast and has no dependencies.
+`HypothesisDraw` lets hypothesis choose and shrink the inputs; only `verify` and the tests create
+one, so this module does not import hypothesis.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KERNEL_FORMS = (
 
 
 def _entries() -> np.ndarray:
-    """256 numbers that one byte chooses from: a few round ones first, then normal quantiles."""
+    """A table of 256 numbers indexed by one byte: a few round numbers, then normal quantiles."""
     table = np.array([NormalDist().inv_cdf((i + 0.5) / 256) for i in range(256)])
     table[:8] = [0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0]
     return table
@@ -34,7 +34,7 @@ _TABLE = _entries()
 
 
 class Draw:
-    """Derived draws; a backend gives ``integer(low, high)`` (inclusive) and ``octets(n)``."""
+    """Draws of numbers and arrays from ``integer(low, high)`` (inclusive) and ``octets(n)``."""
 
     def integer(self, low: int, high: int) -> int:
         raise TypeError("use RandomDraw or HypothesisDraw")
@@ -43,42 +43,42 @@ class Draw:
         raise TypeError("use RandomDraw or HypothesisDraw")
 
     def choice(self, options):
-        """One of a sequence."""
+        """Draw one element of a sequence."""
         return options[self.integer(0, len(options) - 1)]
 
     def real(self, low: float, high: float) -> float:
-        """A number in [low, high], both ends included."""
+        """Draw a number in [low, high], both ends included."""
         return low + (high - low) * self.integer(0, 2**20) / 2**20
 
     def log_real(self, low: float, high: float) -> float:
-        """A positive number in [low, high], uniform in its logarithm."""
+        """Draw a positive number in [low, high], uniform in its logarithm."""
         return float(np.exp(self.real(np.log(low), np.log(high))))
 
     def rng(self) -> np.random.Generator:
-        """A NumPy generator whose seed is drawn."""
+        """Return a NumPy generator with a drawn seed."""
         return np.random.default_rng(self.integer(0, 2**32 - 1))
 
     def array(self, shape) -> np.ndarray:
-        """Float array, about standard normal, with round numbers mixed in when it is small."""
+        """Draw a float array, roughly standard normal; small ones contain round numbers, too."""
         n = int(np.prod(shape))
         if n > 200:
             return self.rng().standard_normal(shape)
         return _TABLE[np.frombuffer(self.octets(n), dtype=np.uint8)].reshape(shape)
 
     def weights(self, n: int) -> np.ndarray:
-        """A point of the probability simplex with all entries positive."""
+        """Draw a point of the probability simplex with positive entries."""
         raw = np.abs(self.array(n)) + 0.05
         return raw / raw.sum()
 
     def signs(self, n: int) -> np.ndarray:
-        """Labels -1.0 or +1.0."""
+        """Draw labels -1.0 or +1.0."""
         return np.where(np.frombuffer(self.octets(n), dtype=np.uint8) % 2 == 0, 1.0, -1.0)
 
     def features(self, n: int, form: str | None = None) -> np.ndarray:
-        """Features (n, r) whose Gram matrix has the wanted form; the form is drawn if None.
+        """Draw features (n, r) whose Gram matrix has the given form, or a random one if None.
 
-        One of KERNEL_FORMS, or ``"saturated"``: one feature, in [-1, 1] and often close to the
-        ends, where exchanging a point does most.
+        The form is one of KERNEL_FORMS, or ``"saturated"``: one feature in [-1, 1], often close to
+        the ends, where exchanging a point has the largest effect.
         """
         form = form or self.choice(KERNEL_FORMS)
         rank = {"rank-one": 1, "low-rank": 2, "saturated": 1}.get(form, n)
@@ -98,7 +98,7 @@ class Draw:
         return f
 
     def kernel(self, n: int, form: str | None = None) -> np.ndarray:
-        """Symmetric positive semi-definite (n, n), of one of the forms of `features`."""
+        """Draw a positive semi-definite (n, n) matrix of one of the forms of `features`."""
         f = self.features(n, form)
         return f @ f.T
 
@@ -122,7 +122,7 @@ class RandomDraw(Draw):
 
 
 class HypothesisDraw(Draw):
-    """Draws through the ``draw`` function that ``hypothesis.strategies.composite`` hands out."""
+    """Draws through the ``draw`` function that ``hypothesis.strategies.composite`` passes on."""
 
     def __init__(self, draw):
         import hypothesis.strategies as st
@@ -137,7 +137,7 @@ class HypothesisDraw(Draw):
 
 
 def strategy(claim):
-    """The claim's cases as a hypothesis strategy."""
+    """Return the claim's cases as a hypothesis strategy."""
     import hypothesis.strategies as st
 
     @st.composite

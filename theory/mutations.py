@@ -1,11 +1,11 @@
-"""How wrong a statement may become before its own cases notice.
+"""How far a statement can be changed before its own cases reject it.
 
-Every form of which no violation is known is made stronger step by step: its bound is shrunk (that
-of a lower bound raised, an identity scaled) by 1, 5, 20 and 50 %, it is multiplied by the powers
-that the form declares, and the form's mutants, with a term dropped or a constant or a sign changed,
-take its place. The measured side is not evaluated again for the first two:
-`Verdict.margin` by how much each case lets the bound be shrunk. Cases are the extreme ones
-that the claim knows, then drawn ones, then those that hill climbing finds.
+Every form without a known violation is strengthened step by step. Its bound is shrunk (a lower
+bound raised, an identity scaled) by 1, 5, 20 and 50%, it is multiplied by the powers that the form
+declares, and it is replaced by the form's mutants, which drop a term or change a constant or a
+sign. Shrinking and multiplying need no new measurement: `Verdict.margin` is the share by which
+each case allows the bound to be shrunk. Cases are the extreme ones that the claim lists, then
+random ones, then those found by hill climbing.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ EVALUATIONS = 200
 
 @dataclass
 class Sensitivity:
-    """What the cases of one form notice.
+    """Which mutations the cases of one form reject.
 
     Attributes
     ----------
     claim : Claim
     margin : float
-        The smallest over the cases, see `Verdict`; nan where the bound is 0 in all of them.
+        Minimum over the cases, see `Verdict`; nan where the bound is 0 in all of them.
     source : str
-        "known", "drawn" or "search": where the case with that margin comes from.
+        Where the case with that margin comes from: "known", "drawn" or "search".
     mutants : dict of str to bool
-        Note of each mutant, and of each factor, to whether it was refused.
+        Whether each mutant and each factor, by its note, was rejected.
     problems : list of str
-        What should have been noticed and was not.
+        Mutations that should have been rejected and were not.
     """
 
     claim: Claim
@@ -56,7 +56,7 @@ class Sensitivity:
 
     @property
     def looseness(self) -> float:
-        """Factor by which the bound exceeds what the worst case known needs; nan if unknown."""
+        """Factor by which the bound exceeds the worst known case; nan if unknown."""
         if not self.margin < math.inf or (self.claim.kind != "lower" and self.margin >= 1):
             return math.nan
         return 1 + self.margin if self.claim.kind == "lower" else 1 / (1 - max(self.margin, 0.0))
@@ -65,16 +65,17 @@ class Sensitivity:
 def sensitivity(
     claim: Claim, examples: int = EXAMPLES, evaluations: int = EVALUATIONS
 ) -> Sensitivity:
-    """Find the smallest mutation of one form that its cases refuse.
+    """Find the smallest mutation of one form that its cases reject.
 
     Parameters
     ----------
     claim : Claim
     examples : int
-        Drawn cases, at most; drawing ends where the smallest mutation is rejected already.
+        Maximum number of random cases; drawing stops once the smallest mutation is rejected.
     evaluations : int
-        Of the search for a case that comes closer, and for each mutant that no other case rejects;
-        a quarter of that for a statement with probability, whose cases are many samples each.
+        Evaluations of the search for a closer case, and of the search for each mutant that no other
+        case rejects; a quarter of that for a statement with probability, whose cases are many
+        samples each.
 
     Returns
     -------
@@ -129,7 +130,7 @@ def _stronger(claim, factor):
 
 
 def _shifts(claim, seen):
-    """The smallest share of the scale that may not stand where the bound is 0, if there is one."""
+    """The smallest rejected share of the scale where the bound is 0, if there is one."""
     sign = 1 if claim.kind == "lower" else -1
     for level in LEVELS:
         shifted = replace(claim, bound=lambda case, size=sign * level: size * claim.scale(case))
@@ -158,11 +159,11 @@ def report(
     Parameters
     ----------
     claims : iterable of str, optional
-        Names; all claims by default. Forms that do not hold are left out.
+        Names. Default: all claims. Forms that do not hold are left out.
     examples, evaluations : int
         See `sensitivity`.
     stream : text stream, optional
-        Standard output by default.
+        Default: standard output.
     on_finding : callable (Sensitivity, int), optional
         Called with every result and the number of forms.
 

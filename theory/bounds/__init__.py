@@ -1,5 +1,5 @@
-"""Bounds that only the theory evaluates, as plain functions; the estimators use none of them.
+"""Bounds that only the theory evaluates, as plain functions; no estimator uses them.
 
-They are written like those of `alignlearn.bounds`: rates of hyper-kernels, the complexity of the
-multi-task class, and what the papers promise of predictors.
+They follow the conventions of `alignlearn.bounds`: rates of hyper-kernels, the complexity of the
+multi-task class, and the papers' guarantees for predictors.
 """

@@ -18,7 +18,7 @@ from alignlearn.bounds.checks import HypothesisNotMet, check_positive, check_siz
 
 
 class OptimalRate(NamedTuple):
-    """The best exponent of the ridge and the exponent of the error it gives."""
+    """The best exponent of the ridge and the resulting exponent of the error."""
 
     alpha: float
     exponent: float
@@ -53,7 +53,7 @@ def noise_exponent(p, q) -> float:
 
 @of_numbers()
 def norm_exponent(p, q) -> float:
-    """p* = p q/(p + 1), the norm in which theorem 1 measures; q for p = inf.
+    """p* = p q/(p + 1), the exponent of the norm in theorem 1; q for p = inf.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def covering_exponent(dimension, smoothness) -> float:
 
 @of_numbers("alpha")
 def svr_exponent_printed(alpha, r, s, theta):
-    """The power index of theorem 1 as printed, (3.10); true, conservative for r < 1.
+    """The power index of theorem 1 as printed, (3.10); correct, and conservative for r < 1.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def svr_exponent_printed(alpha, r, s, theta):
 
 @of_numbers("alpha")
 def svr_exponent(alpha, r, s, theta):
-    """The power index of theorem 1 with the exponents that its proof gives.
+    """The power index of theorem 1 with the exponents that follow from its proof.
 
     min(alpha r, 1/(2 - theta) - alpha (1 - r)/2, 1/(2 + s - theta) - alpha s/(2(1 + s))); the last
     uses ||k|| <= (M_delta/lambda)^(1/2) where the paper has M_delta/lambda.
@@ -182,7 +182,7 @@ def svr_optimum(r, s, theta) -> OptimalRate:
 
 @of_numbers("alpha")
 def ridge_exponent_printed(alpha, r, s):
-    """The power index of theorem 2, (3.11); printed for the norm, true for its square.
+    """The power index of theorem 2, (3.11); printed for the norm, correct for its square.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def ridge_optimum_printed(r, s) -> OptimalRate:
 
 @of_numbers("alpha")
 def ridge_exponent(alpha, r, s):
-    """Exponent of the squared error of ridge regression that is proved: min(alpha r, 1 - alpha t).
+    """Proved exponent of the squared error of ridge regression: min(alpha r, 1 - alpha t).
 
     t = min(s/2, 1) bounds the effective dimension, N(lambda) <= C lambda^-t (with a logarithm at
     s = 2). Never below `ridge_exponent_printed` for admissible alpha.
@@ -239,7 +239,7 @@ def ridge_optimum(r, s) -> OptimalRate:
 
 @of_numbers()
 def alpha_limit(s, theta=0.0) -> float:
-    """Below this alpha the printed power indices are positive: (1 + s)/(s(2 + s - theta)).
+    """Upper limit of alpha for positive printed power indices: (1 + s)/(s(2 + s - theta)).
 
     Theorem 2 has theta = 0.
 
@@ -343,19 +343,20 @@ def mean_gaussian(rate, variances) -> float:
 
 @of_numbers("widths", "variances")
 def width_error(gamma, widths, variances) -> float:
-    """Least relative RMSE on ``exp(-gamma |s - t|^2)`` of Gaussian hyper-kernels of these widths.
+    """Minimum relative RMSE on ``exp(-gamma |s - t|^2)`` of Gaussian hyper-kernels of these widths.
 
-    Whatever functions of the midpoint they learn, from any number of pairs, for new pairs of
-    independent normal points: 1 is the error of the mean of the target. One width v1 learns no
-    Gaussian but that of ``gamma = 1 / (2 v1)``; of a ladder the least squares fit is what is left.
+    The bound holds for all functions of the midpoint and any number of pairs, on new pairs of
+    independent normal points; 1 is the error of predicting the mean of the target. A hyper-kernel
+    of width v1 represents only the Gaussian with ``gamma = 1 / (2 v1)``; for a ladder of widths the
+    value is the residual of a least squares fit.
 
     Parameters
     ----------
     gamma : float > 0
     widths : float or array > 0
-        v1 of each hyper-kernel that is summed.
+        v1 of each hyper-kernel in the sum.
     variances : float or array of shape (d,), >= 0, not all 0
-        Of the columns.
+        Variances of the columns.
 
     Raises
     ------
@@ -399,7 +400,7 @@ def gaussian_log10_constant(dimension, sigma2, sigma_h2) -> float:
 
 @of_numbers()
 def pair_complexity(m, second_moment, radius=1.0) -> float:
-    """Mean deviation of means over all pairs of m points, at once for a ball of a hyper-RKHS.
+    """Bound of the expected largest deviation of a mean over pairs, over a ball of a hyper-RKHS.
 
     Parameters
     ----------
@@ -407,7 +408,7 @@ def pair_complexity(m, second_moment, radius=1.0) -> float:
     second_moment : float >= 0
         E k(p, p) of the hyper-kernel at a pair of independent points.
     radius : float >= 0
-        Of the ball.
+        Radius of the ball.
 
     Raises
     ------

@@ -27,7 +27,7 @@ _MOST_KERNELS = 12
 
 
 class Task(NamedTuple):
-    """What the bounds need of one task: p numbers and (p, p) matrices.
+    """Statistics of one task that the bounds use: p numbers and (p, p) matrices.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
 
 class Projections(NamedTuple):
-    """Sums over the tasks of what is projected onto the span of the kernels, P = V V^+.
+    """Sums over the tasks of projections onto the span of the kernels, P = V V^+.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Projections(NamedTuple):
     rank : int
         tr P.
     diagonal : float
-        The sum of the entries of P's diagonal at (i, i).
+        Sum of the diagonal entries of P at (i, i).
     """
 
     trace_square: float
@@ -87,11 +87,11 @@ class NeighbourhoodBounds(NamedTuple):
     variance : float
         Geometric mean with the exact E[u'A^+u].
     geometric : float
-        The same with d'A^+d + 2 tr P in its place.
+        The geometric mean with d'A^+d + 2 tr P in place of the expectation.
     arithmetic : float
-        With the arithmetic mean.
+        The arithmetic mean of the same two terms.
     printed : float
-        (7): also larger by T^(1/2), from a constraint for each task in place of their sum.
+        (7), which is also larger by T^(1/2): it has one constraint per task in place of their sum.
     """
 
     variance: float
@@ -139,7 +139,7 @@ def tasks_of(kernels, targets) -> list[Task]:
 
 
 def pseudo_inverse(gram):
-    """(G^+, rank) of a positive semi-definite (p, p), judged after scaling its diagonal to 1."""
+    """(G^+, rank) of a positive semi-definite (p, p); the rank after scaling the diagonal to 1."""
     size = np.sqrt(np.diag(gram))
     scale = np.where(size > 0, size, 1.0)
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
@@ -168,7 +168,7 @@ def projections(tasks) -> Projections:
 
 
 def check_class(tasks, rho) -> float:
-    """How far rho exceeds the least possible sum of squared distances over theta >= 0.
+    """How far rho exceeds the minimum over theta >= 0 of the sum of squared distances.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def distance_to_cone(tasks) -> float:
     Raises
     ------
     ValueError
-        For more than 12 kernels: every support is tried.
+        For more than 12 kernels, because every support is tried.
     """
     nothing = np.zeros((1, len(tasks), max(len(task.traces) for task in tasks)))
     inverses = [_supports(task) for task in tasks]
@@ -222,7 +222,7 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
 
 
 def bounds_of_tasks(tasks, radius, rho) -> NeighbourhoodBounds:
-    """`neighbourhood_bounds` from the statistics of the tasks, a list of `Task`."""
+    """`neighbourhood_bounds` computed from a list of `Task` statistics."""
     check_number("radius", radius, low=0.0)
     check_class(tasks, rho)
     found = projections(tasks)
@@ -317,11 +317,11 @@ def _supports(task):
 
 
 def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
-    """max of sum_t theta_t'u_t over theta >= 0 with sum_t ||K_t - Khat_t||^2 <= rho, (S,).
+    """Maximum of sum_t theta_t'u_t over theta >= 0 with sum_t ||K_t - Khat_t||^2 <= rho, (S,).
 
     The maximizer minimizes ||K_t - Khat_t||^2 - 2 s theta_t'u_t for each task and one s >= 0; s is
-    found by Newton's method on the support at hand within an interval that shrinks. What is
-    returned is the dual value at s, an upper bound that exceeds the maximum by rounding only.
+    found by Newton's method on the current support within a shrinking interval. The returned value
+    is the dual value at s, an upper bound that exceeds the maximum by rounding only.
 
     Parameters
     ----------
@@ -359,7 +359,7 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
 
 
 def _at(tasks, forms, inverses, s):
-    """Distance, its part without s, its factor of s^2, and sum_t theta_t'u_t, at the minimizer."""
+    """At the minimizer: distance, its terms of order 0 and 2 in s, and sum_t theta_t'u_t."""
     distance, constant, slope, value = (np.zeros(len(s)) for _ in range(4))
     for t, task in enumerate(tasks):
         u = forms[:, t, : len(task.traces)]

@@ -1,4 +1,4 @@
-"""What a large alignment promises of predictors, and how far a sample's are from its law's.
+"""Guarantees for predictors from a large alignment, and deviations between sample and population.
 
 h*(x) = <w, phi(x) - E phi>, w = c/(A V), and h_S the same with the means of the sample; c is the
 covariance of y and phi, A = E[K_c^2]^(1/2), V = Var(y). For labels with mean 0 and variance 1 h* is
@@ -89,9 +89,9 @@ def unnormalised_guarantee(rho_u, radius2) -> float:
 def predictor_deviation(
     m, delta, a, label_variance, rho=1.0, radius2=1.0, label_bound=1.0
 ) -> float:
-    """sup_x |h_S(x) - h*(x)| is at most this with probability 1 - delta.
+    """Upper bound of sup_x |h_S(x) - h*(x)| with probability 1 - delta.
 
-    So the signs of h_S and h* differ at most where |h*| is at most this.
+    The signs of h_S and h* can differ only where |h*| is at most this bound.
 
     (2 D + s tau)/M with tau = `covariance_deviation` at delta / 4, A = a^(1/2)/R^2, V = Var(y)/M^2,
     s = (rho/(A V))^(1/2) and D = tau (1 + s (A + V - tau))/((A - tau)(V - tau)).
@@ -124,17 +124,17 @@ def predictor_deviation(
 def root_risk_deviation(
     m, delta, a, label_variance, rho=1.0, radius2=1.0, label_bound=1.0
 ) -> float:
-    """|R(h_S)^(1/2) - R(h*)^(1/2)|, R(h) = E(y - h)^2, is at most this.
+    """Upper bound of |R(h_S)^(1/2) - R(h*)^(1/2)| for R(h) = E(y - h)^2.
 
-    With probability 1 - delta: ((A + tau^2)^(1/2) D + s tau)/M, shorter than `predictor_deviation`,
-    whose parameters, notation and errors these are.
+    With probability 1 - delta it is ((A + tau^2)^(1/2) D + s tau)/M, which is smaller than
+    `predictor_deviation`. Parameters, notation and errors are those of `predictor_deviation`.
     """
     change, norm, tau, A = _parts(m, delta, a, label_variance, rho, radius2, label_bound)
     return (np.sqrt(A + tau**2) * change + norm * tau) / label_bound
 
 
 def _parts(m, delta, a, label_variance, rho, radius2, label_bound):
-    """D, s, tau and A."""
+    """Return D, s, tau and A."""
     m, delta = check_size(m), check_delta(delta)
     bound = check_positive("label_bound", label_bound, "|y| <= M needs a positive finite M.")
     r, s = check_radii(radius2, bound**2)

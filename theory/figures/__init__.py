@@ -33,14 +33,14 @@ FIGURES = tuple(_WHERE)
 
 
 def draw(name: str, quick: bool = False):
-    """One figure.
+    """Draw one figure.
 
     Parameters
     ----------
     name : str
-        Of `FIGURES`.
+        Key of `FIGURES`.
     quick : bool
-        Fewer samples and sizes, for a look.
+        Whether to use fewer samples and sizes, for a preview.
 
     Returns
     -------

@@ -11,19 +11,19 @@ MOST_STEPS = 4000  # of a random problem; near a change from cycle to limit any 
 
 
 def iteration_counts(eta, radius, steps=1000, y=(1.0, 1.1), lam=1.0):
-    """Steps until the relative step is below 1e-7, for the kernels diag(1, 0) and diag(0, 1).
+    """Number of steps until the relative step is below 1e-7, for kernels diag(1, 0) and diag(0, 1).
 
     Parameters
     ----------
     eta, radius : arrays that broadcast
     steps : int
-        Most steps.
+        Maximum number of steps.
     y : pair of float
     lam : float
 
     Returns
     -------
-    int array; 0 where the iteration has not converged.
+    int array; 0 where the iteration did not converge.
     """
     eta, radius = np.broadcast_arrays(np.asarray(eta, float), np.asarray(radius, float))
     eta, radius = eta[..., None], radius[..., None]
@@ -41,11 +41,13 @@ def iteration_counts(eta, radius, steps=1000, y=(1.0, 1.1), lam=1.0):
 
 
 def random_counts(eta, problems, steps=MOST_STEPS, random_state=0):
-    """The same for random problems: 4 points, 3 kernels of rank 2, Lambda/lam from 1 to 10^6.
+    """Number of steps for random problems: 4 points, 3 kernels, Lambda/lam from 1 to 10^6.
+
+    The kernels have rank 2.
 
     Returns
     -------
-    int array (len(eta), problems); 0 where the iteration has not converged.
+    int array (len(eta), problems); 0 where the iteration did not converge.
     """
     rng = np.random.default_rng(random_state)
     features = rng.standard_normal((problems, 3, 4, 2))
@@ -57,7 +59,7 @@ def random_counts(eta, problems, steps=MOST_STEPS, random_state=0):
 
 
 def _batch(eta, kernels, y, radius, steps):
-    """Algorithm 1 with lam = 1, mu0 = 1 on a batch of problems that shrinks as they converge."""
+    """Run algorithm 1 with lam = 1, mu0 = 1 on a batch of problems, which converged ones leave."""
     made = np.zeros(len(y), dtype=int)
     open_ = np.arange(len(y))
     alpha = _ridge(kernels, np.ones(kernels.shape[:2]), y)
@@ -81,7 +83,7 @@ def _ridge(kernels, mu, y):
 
 
 def algorithm_1(quick=False):
-    """Where algorithm 1 converges, over eta and Lambda, and how fast."""
+    """Draw where algorithm 1 converges, over eta and Lambda, and in how many steps."""
     figure, (left, right) = style.new_figure(2, width=12.4, height=5.4)
     _draw_map(figure, left, quick)
     _draw_speed(right, quick)

@@ -19,7 +19,7 @@ HALF = 0.5
 
 
 def mixture_law(order=16):
-    """The mixture of the examples as a finite law with the same moments, and its Gaussian kernel.
+    """The mixture of the examples as a finite distribution of equal moments, and its kernel.
 
     Gauss-Hermite nodes, ``order`` in each direction and class.
 
@@ -44,7 +44,7 @@ def mixture_law(order=16):
 
 
 class Samples(NamedTuple):
-    """What samples of the mixture show, a row for each m."""
+    """Statistics of samples of the mixture, one row for each m."""
 
     m: np.ndarray
     deviation: np.ndarray  # median and 95% quantile of |rho - rho_S|
@@ -54,7 +54,7 @@ class Samples(NamedTuple):
 
 
 def sample_concentration(sizes, trials, random_state=0) -> Samples:
-    """Alignments and intervals of `trials` samples of each size."""
+    """Compute alignments and intervals of `trials` samples of each size."""
     law, K = mixture_law()
     L = law.target()
     rho = law.alignment(K, L)
@@ -76,7 +76,7 @@ def sample_concentration(sizes, trials, random_state=0) -> Samples:
 
 
 def concentration(quick=False):
-    """|rho - rho_S| against m: printed and sharpened bounds, what samples show, the interval."""
+    """Draw |rho - rho_S| against m: printed and sharpened bounds, observed values, the interval."""
     sizes = style.log_grid(10, 1e6, 6 if quick else 16)
     shown = sample_concentration(sizes, 100 if quick else 2000)
     moments = mixture().gaussian_moments(1.0)
@@ -167,7 +167,7 @@ def _population_interval(m, moments):
 
 
 def bias(quick=False):
-    """Bias of the numerator, and its largest change when a point is exchanged, against m."""
+    """Draw the bias of the numerator and its largest change by one exchanged point against m."""
     figure, (left, right) = style.new_figure(2, height=4.9)
     _draw_bias(left)
     _draw_sensitivity(right, quick)
@@ -175,7 +175,7 @@ def bias(quick=False):
 
 
 def bias_examples():
-    """Name -> (law, K, K'), scaled to R = R' = 1."""
+    """Map names to (distribution, K, K'), scaled to R = R' = 1."""
     x = np.array([1.0, -1.0])
     coin = FiniteDistribution(np.full(2, 0.5))
     three = FiniteDistribution(np.array([1 / 2, 1 / 3, 1 / 6]))
@@ -209,7 +209,7 @@ def _draw_bias(ax):
 
 
 def _draw_sensitivity(ax, quick):
-    """Times m, on an axis that is not logarithmic: 5.38 and 4.74 are to be distinguished."""
+    """Draw the sensitivity times m on a linear axis, so that 5.38 and 4.74 can be distinguished."""
     m = style.log_grid(2, 1e4)
     forms = (
         ("sharpened: 5.38", {}, style.CORRECTED),
@@ -241,7 +241,7 @@ def _draw_sensitivity(ax, quick):
 
 
 def figure_1(quick=False):
-    """Alignment with the labels against the share of one class: uncentered and centered."""
+    """Draw the uncentered and the centered alignment with the labels against a class's share."""
     shares = np.linspace(0, 1, 21 if quick else 101)
     uncentered, centered = np.array([two_point_alignments(share) for share in shares]).T
     figure, (ax,) = style.new_figure()
@@ -263,7 +263,7 @@ def figure_1(quick=False):
 
 
 def two_point_alignments(share):
-    """(A, rho) of the two-point law; rho is nan at 0 and 1."""
+    """(A, rho) of the two-point distribution; rho is nan at 0 and 1."""
     law, K = two_points(float(share))
     L = law.target()
     size = np.sqrt(law.pair_mean(K * K) * law.pair_mean(L * L))

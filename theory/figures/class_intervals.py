@@ -1,4 +1,4 @@
-"""Figure on the intervals for two classes: their ends by sample size, lengths and coverage."""
+"""Figure on the intervals for two classes: interval ends by sample size, lengths and coverage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NAMES = {
 
 
 class Ends(NamedTuple):
-    """Mean ends over samples, a row for each m; the share of samples whose lower end is above 0."""
+    """Mean ends, one row for each m, and the share of samples with a positive lower end."""
 
     m: np.ndarray
     ends: np.ndarray  # (sizes, 2)
@@ -45,23 +45,23 @@ class Ends(NamedTuple):
 
 
 def closed_interval(K, y):
-    """The closed form."""
+    """Return the interval in closed form."""
     m_plus, m_minus, distance, norm = class_statistics(K, y)
     return class_interval_from(m_plus, m_minus, DELTA, distance, norm, FEATURES)
 
 
 def betting_interval(K, y):
-    """By betting."""
+    """Return the interval by betting."""
     return class_betting_interval(K, y, DELTA, FEATURES)
 
 
 def operator_interval(K, y):
-    """By the norms of covariance operators, which allows for any labels."""
+    """Return the interval by the norms of covariance operators, which allows any labels."""
     return alignment_interval_of_grams(K, np.outer(y, y), DELTA, 1.0, 1.0)
 
 
 def mean_ends(interval, sizes, trials, bandwidth=1.0) -> Ends:
-    """Ends on samples of two normal laws in the plane at distance 2."""
+    """Mean ends over samples of two normal distributions in the plane at distance 2."""
     ends, positive = [], []
     for m in sizes:
         found = []
@@ -75,7 +75,7 @@ def mean_ends(interval, sizes, trials, bandwidth=1.0) -> Ends:
 
 
 def half_positive(interval, sizes, trials) -> int:
-    """The smallest of the sizes at which the lower end is above 0 in half of the samples."""
+    """The smallest of the sizes at which the lower end is positive in half of the samples."""
     for m in sizes:
         if mean_ends(interval, [m], trials).positive[0] >= 0.5:
             return int(m)
@@ -83,7 +83,7 @@ def half_positive(interval, sizes, trials) -> int:
 
 
 class Coverage(NamedTuple):
-    """Of one distribution and one m, the closed form first."""
+    """Coverage for one distribution and one m; the closed form comes first."""
 
     misses: np.ndarray  # (2,)
     samples: int
@@ -92,9 +92,9 @@ class Coverage(NamedTuple):
 
 @cache
 def coverage(number, m, trials) -> Coverage:
-    """How often intervals miss the alignment of a row of `class_laws`, and their mean length.
+    """Share of samples whose interval misses the alignment of a `class_laws` row, and mean length.
 
-    Samples of one class are left out: they have no interval.
+    Samples of one class are left out, because they have no interval.
     """
     chosen = class_laws()[number]
     rng = np.random.default_rng(number)
@@ -118,7 +118,7 @@ _LOOKS = (
 
 
 def class_intervals(quick=False):
-    """Ends of three intervals against m; lengths and misses on ten distributions."""
+    """Draw the ends of three intervals against m; lengths and misses on ten distributions."""
     figure, (left, right) = style.new_figure(2, width=13.0, height=7.6)
     _draw_ends(left, quick)
     _draw_lengths(right, quick)

@@ -1,9 +1,9 @@
-"""Bounds as functions of the sample size, for every claim that has a number for each m.
+"""Bounds as functions of the sample size, for every claim that bounds a quantity for each m.
 
-`CURVES` maps the name of a claim to its `Curve`: the printed form first, then what is right. Each
-form is a function of m, delta and the numbers of a setting, with defaults that are stated with
-every table and figure. Claims about one sample at hand (identities, optimization problems, steps
-that need the data) have no curve.
+`CURVES` maps the name of a claim to its `Curve`: the printed form first, then the correct ones.
+Each form is a function of m, delta and the constants of a setting, whose defaults are stated with
+every table and figure. Claims about one given sample (identities, optimization problems, steps that
+need the data) have no curve.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .more_curves import more
 
 
 def _fixed(function):
-    """A bound of m alone."""
+    """Wrap a bound that depends on m alone."""
     return lambda m, delta: function(m)
 
 
 def interval_length(m, delta, a, a_prime, rho):
-    """Length of the interval for the alignment where the sample is like the population."""
+    """Length of the interval for the alignment where the sample equals the population."""
     numerator = rho * np.sqrt(a * a_prime)
     found = intervals.alignment_interval_from(m, delta, numerator, a, a_prime)
     return found.high - found.low
@@ -49,7 +49,7 @@ def _empirical_bernstein(m, delta, theta, variance):
 
 
 def unbiased_deviation(m, delta, a, a_prime, rho, cross, first, second):
-    """Theorem D for the alignment with a kernel that is nowhere negative."""
+    """Theorem D for the alignment with a kernel without negative values."""
     if m < 4:
         return 1.0
     return u_statistics.alignment_deviation_unbiased(
@@ -390,12 +390,13 @@ CURVES = {name: curve for name in CLAIMS for curve in _LIST if curve.claim == na
 
 
 def find_curve(name: str) -> Curve:
-    """The curve of a claim, by its name or by that of its corrected form.
+    """Look up the curve of a claim, by its name or by the name of its corrected form.
 
     Raises
     ------
     ValueError
-        For a name that is not a claim, or a claim without a bound in m; both list the known ones.
+        For a name that is not a claim, or a claim without a bound in m; both errors list the known
+        names.
     """
     if name in CURVES:
         return CURVES[name]

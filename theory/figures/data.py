@@ -1,11 +1,10 @@
 """Figure on real data: accuracy of a kernel against its alignment (P1, figure 2, table 1).
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
-by cross-validation, mean over five assignments of folds as in
-``scripts/reproduce/p1_alignment/table1.py``, against the centered alignment and the one without
-centering, both of the whole sample. Accuracy is 1 - RMSE for regression, as there. One assignment
-alone leaves noise that moves the correlations of german credit between 0.88 and 0.98, and their
-order with it.
+by cross-validation, the mean over five assignments of folds as in
+``scripts/reproduce/p1_alignment/table1.py``, against the centered and the uncentered alignment of
+the whole sample. Accuracy is 1 - RMSE for regression, as in that script. With a single assignment
+the correlations of german credit vary between 0.88 and 0.98, and so does their order.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ BUNDLED = (
 
 @dataclass(frozen=True)
 class KernelScores:
-    """One entry for each kernel.
+    """Scores with one entry for each kernel.
 
     Attributes
     ----------
     accuracy : ndarray (p,)
-        1 - RMSE, or the share of samples classified rightly; mean over the test folds.
+        1 - RMSE, or the share of samples classified correctly; mean over the test folds.
     centered, uncentered : ndarray (p,)
         Alignment with the target on the whole sample.
     """
@@ -57,7 +56,7 @@ class KernelScores:
     uncentered: np.ndarray
 
     def correlations(self) -> tuple[float, float]:
-        """Correlation of the accuracy with each alignment: a column of the paper's table 1."""
+        """Correlation of the accuracy with each alignment: one column of the paper's table 1."""
         return tuple(
             float(np.corrcoef(self.accuracy, a)[0, 1]) for a in (self.centered, self.uncentered)
         )
@@ -70,10 +69,10 @@ def kernel_scores(X, y, data: DataSet, n_folds=5, repeats=5) -> KernelScores:
     ----------
     X : array (m, d)
     y : array (m,)
-        Numbers, or two classes.
+        Real-valued targets, or two classes.
     data : DataSet
     n_folds, repeats : int
-        Folds, and random assignments of samples to them.
+        Number of folds, and of random assignments of samples to them.
     """
     from alignlearn.kernels import Gaussian
 
@@ -122,7 +121,7 @@ def _scaled(X):
 
 
 def load_sets():
-    """[(DataSet, X, y)]: those of the paper where they are at hand, else those of scikit-learn.
+    """Load [(DataSet, X, y)]: the paper's data sets where available, else those of scikit-learn.
 
     Returns
     -------
@@ -146,7 +145,7 @@ def _load(data, datasets):
 
 
 def alignment_accuracy(quick=False):
-    """Accuracy of each kernel against its centered and uncentered alignment, on real data."""
+    """Draw the accuracy of each kernel against its centered and uncentered alignment."""
     sets, substitute = load_sets()
     figure, axes = style.new_figure(len(sets), width=5.0 * len(sets), height=5.2)
     for ax, (data, X, y) in zip(axes, sets):

@@ -1,4 +1,4 @@
-"""A bound as a function of the sample size: its numbers, where it becomes useful, its picture."""
+"""A bound as a function of the sample size: values, the size at which it is informative, figure."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ class Curve:
     claim : str
         Name in `CLAIMS`.
     quantity : str
-        What is bounded, with units, as a LaTeX label.
+        The bounded quantity, with units, as a LaTeX label.
     forms : mapping of str to callable (m, delta, **setting) -> float
-        The printed form, called "printed" if there is one, first; then those that are right.
+        The printed form first, named "printed", if there is one; then the correct forms.
     setting : mapping of str to float, or callable () -> mapping
-        Default numbers.
+        Default constants.
     trivial : callable (**setting) -> float
-        What is known without the statement; a bound that is no better is vacuous.
+        The bound that holds without the statement; a bound no smaller than it is vacuous.
     why : str
-        Why the trivial level is one.
+        Why that bound holds.
     meaning : str
-        Where the numbers of the setting come from and what they are.
+        Meaning and origin of the constants in the setting.
     least : int
-        Smallest m of the statement.
+        Smallest m for which the statement holds.
     informative : float, optional
-        The value from which on a bound is informative, where that is less than not to be vacuous:
-        1/2 for the length of an interval in [0, 1]. Default: the trivial level.
+        Value below which a bound is informative, where it is smaller than `trivial`: 1/2 for the
+        length of an interval in [0, 1]. Default: `trivial`.
     note : str
-        What a reader of the picture needs of the setting.
+        Details of the setting that a reader of the figure needs.
     """
 
     claim: str
@@ -58,7 +58,7 @@ class Curve:
     note: str = ""
 
     def numbers(self, changes: Mapping[str, float] = _NOTHING) -> dict:
-        """The setting with some numbers changed.
+        """Return the setting with some constants replaced.
 
         Raises
         ------
@@ -75,16 +75,15 @@ class Curve:
         return values | dict(changes)
 
     def values(self, m, delta=0.05, changes: Mapping[str, float] = _NOTHING) -> dict:
-        """Each form at each m.
+        """Evaluate each form at each m.
 
         Parameters
         ----------
         m : sequence of int
         delta : float in (0, 1)
-            The statement holds with probability 1 - delta; without effect on one that always
-            holds.
+            The statement holds with probability 1 - delta; ignored for a deterministic statement.
         changes : mapping, optional
-            Numbers of the setting to replace.
+            Constants of the setting to replace.
 
         Returns
         -------
@@ -106,11 +105,11 @@ class Curve:
         }
 
     def level(self, changes: Mapping[str, float] = _NOTHING) -> float:
-        """The level at and above which a bound is vacuous."""
+        """Return the value at and above which a bound is vacuous."""
         return float(self.trivial(**self.numbers(changes)))
 
     def start(self, changes: Mapping[str, float] = _NOTHING) -> float:
-        """The level below which a bound is informative: `informative`, or that of `level`."""
+        """Return the value below which a bound is informative; default: that of `level`."""
         return self.level(changes) if self.informative is None else self.informative
 
     def smallest(
@@ -118,7 +117,7 @@ class Curve:
     ) -> dict:
         """For each form the smallest m below `stop` at which it is below a level, or None.
 
-        The level is by default that of `start`, from which on it is informative.
+        Default level: the value of `start`.
         """
         check_delta(delta)
         values = self.numbers(changes)
@@ -138,7 +137,7 @@ class Curve:
 
 
 def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTHING):
-    """Bound against sample size.
+    """Draw a bound against the sample size.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
         Sample sizes, increasing.
     delta : float in (0, 1)
     changes : mapping, optional
-        Numbers of the setting to replace.
+        Constants of the setting to replace.
 
     Returns
     -------
@@ -178,7 +177,7 @@ def draw_curve(curve: Curve, m, delta=0.05, changes: Mapping[str, float] = _NOTH
 
 
 def legend_name(form: str, claim) -> str:
-    """What a form is, for a reader who has not read the code."""
+    """Name of a form in the legend, readable without the code."""
     words = {
         "printed": f"as printed ({claim.status.value})",
         "printed, M1^2/4 for M1 M2/4": "as printed, with the slip $M_1M_2/4$ repaired",
@@ -210,7 +209,7 @@ def place(claim) -> str:
 
 
 def _limits(ax, values, level):
-    """Room for the curves and the level, without the decades in which nothing happens."""
+    """Axis limits that show the curves and the trivial level without empty decades."""
     everything = np.concatenate(list(values.values()))
     positive = everything[everything > 1e-12]
     low = min(positive.min(initial=level), level)

@@ -21,7 +21,7 @@ SETTINGS = (
 
 
 class Errors(NamedTuple):
-    """For each m: the mean of |k_z - k_rho|, half its 95% interval, and the bias."""
+    """Errors for each m: mean of |k_z - k_rho|, half of its 95% interval, and the bias."""
 
     mean: np.ndarray
     half: np.ndarray
@@ -60,12 +60,12 @@ def circle_errors(sizes, alpha, samples, random_state=0) -> Errors:
 
 
 def slope(sizes, errors) -> float:
-    """Of log error against log m, by least squares."""
+    """Slope of log error against log m, by least squares."""
     return float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
 
 
 def hyper_rate(quick=False):
-    """The error of ridge regression on the circle against m, with the slopes that are claimed."""
+    """Draw the error of ridge regression on the circle against m, with the claimed slopes."""
     sizes = 2 ** np.arange(3, 10 if quick else 14)
     figure, axes = style.new_figure(2, width=11.6, height=5.3)
     for ax, alpha, letter in zip(axes, (0.3, 0.8), "ab"):
@@ -105,7 +105,7 @@ def _draw_rate(ax, sizes, alpha, letter, samples):
 
 
 def hyper_theta(quick=False):
-    """The power index of theorems 1 and 2 over the exponent of the ridge, with its best value."""
+    """Draw the power index of theorems 1 and 2 over the exponent of the ridge, and its maximum."""
     figure, (left, right) = style.new_figure(2, width=11.6, height=5.3)
     _draw_theorem_1(left)
     _draw_theorem_2(right)

@@ -17,7 +17,7 @@ _STRETCH = np.array([2.0, 0.5])  # of the columns in the target
 
 
 def hyper_ladder(quick=False):
-    """Relative errors of one hyper-kernel and of a ladder, and an ellipse that neither learns."""
+    """Draw errors of one hyper-kernel and of a ladder, and an ellipse that neither learns."""
     figure, axes = style.new_figure(4, width=15.5, height=5.0)
     _draw_errors(axes[0], 25 if quick else 60, 3 if quick else 7)
     kernels = ellipses(40 if quick else 100)
@@ -28,7 +28,7 @@ def hyper_ladder(quick=False):
 
 
 def measured_error(hyper, gamma, X, U):
-    """Relative RMSE on pairs of new points U of the ridge on all pairs of X, the best of alphas."""
+    """Relative RMSE on pairs of new points U, of ridge regression on X at the best alpha."""
     kernel, values = Gaussian(gamma), Gaussian(gamma)(U)
     upper = np.triu_indices(len(U), 1)
     found = [
@@ -63,12 +63,12 @@ def _draw_errors(ax, m, number):
 
 
 def ellipse(X, Y):
-    """A Gaussian that decays faster in the first column."""
+    """A Gaussian kernel that decays faster in the first column."""
     return Gaussian(0.5)(X * _STRETCH, Y * _STRETCH)
 
 
 def ellipses(m):
-    """The target, what a ladder learns of it, and the same with a scale for each column."""
+    """Draw the target, and the kernels that ladders learn without and with column scales."""
     X = np.random.default_rng(1).uniform(-_SIDE, _SIDE, (m, 2))
     K = ellipse(X, X)
     scaled = hyper_kernels(reach=64.0, scales=difference_scales(X, K))
@@ -98,7 +98,7 @@ def _contours(ax, kernel):
 
 
 def worst_error(ratio, d, variance=1e4, rungs=15):
-    """Relative L2 error of a long ladder on the worst of the Gaussians between its middle rungs."""
+    """Largest relative L2 error of a long ladder on Gaussians between its middle rungs."""
 
     def A(u):
         return (1.0 + 4.0 * variance * u) ** (-d / 2)
@@ -115,7 +115,7 @@ def worst_error(ratio, d, variance=1e4, rungs=15):
 
 
 def ladder_ratio(quick=False):
-    """The error between two rungs against their ratio, in several dimensions."""
+    """Draw the error between two rungs against their ratio, in several dimensions."""
     ratios = np.geomspace(2.0, 16.0, 5 if quick else 25)
     figure, (ax,) = style.new_figure()
     looks = (

@@ -1,7 +1,7 @@
 """Further curves: intervals for two classes and targets, by betting, own samples, complexities.
 
-What has no formula in m is simulated on a named distribution: the mean over samples at some m, with
-straight lines between their logarithms, and beyond the last one a fall as m^(-1/2), or none.
+A form without a formula in m is simulated on a named distribution: the mean over samples at some m,
+interpolated linearly in the logarithms, and extrapolated as m^(-1/2) or as a constant.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PRICE = (1.0, 0.536, 0.327, 0.143, 0.085, 0.0387, 0.0194, 0.0069, 0.0019)
 
 
 def simulated(values, fall=0.5, sizes=SIZES):
-    """A form that runs through the means at `sizes`, and beyond the last falls as m^-fall."""
+    """A form that interpolates the means at `sizes` and is extrapolated as m^-fall."""
     at = np.log(sizes[: len(values)])
     logs = np.log(values)
 
@@ -43,7 +43,7 @@ def simulated(values, fall=0.5, sizes=SIZES):
 
 
 def class_length(m, delta, a, a_prime, rho):
-    """Of the interval in closed form for two equal classes, where the sample is the population."""
+    """Length of the closed-form interval for two equal classes, the sample being the population."""
     half, distance = m // 2, 2.0 * (rho * np.sqrt(a * a_prime)) ** 0.5
     found = class_intervals.class_interval_from(
         half, m - half, delta, distance, np.sqrt(a), FEATURES
@@ -52,7 +52,7 @@ def class_length(m, delta, a, a_prime, rho):
 
 
 def learned_length(m, delta, a, a_prime, rho, p):
-    """The same for weights learned on the sample, one of p kernels being in use."""
+    """Length of that interval for weights learned on the sample, with one of p kernels in use."""
     half, distance = m // 2, 2.0 * (rho * np.sqrt(a * a_prime)) ** 0.5
     found = class_intervals.learned_class_interval(
         half, m - half, delta, [distance], [np.sqrt(a)], [1.0], [FEATURES], int(p)
@@ -61,7 +61,7 @@ def learned_length(m, delta, a, a_prime, rho, p):
 
 
 def target_length(m, delta, a, a_prime, rho):
-    """Of the interval for a real target in [-1, 1], where the sample is the population."""
+    """Length of the interval for a real target in [-1, 1], the sample being the population."""
     covariance = (rho * np.sqrt(a * a_prime)) ** 0.5
     found = class_intervals.target_interval_from(
         m, delta, covariance, np.sqrt(a), np.sqrt(a_prime), FEATURES, 4.0
@@ -70,7 +70,7 @@ def target_length(m, delta, a, a_prime, rho):
 
 
 def _complexity(name):
-    """One of the bounds of `rademacher`, for p kernels alike with K(x, x) = 1."""
+    """One of the bounds of `rademacher`, for p equal kernels with K(x, x) = 1."""
 
     def form(m, delta, p, q, square, top):
         p, largest = int(p), max(1.0, m * top)
@@ -92,7 +92,7 @@ def _local(form):
 
 
 def _task(m, kernels, square, cosine):
-    """The `Task` of p kernels alike with K(x, x) = 1; their mean is the target matrix."""
+    """The `Task` of p equal kernels with K(x, x) = 1; their mean is the target matrix."""
     p = int(kernels)
     shares = np.full((p, p), cosine * square) + (1 - cosine) * square * np.eye(p)
     gram = m + m * (m - 1.0) * shares
@@ -105,7 +105,7 @@ def _task(m, kernels, square, cosine):
 
 
 def _multitask(name):
-    """One of `NeighbourhoodBounds` for tasks alike."""
+    """One of `NeighbourhoodBounds` for equal tasks."""
 
     def form(m, delta, tasks, radius, kernels, square, cosine, room):
         task = _task(m, kernels, square, cosine)
@@ -117,7 +117,7 @@ def _multitask(name):
 
 
 def _multitask_level(tasks, radius, kernels, square, cosine, room):
-    """The largest mean of |f| in the class, where kernels have no diagonal beyond their mean."""
+    """Largest mean of |f| in the class, for kernels without diagonal beyond their mean."""
     task = _task(10**9, kernels, square, cosine)
     found = neighbourhood.projections([task])
     # The largest sum over the tasks of K_t(x, x), from d'theta over the ellipsoid of all tasks.
@@ -130,12 +130,12 @@ def _ridge_printed(m, delta, r, s):
 
 
 def _ridge(m, delta, r, s):
-    """What is proved is for the square of the error."""
+    """Square root of the proved bound, which is for the squared error."""
     return float(m) ** (-hyper_rates.ridge_optimum(r, s).exponent / 2)
 
 
 def more(setting, meaning):
-    """The curves; ``setting`` gives a, a_prime and rho, which ``meaning`` explains."""
+    """Return the curves; ``setting`` holds a, a_prime and rho, which ``meaning`` explains."""
     length = r"length of the confidence interval for $\rho$"
     words = "an alignment lies in [0, 1]"
     how = {"informative": 0.5}

@@ -1,4 +1,4 @@
-"""Figure on the multi-task paper: the complexity of its class against the chain of bounds."""
+"""Figure on the multi-task paper: the complexity of its class and its upper bounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Growth(NamedTuple):
 def mixture_class(n, n_tasks, random_state=0):
     """Tasks of n samples of the mixture, three Gaussian kernels, Khat = yy'.
 
-    rho is 1.05 times the least possible squared distance, and R the number of tasks.
+    rho is 1.05 times the minimum squared distance, and R the number of tasks.
     """
     rng = np.random.default_rng([random_state, n, n_tasks])
     kernels, targets = [], []
@@ -40,7 +40,7 @@ def mixture_class(n, n_tasks, random_state=0):
 
 
 def complexity_growth(sizes, n_tasks, draws) -> Growth:
-    """The complexity by random signs, and its bounds, for tasks of each size."""
+    """Compute the complexity by random signs, and its bounds, for tasks of each size."""
     rows = []
     for n in sizes:
         case = mixture_class(int(n), n_tasks)
@@ -59,7 +59,7 @@ _LINES = (
 
 
 def rademacher(quick=False):
-    """The complexity of the class of theorem 1 against n, for several numbers of tasks."""
+    """Draw the complexity of the class of theorem 1 against n, for several numbers of tasks."""
     figure, axes = style.new_figure(len(TASKS), width=16.0, height=5.0)
     sizes = style.log_grid(4, 40 if quick else 200, 5 if quick else 12)
     for ax, n_tasks in zip(axes, TASKS):

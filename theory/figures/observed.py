@@ -1,4 +1,4 @@
-"""A bound with the numbers of a sample at hand, and what resamples of it show beside it."""
+"""A bound with the constants of a given sample, beside deviations observed on resamples of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OBSERVED = {
 
 
 def combined(K_list, y):
-    """(K, T): the combination that alignf learns, of largest K(x, x) 1, and the target kernel."""
+    """(K, T): the alignf combination, scaled to a largest K(x, x) of 1, and the target kernel."""
     grams = (
         [np.asarray(K, dtype=float) for K in K_list]
         if np.ndim(K_list) != 2
@@ -70,7 +70,7 @@ def moments(K, T):
 
 
 def setting_of(curve, K, T):
-    """The numbers of the curve's setting that the sample has."""
+    """The constants of the curve's setting, estimated from the sample."""
     a, a_prime, numerator, rho = moments(K, T)
     known = {"a": min(a, 1.0), "a_prime": min(a_prime, 1.0), "rho": rho, "theta": numerator}
     known["variance"] = float(quadruple_variance(K, T, random_state=0))

@@ -1,4 +1,4 @@
-"""Figure on the predictors that a large alignment promises: risks against sample size."""
+"""Figure on predictors with a guarantee from a large alignment: risks against sample size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BANDWIDTH = 1.0
 
 
 def line_law(distance=3.0, step=0.05):
-    """Two normal laws on the line, labels +-1, as a law on a grid, and its kernel."""
+    """Two normal distributions with labels +-1, discretized on a grid, and their kernel."""
     points = np.arange(-distance / 2 - 5, distance / 2 + 5 + step, step)
     both = np.r_[points, points]
     labels = np.repeat([1.0, -1.0], len(points))
@@ -33,7 +33,7 @@ class Risks(NamedTuple):
 
 
 def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
-    """Population risks of h_S for samples of each size, all centered on the sample."""
+    """Population risks of h_S for samples of each size, centered on the sample."""
     rng = np.random.default_rng(random_state)
     y, p = law.labels, law.weights
     found = []
@@ -50,7 +50,7 @@ def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
 
 
 def coin_gaps(sizes, trials, random_state=0) -> Risks:
-    """|R(h*) - R(h_S)| on the points of `p1-h-s-rate`, where the third label is a coin."""
+    """|R(h*) - R(h_S)| on the points of `p1-h-s-rate`, whose third label is a fair coin."""
     case = counterexample()
     law, K = case["law"], case["K"]
     best = predictors.h_star(law, K, general=True)
@@ -64,7 +64,7 @@ def coin_gaps(sizes, trials, random_state=0) -> Risks:
 
 
 def predictor_risks(quick=False):
-    """Risks of h_S and h*, and what the theorems promise of them, against m."""
+    """Draw the risks of h_S and h*, and the bounds of the theorems, against m."""
     law, K = line_law()
     sizes = style.log_grid(10, 1e6, 7 if quick else 16)
     found = sample_risks(law, K, sizes, 50 if quick else 600)

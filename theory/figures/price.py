@@ -1,4 +1,4 @@
-"""Figure on the price of learned weights: bounds against m, and what alignf and align lose."""
+"""Figure on the price of learned weights: bounds, and losses of alignf and align, against m."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ladder(NamedTuple):
 
 @cache
 def ladder() -> Ladder:
-    """The population by quadrature; second moments from 20,000 quadruples of it."""
+    """Compute the population by quadrature; second moments from 20,000 random quadruples."""
     line = GaussianMixture(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
     law, points = line.quadrature(48)
     kernels = np.array([gaussian_kernel(points, b) for b in BANDWIDTHS])
@@ -70,7 +70,7 @@ def fast(m, delta, rho2, distance):
 
 
 def slow(m, delta, rho2, distance):
-    """By theorem 12, form (ii): 2 rho* (2 |rho - rho_S|), as if weights had been chosen before."""
+    """Theorem 12, form (ii), applied as if the weights were fixed: 2 rho* (2 |rho - rho_S|)."""
     found = ladder()
     share = found.best / found.best.sum()
     a = float(share @ found.M @ share)
@@ -78,13 +78,13 @@ def slow(m, delta, rho2, distance):
 
 
 def setting():
-    """rho*^2, and |v - v*|_D/V for weights that are no larger than the best ones."""
+    """rho*^2, and |v - v*|_D/V for weights no larger than the best ones."""
     rho2 = ladder().rho2
     return {"rho2": rho2, "distance": 2 * np.sqrt(rho2)}
 
 
 def losses(m, trials, seed=0):
-    """rho*^2 - rho^2 of the weights of alignf and of align, (trials, 2), as the library learns."""
+    """rho*^2 - rho^2 of the weights that the library learns by alignf and by align, (trials, 2)."""
     found = ladder()
     counts = found.law.counts(int(m), trials, seed)
     pairs = [*found.kernels, np.outer(found.law.labels, found.law.labels)]
@@ -126,7 +126,7 @@ CURVE = Curve(
 
 
 def learned_price(quick=False):
-    """The oracle inequality against theorem 12, and m times what alignf and align lose."""
+    """Draw the oracle inequality against theorem 12, and m times the losses of alignf and align."""
     sizes = style.log_grid(50, 400 if quick else 3000, 6)
     trials = 5 if quick else 60
     lost = np.array([losses(m, trials) for m in sizes])

@@ -35,7 +35,7 @@ def constant_kernel_quantile(sizes, lam0, delta=DELTA):
 
 
 def generalisation(quick=False):
-    """Theorem 17 and theorem 3, printed and corrected, against m."""
+    """Draw theorem 17 and theorem 3, printed and corrected, against m."""
     figure, axes = style.new_figure(3, width=15.0, height=5.8)
     _draw_theorem_17(axes[0])
     _draw_one_stage(axes[1])
@@ -56,7 +56,7 @@ def _mark(ax, curve, level, changes, names):
 
 
 def _draw_theorem_17(ax):
-    """lam0 = 0.1, where the printed bound is large, and 100, where it is false."""
+    """Draw lam0 = 0.1, where the printed bound is large, and 100, where it is false."""
     curve, m = CURVES["p1-theorem-17"], style.log_grid(10, 1e6)
     looks = (
         ("printed", "Theorem 17 as printed (false)", style.PRINTED),

@@ -1,4 +1,4 @@
-"""Figure on what a hyper-kernel learns: a similarity on the plane beside the best Gaussian."""
+"""Figure on a kernel learned by a hyper-kernel: a similarity in the plane and the best Gaussian."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _JUDGED = 0.2  # share of the pairs
 
 
 def reach(X):
-    """How far a point's similarity reaches: little on the left, far on the right."""
+    """Length scale of the similarity at a point: short on the left, long on the right."""
     return 0.2 + 0.8 / (1.0 + np.exp(-3.0 * X[:, 0]))
 
 
 def target(X, Y):
-    """Gibbs's kernel: a Gaussian whose width depends on the place; 1 for equal points."""
+    """Gibbs's kernel: a Gaussian whose width depends on the location; 1 for equal points."""
     a, b = reach(X), reach(Y)
     total = np.add.outer(a**2, b**2)
     return 2.0 * np.outer(a, b) / total * np.exp(-cdist(X, Y, "sqeuclidean") / total)
 
 
 def best_gaussian(X, K):
-    """The multiple of a Gaussian of least squared error on the known similarities."""
+    """The multiple of a Gaussian with minimum squared error on the known similarities."""
     D, known = cdist(X, X, "sqeuclidean"), ~np.isnan(K)
     found = []
     for gamma in 2.0 ** np.arange(-3.0, 4.0, 0.125):
@@ -39,7 +39,7 @@ def best_gaussian(X, K):
 
 
 def hyper_kernel(quick=False):
-    """A similarity known of some pairs, the best Gaussian and the learned kernel; unseen pairs."""
+    """Draw a similarity known for some pairs, the best Gaussian, and the learned kernel."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-_SIDE, _SIDE, (60 if quick else 150, 2))
     K, unknown = target(X, X), np.triu(rng.random((len(X), len(X))) > _JUDGED, 1)
@@ -62,7 +62,7 @@ def hyper_kernel(quick=False):
 
 
 def _contours(ax, kernel):
-    """Values from each of two points, at levels that are the same in all panels."""
+    """Draw contours of the similarity to each of two points, at levels common to all panels."""
     side = np.linspace(-_SIDE, _SIDE, _SHOWN)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     for origin, colour in zip(_ORIGINS, (style.RED, style.BLUE)):

@@ -21,7 +21,7 @@ BANDWIDTHS = (0.5, 1.0, 2.0)
 
 
 class Change(NamedTuple):
-    """sup_x |h' - h| and its bounds, one entry for each m."""
+    """Values of sup_x |h' - h| and of its bounds, one entry for each m."""
 
     m: np.ndarray
     observed: np.ndarray
@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 
 def _over(sizes, make) -> Change:
-    """Collect the largest values over the cases that ``make(m)`` yields for each m."""
+    """Collect the maxima over the cases that ``make(m)`` yields for each m."""
     rows = [np.max([row for row in make(int(m))], axis=0) for m in sizes]
     return Change(np.asarray(sizes), *np.array(rows).T)
 
@@ -41,17 +41,17 @@ def _two_stage(case):
 
 
 def flipped_label_change(sizes, lam0=10.0) -> Change:
-    """One flipped label moves alignf from one kernel to another."""
+    """Change of alignf's predictor when one flipped label moves all weight to another kernel."""
     return _over(sizes, lambda m: [_two_stage(exchange.flipped_label(m, lam0))])
 
 
 def one_kernel_change(sizes) -> Change:
-    """One fixed kernel, where the residual is larger than the label bound."""
+    """Change for one fixed kernel, where the residual exceeds the label bound."""
     return _over(sizes, lambda m: [_two_stage(theorem_16.residual_counterexample(m))])
 
 
 def _mixture_pairs(m, pairs, lam0, random_state=0):
-    """Samples of the mixture in which a point changes place and label; 40 test points."""
+    """Samples of the mixture in which a point changes place and label, and 40 test points."""
     rng = np.random.default_rng([random_state, m])
     for _ in range(pairs):
         X, y = mixture().sample(m + 41, rng)
@@ -61,7 +61,7 @@ def _mixture_pairs(m, pairs, lam0, random_state=0):
 
 
 def mixture_change(sizes, pairs, lam0=0.1) -> Change:
-    """alignf on samples of the mixture, three Gaussian kernels."""
+    """Change of alignf on samples of the mixture with three Gaussian kernels."""
 
     def make(m):
         for case in _mixture_pairs(m, pairs, lam0):
@@ -78,7 +78,7 @@ def mixture_change(sizes, pairs, lam0=0.1) -> Change:
 
 
 def two_stage(quick=False):
-    """Two stages, weights then ridge: observed change, theorem 16 and its correction."""
+    """Draw two stages, weights then ridge: observed change, theorem 16 and its correction."""
     top = 100 if quick else 700
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
     labels = "Theorem 16 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
@@ -135,7 +135,7 @@ def _draw_change(ax, found, level, title, labels):
 
 
 def _one_stage(case):
-    """Observed change, proposition 3, and its correction, from one solution on each sample."""
+    """Observed change, proposition 3 and its correction, from one solution on each sample."""
     kernels, mu0, radius = case["kernels"], case["mu0"], case["radius"]
     lam0, m = case["lam0"], len(case["y"])
     rows, labels = exchange.rows_of(case), exchange.labels_of(case)
@@ -157,14 +157,14 @@ def _one_stage(case):
 
 
 def _learn(blocks, y, lam, mu0, radius):
-    """Weights of the one-stage learner; the iteration halves the error in each step."""
+    """Weights of the one-stage learner; each step of the iteration halves the error."""
     options = {"steps": 200, "tol": 1e-11}
     alpha, _, _ = interpolated_iteration(blocks, y, lam, mu0, radius, **options)
     return lkrr_weights(blocks, alpha, mu0, radius)
 
 
 def scaled_family_change(sizes, scale=1e4, lam0=1e8, radius=1.0) -> Change:
-    """The counterexample to proposition 3, continued to every m."""
+    """Change on the counterexample to proposition 3, extended to every m."""
 
     def make(m):
         case = prop_3.sharp_case(m, radius, lam0)
@@ -174,12 +174,12 @@ def scaled_family_change(sizes, scale=1e4, lam0=1e8, radius=1.0) -> Change:
 
 
 def sharp_family_change(sizes) -> Change:
-    """The family on which the corrected bound is attained."""
+    """Change on the family that attains the corrected bound."""
     return _over(sizes, lambda m: [_one_stage(prop_3.sharp_case(m))])
 
 
 def lkrr_mixture_change(sizes, pairs, lam0=0.1) -> Change:
-    """Samples of the mixture, three Gaussian kernels."""
+    """Change on samples of the mixture with three Gaussian kernels."""
 
     def make(m):
         for case in _mixture_pairs(m, pairs, lam0):
@@ -189,7 +189,7 @@ def lkrr_mixture_change(sizes, pairs, lam0=0.1) -> Change:
 
 
 def lkrr_stability(quick=False):
-    """L2-regularized learning of the kernel: observed change, proposition 3 and its correction."""
+    """Draw L2-regularized kernel learning: observed change, proposition 3 and its correction."""
     top = 40 if quick else 300
     figure, axes = style.new_figure(3, width=15.0, height=5.5)
     labels = "Proposition 3 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"

@@ -1,4 +1,4 @@
-"""Picture of what ``alignlearn bounds DATA`` says: the interval, and the samples it needs."""
+"""Figure of the output of ``alignlearn bounds DATA``: the interval and the required sample size."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from . import style
 
 
 def draw_statement(ends, value, needed, closed, name, delta):
-    """Interval for the alignment, and its length, against the number of held-out samples.
+    """Draw the interval for the alignment, and its length, against the number of held-out samples.
 
     Parameters
     ----------
     ends : dict of int -> (low, high)
-        Intervals of the first samples, by their number.
+        Intervals computed from the first samples, by their number.
     value : float
         Alignment on all samples.
     needed : int or None
-        Samples for an interval half as long, or of length 1/2 where it is [0, 1].
+        Number of samples for an interval half as long, or of length 1/2 where it is [0, 1].
     closed : callable int -> float
-        Length in closed form.
+        Length of the closed-form interval.
     name : str
-        Of the data.
+        Name of the data.
     delta : float
 
     Returns

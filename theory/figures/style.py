@@ -1,7 +1,7 @@
-"""The look of every figure: colors, shading of what says nothing, marks, and file formats.
+"""The style of every figure: colors, shading of vacuous regions, markers, and file formats.
 
-Colors are those of Okabe and Ito, which stay apart for color-blind readers; line styles and
-markers differ as well. matplotlib is imported by the functions that draw; no window is opened.
+Colors are those of Okabe and Ito, which remain distinct for color-blind readers; line styles and
+markers differ as well. Only the functions that draw import matplotlib; no window is opened.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SETTINGS = {
 
 
 def new_figure(columns=1, *, width=None, height=4.9):
-    """A figure and its row of axes."""
+    """Return a figure and its row of axes."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -50,9 +50,9 @@ def new_figure(columns=1, *, width=None, height=4.9):
 
 
 def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
-    """Scales, labels, title and legend of one panel.
+    """Set scales, labels, title and legend of one panel.
 
-    The legend's place is matplotlib's, or "below" for under the panel; None for no legend.
+    The legend's place is matplotlib's, or "below" for below the panel; None for no legend.
     """
     if "x" in log:
         ax.set_xscale("log")
@@ -71,7 +71,7 @@ def finish(ax, *, x="sample size $m$", y, title="", log="xy", legend="best"):
 
 
 def _decades(axis):
-    """Numbers at powers of ten, and plain ones between them where the range is short."""
+    """Label powers of ten, and plain numbers between them where the range is short."""
     from matplotlib.ticker import FuncFormatter, LogFormatterMathtext
 
     low, high = np.log10(np.maximum(axis.get_view_interval(), 1e-300))
@@ -87,15 +87,15 @@ def _decades(axis):
 
 
 def legend_below(ax, columns=1, **options):
-    """A legend under the panel, where it hides nothing."""
+    """Put a legend below the panel, where it hides nothing."""
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
     ax.legend(**place, ncols=columns, fontsize=9, frameon=False, columnspacing=1.2, **options)
 
 
 def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
-    """Shade what lies above `level`, where a bound adds nothing to what is always true.
+    """Shade the region above `level`, where a bound is vacuous.
 
-    Call it after the limits of the y-axis are final; the text is placed in shares of the panel.
+    Call it after the limits of the y-axis are final; the text is placed in axes coordinates.
     """
     bottom, top = ax.get_ylim()
     if level >= top:
@@ -107,14 +107,14 @@ def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
 
 
 def mark_start(ax, m, level, colour, *, shift=(5, 4), ha="left"):
-    """Mark where a bound first is informative, with its m."""
+    """Mark the first m at which a bound is informative."""
     ax.plot([m], [level], "o", color=colour, markersize=6, mec="white", mew=0.9, zorder=5)
     style = {"textcoords": "offset points", "fontsize": 9, "color": colour, "zorder": 6}
     ax.annotate(count(m), (m, level), xytext=shift, ha=ha, **style)
 
 
 def count(m):
-    """A sample size in words a reader takes in: 582, 3,157, 1.2 x 10^7."""
+    """Format a sample size: 582, 3,157, 1.2 x 10^7."""
     if m < 100_000:
         return f"{m:,}"
     exponent = int(np.floor(np.log10(m)))
@@ -122,12 +122,12 @@ def count(m):
 
 
 def log_grid(low, high, number=200):
-    """Distinct whole numbers from low to high, evenly spaced in their logarithm."""
+    """Return distinct integers from low to high, evenly spaced in their logarithm."""
     return np.unique(np.round(np.geomspace(low, high, number)).astype(np.int64))
 
 
 def save(figure, path):
-    """Write a figure; the ending decides the format. The same figure gives the same bytes."""
+    """Write a figure; the suffix decides the format. Equal figures give equal bytes."""
     from matplotlib import rc_context
 
     path = Path(path)
@@ -143,7 +143,7 @@ def save(figure, path):
 
 
 def _save_small(figure, path, options):
-    """A PNG with a palette of 255 colors: a third of the size, no visible difference."""
+    """Write a PNG with a palette of 255 colors: a third of the size, no visible difference."""
     from io import BytesIO
 
     from PIL import Image

@@ -1,4 +1,4 @@
-"""The claims as Markdown: the table of all of them, and the counts that the README shows."""
+"""The claims as Markdown: the table of all claims, and the counts shown in the README."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ SURPRISING = (
 
 
 def claims_table() -> str:
-    """Every claim in the order of the papers as a Markdown table.
+    """Return every claim in the order of the papers as a Markdown table.
 
-    The column "checked" is computed: for a claim with a counterexample, that case put in, with the
-    measured value, the printed bound and the first corrected bound; else the outcomes of random
+    The column "checked" is computed. For a claim with a counterexample it shows the measured value,
+    the printed bound and the first corrected bound on that case; otherwise the outcomes of random
     cases.
     """
     return "\n".join([_HEAD, *map(_row, CLAIMS.values())]) + "\n"
 
 
 def claims_page() -> str:
-    """The Markdown file of all claims: what its columns say, and `claims_table`."""
+    """Return the Markdown file of all claims: the meaning of the columns, and `claims_table`."""
     return f"""# The claims
 
 {counts()}
@@ -91,7 +91,7 @@ _COUNTED = {
 
 
 def statuses() -> str:
-    """What the statuses mean, in a sentence."""
+    """Describe the statuses in one sentence."""
     return ";\n".join(f"*{status.value}*: {words}" for status, words in _MEANS.items())
 
 
@@ -110,7 +110,7 @@ def counts() -> str:
 
 
 def counts_table() -> str:
-    """The same for each paper, as a Markdown table."""
+    """Return the counts for each paper, as a Markdown table."""
     columns = [status for status in Status if status is not Status.NEW] + [Status.NEW]
     lines = [
         f"| paper | claims | {' | '.join(status.value for status in columns[:-1])} | new |",
@@ -124,12 +124,12 @@ def counts_table() -> str:
 
 
 def machine_checked() -> str:
-    """The claims whose proof Coq checks, as Markdown."""
+    """Return the claims whose proof Coq checks, as Markdown."""
     return ", ".join(f"`{name}`" for name in CLAIMS if proof_file(name))
 
 
 def outcomes_of_forms() -> str:
-    """What became of the corrected and sharper forms on random cases, as a sentence."""
+    """Describe the outcomes of the corrected and sharper forms on random cases, in one sentence."""
     found = _forms().values()
     violated, held = (sum(bool(f[word]) for f in found) for word in ("violated", "holds"))
     return (
@@ -140,13 +140,13 @@ def outcomes_of_forms() -> str:
 
 
 def _outcomes(claim):
-    """How often random cases of a claim led to which outcome."""
+    """Count the outcomes of random cases of a claim."""
     return Counter(check(claim, claim.cases(RandomDraw(seed))).outcome for seed in range(CASES))
 
 
 @cache
 def _forms():
-    """The outcomes of every corrected and sharper form, by its name."""
+    """Return the outcomes of every corrected and sharper form, by its name."""
     return {claim.name: _outcomes(claim) for claim in all_claims() if claim.name not in CLAIMS}
 
 
@@ -164,7 +164,7 @@ def _row(claim):
 
 
 def remark(claim):
-    """What is wrong and what it means; of a statement that holds, that it does."""
+    """Return the remark of a claim, or the statement that it holds."""
     if claim.status is Status.NEW:
         return "Ours; proved in `proofs.md`."
     if claim.status is Status.TRUE:
@@ -180,7 +180,7 @@ def _source(claim):
 
 
 def _formula(latex):
-    """Mathematics that survives Markdown: no bars, which end a cell, and nothing to escape."""
+    """Escape mathematics for Markdown: no bars, which end a table cell."""
     return f"$`{latex.replace(chr(92) + '|', chr(92) + 'Vert ').replace('|', chr(92) + 'vert ')}`$"
 
 
@@ -204,7 +204,7 @@ def _in_words(found):
 
 
 def compared(kind, verdict):
-    """What a case led to: measured against printed."""
+    """Format the result of one case: measured against printed."""
     if verdict.trials > 1 and verdict.frequency[0] >= 0:
         return f"{verdict.violations} of {verdict.trials} samples"
     sign = {"upper": ">", "lower": "<", "convergence": ">"}.get(kind, "≠")
