@@ -1,4 +1,4 @@
-"""What nearly every claim needs, in one import: the framework, the papers, the common oracles."""
+"""Names that nearly every claim imports: the framework, the papers, the common oracles."""
 
 from dataclasses import replace
 

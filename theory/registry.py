@@ -1,4 +1,4 @@
-"""`CLAIMS`: every claim in paper order, imported when it is asked for."""
+"""`CLAIMS`: every claim in paper order, imported on first access."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Registry(Mapping):
         return len(self._modules)
 
     def module(self, name):
-        """The module of a claim, which also has its cases and its variants.
+        """Return the module of a claim, which also has its cases and its variants.
 
         Raises
         ------
@@ -53,7 +53,7 @@ CLAIMS = _Registry(_FOLDERS)
 
 
 def proof_file(name) -> Path | None:
-    """The machine-checked proof of a claim: the Coq file beside the claim's, if there is one.
+    """Return the machine-checked proof of a claim, a Coq file beside the claim's, or None.
 
     ``scripts/lab/check_proofs`` checks these files; their heads list which forms of the claim they
     prove.

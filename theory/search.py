@@ -1,8 +1,8 @@
-"""An adversary: hill climbing on a claim's inputs towards a violation.
+"""An adversary: hill climbing on a claim's inputs toward a violation.
 
 The inputs of a claim are a function of the numbers that its ``cases`` draws. `VectorDraw` takes
-them from a vector, which `adversary` then changes a few entries at a time, keeping what comes
-closer to a violation.
+them from a vector; `adversary` changes a few entries at a time and keeps changes that come closer
+to a violation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class VectorDraw(Draw):
         return bytes((self._take(n) * 256).astype(np.uint8))
 
     def array(self, shape) -> np.ndarray:
-        """Standard normal in distribution and continuous in the vector."""
+        """Draw an array that is standard normal in distribution and continuous in the vector."""
         from scipy.special import ndtri
 
         values = np.clip(self._take(int(np.prod(shape))), 1e-6, 1 - 1e-6)
@@ -46,13 +46,13 @@ class VectorDraw(Draw):
 
 
 def adversary(claim: Claim, evaluations=1000, restarts=4, random_state=None) -> Verdict:
-    """The verdict closest to a violation that hill climbing finds: the one of smallest margin.
+    """Return the verdict of smallest margin that hill climbing finds.
 
     Parameters
     ----------
     claim : Claim
     evaluations : int
-        Cases tried, over all restarts.
+        Number of cases tried, over all restarts.
     restarts : int
     random_state : int, Generator or None
 
@@ -78,7 +78,7 @@ def adversary(claim: Claim, evaluations=1000, restarts=4, random_state=None) -> 
 
 
 def _score(verdict) -> float:
-    """Minus the margin; the tightness where the bound is 0, of which no share can be taken."""
+    """Minus the margin; the tightness where the bound is 0, which has no share to shrink."""
     if verdict is None or verdict.trials == 0:
         return -math.inf
     score = -verdict.margin if not math.isnan(verdict.margin) else verdict.tightness

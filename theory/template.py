@@ -1,15 +1,15 @@
-"""One sentence: what the statement says, in words a reader of the paper recognizes.
+"""One sentence: the content of the statement, in words a reader of the paper recognizes.
 
-Statement (number, paper): the formula. Checked: what is computed on both sides, and how it is
-scaled. Verdict: "holds" or the value of its `Status`; if not "holds", where it fails and the
-section of ``proofs.md`` of the correct form. What a user needs of that is the ``remark``.
+Statement (number, paper): the formula. Checked: the computed values of both sides, and their scale.
+Verdict: "holds" or the value of its `Status`; if not "holds", where it fails and the section of
+``proofs.md`` of the correct form. The ``remark`` states what a user needs to know.
 
 Copy this file into the folder of its paper (the import then begins with one more dot), and add its
 name to the folder's ``FILES`` at its place in the paper. The order is that of this file: `cases`,
 `bound`, `measure`; the counterexample, only if the statement is false as printed, and the
-correction; the negative control; the claim. `Claim` describes each; they need no docstring of
-their own. The cases that come closest go into ``extremes``, what must not be left out of the bound
-into ``mutants``; ``alignlearn verify --mutations`` by how much the bound could still be wrong.
+correction; the negative control; the claim. `Claim` describes each; they need no docstring of their
+own. The cases closest to a violation go into ``extremes``, terms that the bound must not lack into
+``mutants``; ``alignlearn verify --mutations`` reports how much the bound could still be wrong.
 
 A variant of the statement is in the same file, below a line with its name, its functions and its
 claim with one more word in their names, in the same order, and a paragraph of its own here;

@@ -1,7 +1,7 @@
-"""Run every claim on many inputs and report whether what is recorded about it is so.
+"""Check every claim on many inputs and report whether its recorded status is confirmed.
 
 `verify` is what ``alignlearn verify`` calls. Inputs come from hypothesis where it is installed,
-which shrinks a violation to a small one and hunts for tight cases, otherwise from NumPy.
+which shrinks a violation to a small one and searches for tight cases, otherwise from NumPy.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .registry import CLAIMS, all_claims, proof_file
 
 @dataclass
 class Finding:
-    """What was found about one claim.
+    """The result of checking one claim.
 
     Attributes
     ----------
     claim : Claim
     found : str
-        "holds", "violated" or, of a claim recorded as degenerate, "vacuous"; "nothing said" if
-        every outcome of another was vacuous or inconclusive.
+        "holds", "violated" or, for a claim recorded as degenerate, "vacuous"; "nothing said" if
+        every outcome of another claim was vacuous or inconclusive.
     as_recorded : bool
-        What was found is the claim's status, its counterexample violates it, its correction
-        survives the counterexample, and its negative control is rejected.
+        Whether `found` agrees with the claim's status, its counterexample violates it, its
+        correction survives the counterexample, and its negative control is rejected.
     outcomes : Counter of the outcomes of `check` over the examples
     worst : Verdict or None
         The example closest to a violation.
     problems : list of str
-        What is not as recorded.
+        Deviations from the record.
     """
 
     claim: Claim
@@ -80,7 +80,7 @@ def examine(claim: Claim, examples: int = 100) -> Finding:
 
 
 def _conclude(claim, finding, violated):
-    """Compare what the cases show with the status."""
+    """Compare the results on the cases with the status."""
     degenerate = claim.status is Status.DEGENERATE
     if violated or finding.outcomes["holds"]:
         finding.found = "violated" if violated else "holds"
@@ -93,10 +93,10 @@ def _conclude(claim, finding, violated):
 
 
 def known_cases(claim: Claim) -> list:
-    """The extreme cases, and that of the negative control where it is one of the claim.
+    """The extreme cases, and the case of the negative control if it is a case of the claim.
 
-    It is one where only the bound was made wrong, or only the measure, on inputs that meet the
-    hypotheses; where the control changes nothing else, its case is the counterexample.
+    It is a case of the claim if only the bound or only the measure was changed, on inputs that meet
+    the hypotheses. If the control changes nothing else, its case is the counterexample.
     """
     control = claim.negative_control
     cases = claim.extreme_cases()
@@ -104,7 +104,7 @@ def known_cases(claim: Claim) -> list:
 
 
 def select(names: Iterable[str] | None = None) -> list[Claim]:
-    """Claims by name, printed ones with their corrections; all of them for None.
+    """Select claims by name, printed ones with their corrections; all of them for None.
 
     Raises
     ------
@@ -128,24 +128,24 @@ def select(names: Iterable[str] | None = None) -> list[Claim]:
 def verify(
     claims: Iterable[str] | None = None, examples: int = 100, stream=None, on_finding=None
 ) -> int:
-    """Examine claims and print the table.
+    """Check claims and print the table.
 
     Parameters
     ----------
     claims : iterable of str, optional
-        Names; all claims by default.
+        Names. Default: all claims.
     examples : int
         Cases for each claim, at least 1.
     stream : text stream, optional
-        Standard output by default.
+        Default: standard output.
     on_finding : callable (Finding, int), optional
         Called with every finding and the number of claims.
 
     Returns
     -------
     int
-        Exit code: 1 if a claim is not as recorded, else 0. A claim of which every outcome is
-        vacuous or inconclusive is not as recorded: nothing was found to hold.
+        Exit code: 1 if a claim is not as recorded, else 0. A claim whose outcomes are all vacuous
+        or inconclusive is not as recorded: nothing was found to hold.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def _run_known(claim, finding):
 
 
 def _run(claim, finding, examples):
-    """Put the cases in; stop at the (shrunk) first violation of a claim recorded as true."""
+    """Evaluate the cases; stop at the (shrunk) first violation of a claim recorded as true."""
     stop = claim.status.holds
     if find_spec("hypothesis"):
         _run_hypothesis(claim, finding, examples, stop)

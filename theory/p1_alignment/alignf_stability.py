@@ -1,12 +1,12 @@
-"""The stability of alignf for trace-normalised kernels as the sample grows.
+"""The stability of alignf for trace-normalized kernels as the sample grows.
 
 Statement (conclusion of the remark after theorem 17 of the 2012 paper): with Tr K_k = 1, and L1,
-lam0 (and R, M) constant, the learning bound converges as O(1/sqrt(m)). Checked: |h'(x) - h(x)|
-for alignf on both samples, every kernel divided by its trace on the sample, against L1 M (R +
-R')/(lam0 sqrt(m)), from which such a bound follows. Verdict: true but degenerate: |h| and |h'| are
-at most that large by themselves, so that nothing follows about learning; proofs.md, section 13.
-What can be used: the data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions;
-proofs.md, section 15. The weights are those of the library's `nonnegative_qp`, the predictions of
+lam0 (and R, M) constant, the learning bound converges as O(1/sqrt(m)). Checked: |h'(x) - h(x)| for
+alignf on both samples, every kernel divided by its trace on the sample, against L1 M (R + R')/(lam0
+sqrt(m)), from which such a bound follows. Verdict: true but degenerate: |h| and |h'| are at most
+that large by themselves, so that nothing follows about learning; proofs.md, section 13. What can be
+used: the data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions; proofs.md,
+section 15. The weights are those of the library's `nonnegative_qp`, the predictions of
 `KernelRidge`.
 
 `p1-alignf-flip`. The stability of alignf without that normalization. Not in the paper: for kernels
@@ -42,14 +42,14 @@ from ..reference.library import alignf_minimiser
 
 
 def cases(draw):
-    """Random kernels of trace 1 on each sample, labels +-1, alignf's weights on both samples."""
+    """Draw kernels of trace 1 on each sample and labels +-1, with alignf's weights on both."""
     case = random_pair(draw)
     m = len(case["y"])
     return _learned(case | {"y": draw.signs(m), "y_new": float(draw.signs(1)[0])})
 
 
 def _learned(case):
-    """With kernels, on either sample, and alignf's weights for them."""
+    """Complete a case of given kernels with alignf's weights on either sample."""
     for key, rows, y in zip(("", "_new"), rows_of(case), labels_of(case)):
         traces = np.trace(case["kernels"][:, rows][:, :, rows], axis1=1, axis2=2)
         scaled = case["kernels"] / np.maximum(traces, 1e-3)[:, None, None]
@@ -66,7 +66,7 @@ def predictions(case):
 
 
 def sizes(case):
-    """R/(lam0 m^(1/2)) on either sample, what |h| is at most: L1 = M = 1."""
+    """R/(lam0 m^(1/2)) on either sample, an upper bound of |h| for L1 = M = 1."""
     radii = [
         np.sqrt(np.diagonal(case[key], axis1=1, axis2=2).max()) for key in ("scaled", "scaled_new")
     ]
@@ -74,7 +74,7 @@ def sizes(case):
 
 
 def bound(case):
-    """The right side of the inequality: sums of the sizes of both predictors."""
+    """The right-hand side of the inequality: the sum of the bounds of both predictors."""
     return sum(sizes(case))
 
 
@@ -105,13 +105,13 @@ def _terms(case):
 
 
 def corrected_bound(case):
-    """What the solutions of alignf, and their directions, change by at most."""
+    """Upper bounds of the changes of alignf's solutions and of their directions."""
     change = stability.alignf_change(*_terms(case))
     return np.array(change)
 
 
 def corrected_measure(case):
-    """What they change by."""
+    """The changes of alignf's solutions and of their directions."""
     *_, v, w = _terms(case)
     return np.array(
         [np.linalg.norm(w - v), np.linalg.norm(w / np.linalg.norm(w) - v / np.linalg.norm(v))]
@@ -175,17 +175,17 @@ CLAIM = replace(
 
 
 def flip_cases(draw):
-    """Sizes and ridges."""
+    """Draw sample sizes and ridges."""
     return {"m": draw.integer(3, 40), "lam0": draw.log_real(1e-2, 1e3)}
 
 
 def flip_bound(case):
-    """2/(1 + lambda_0): what the flipped label of the example changes."""
+    """2/(1 + lambda_0): the change due to the flipped label of the example."""
     return 2 / (1 + case["lam0"])
 
 
 def flip_measure(case):
-    """The same change, by fitting both samples."""
+    """The change computed by fitting both samples."""
     return two_stage_change(flipped_label(case["m"], case["lam0"]))[-1]
 
 

@@ -3,13 +3,13 @@
 Not in the paper. rho = s(1-s) d^2/A with s the share of a class, d the distance of the means of the
 classes in feature space and A^2 = E[K_c^2]; each of the three is bounded from the sample
 (`class_intervals.class_interval_from`); proofs.md, section 19. Checked: how often rho lies outside,
-against delta, on finite laws with rare atoms, near-constant kernels and unbalanced labels among
-them; a sample of one class has no interval and is not counted. Verdict: holds.
+against delta, on finite distributions with rare atoms, near-constant kernels and unbalanced labels
+among them; a sample of one class has no interval and is not counted. Verdict: holds.
 
 `p1-class-betting`. A confidence interval for the alignment with labels of two classes, by betting.
-Not in the paper. The three numbers of the closed form (`p1-class-interval`), each bounded by a
-product that grows fast if the number were another one; proofs.md, section 20. Checked: how often
-rho lies outside, against delta, on the distributions of the closed form. Verdict: holds.
+Not in the paper. Each of the three quantities of the closed form (`p1-class-interval`) is bounded
+by a product that grows fast if the quantity had another value; proofs.md, section 20. Checked: how
+often rho lies outside, against delta, on the distributions of the closed form. Verdict: holds.
 
 `p1-class-learned`. Confidence intervals for the alignment of a combination whose weights came from
 the same samples. Not in the paper, whose bounds are for one kernel. d^2 = sum_k mu_k d_k^2 and
@@ -94,7 +94,7 @@ def intervals(case):
 
 
 def alignment(case):
-    """rho of the law; nan where the kernel does not vary."""
+    """rho of the distribution; nan where the kernel does not vary."""
     law, K = case["law"], case["K"]
     return max(law.alignment(K, law.target()), 0.0) if law.moments(K, K).theta > 1e-13 else np.nan
 
@@ -109,7 +109,7 @@ def measure(case):
 
 
 def control_case(m=1000):
-    """Two normal laws at distance 2 on the line."""
+    """Two normal distributions at distance 2 on the line."""
     chosen = class_laws()[-1]
     return {"law": chosen.law, "K": chosen.K, "m": m, "delta": 0.05, "seed": 1}
 
@@ -153,7 +153,7 @@ def betting_cases(draw):
 
 
 def samples(case, trials=BETTING_TRIALS):
-    """(K, y) of independent samples, those of one class left out."""
+    """(K, y) of independent samples; samples of one class are left out."""
     rng = np.random.default_rng(case["seed"])
     for _ in range(trials):
         rows = case["law"].sample(case["m"], rng)
@@ -170,7 +170,7 @@ def ends(case, interval, trials=BETTING_TRIALS):
 
 @once
 def betting_intervals(case):
-    """The `ends` by betting on the parts."""
+    """The `ends` of the intervals by betting."""
     return ends(case, lambda K, y: class_betting_interval(K, y, case["delta"], FEATURES))
 
 
@@ -237,7 +237,7 @@ def learned_cases(draw):
 
 
 def _samples(case):
-    """(rows, y) of independent samples of both classes."""
+    """(rows, y) of independent samples that contain both classes."""
     rng = np.random.default_rng(case["seed"])
     for _ in range(LEARNED_TRIALS):
         rows = case["law"].sample(case["m"], rng)
@@ -247,7 +247,7 @@ def _samples(case):
 
 
 def _learned(grams, y):
-    """The row of GRID of largest alignment with y."""
+    """The row of GRID with the largest alignment with y."""
     found = [aligned(np.tensordot(mu, grams, 1), y) for mu in GRID]
     return GRID[int(np.argmax(found))]
 

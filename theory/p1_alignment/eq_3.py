@@ -19,7 +19,7 @@ def cases(draw):
 
 
 def _both(kernels, target, mu, scale):
-    """Weights and objective, from matrices that are centered or not."""
+    """Weights and objective, from centered or uncentered matrices."""
     weights = []
     for K in kernels:
         size = np.linalg.norm(K) * np.linalg.norm(target)

@@ -1,11 +1,11 @@
 """The single-stage problem with ridge regression, and the removal of one of its parameters.
 
 Statement ((8), (9) and the substitution between them in the 2012 paper): with mu' = mu/lam, lam
-times the objective y'(K_mu + lam)^-1 y - g mu'a + mu'(g''M + g'I)mu is y'(K_mu' + I)^-1 y - lam^2
-g mu''a + mu''(lam^3 g''M + lam^3 g'I)mu'. Checked: the two values at a random mu, and, where the
-problem is well scaled, the value of the first at the weights of `AlignedKRR` against the minimum
-of the second, found in plain NumPy. A minimizer exists when g'I + g''M is positive definite.
-Verdict: holds.
+times the objective y'(K_mu + lam)^-1 y - g mu'a + mu'(g''M + g'I)mu is y'(K_mu' + I)^-1 y - lam^2 g
+mu''a + mu''(lam^3 g''M + lam^3 g'I)mu'. Checked: the two values at a random mu, and, where the
+problem is well scaled, the value of the first at the weights of `AlignedKRR` against the minimum of
+the second, found in plain NumPy. A minimizer exists when g'I + g''M is positive definite. Verdict:
+holds.
 
 `p1-eq-9-convex`. The single-stage problem is convex in the weights. Statement (after (9) of the
 2012 paper): mu -> y'(K_mu + I)^-1 y is convex, hence (9) is. Checked: the value at a point between
@@ -46,9 +46,10 @@ def _well_scaled(case):
 
 
 def _scale(case):
-    """The sum of the absolute values of the three terms, which rounding is relative to.
+    """The sum of the absolute values of the three terms: the scale of rounding errors.
 
-    For the minimum, its value and that at 0 bound them."""
+    For the minimum, its value and that at 0 bound the three terms.
+    """
     g, g1, g2 = case["gamma"]
     a, M = alignf_terms(case["kernels"], case["y"])
     mu, y = case["mu"], case["y"]

@@ -64,7 +64,7 @@ def measure(case):
 
 
 def relative_step(case, steps=500, more=100):
-    """The shortest of the last of some more steps, in plain NumPy, after those of the library."""
+    """The shortest of the last steps, in plain NumPy, continued from the library's iterate."""
     alpha, _ = _learned(case, solver="fixed-point", max_iter=steps)
     _, lengths = aligned_iteration(case["kernels"], case["y"], *_terms(case), more, alpha)
     return lengths[-10:].min()
@@ -182,7 +182,7 @@ def hard_instance(draw):
 
 
 def share_of_cycles(instances=60, square=True, random_state=0):
-    """Share of hard instances whose steps do not get short; gamma'' = 0 unless ``square``."""
+    """Share of hard instances whose steps do not become short; gamma'' = 0 unless ``square``."""
     draw, cycling = RandomDraw(random_state), 0
     for _ in range(instances):
         case = hard_instance(draw)

@@ -33,7 +33,7 @@ def cases(draw):
 
 
 def _sample(case):
-    """Kernel centered over the distribution and labels, on the sample."""
+    """Kernel, centered over the distribution, and labels on the sample."""
     law, i = case["law"], case["index"]
     K = law.center(case["K"])[np.ix_(i, i)]
     varies = np.linalg.norm(center(K)) > 1e-6 * np.abs(case["K"]).max()

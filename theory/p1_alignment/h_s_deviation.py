@@ -1,15 +1,15 @@
 """The distance of the predictors of a sample and of its distribution, with all constants.
 
 Not in the paper, which has O(1/sqrt(m)) for the risks: with probability 1 - delta, sup |h_S - h*|
-<= (2 D + s tau)/M (`predictor_deviation`); proofs.md, section 11. What follows for
-the risks is in `p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency
-of violations over samples from a finite support, h_S centered on the sample. Verdict: holds.
+<= (2 D + s tau)/M (`predictor_deviation`); proofs.md, section 11. What follows for the risks is in
+`p1-h-s-rate` (squared loss) and `p1-h-s-margin` (0/1 loss). Checked: the frequency of violations
+over samples from a finite support, h_S centered on the sample. Verdict: holds.
 
 `p1-h-s-margin`. The signs of the predictors of a sample and of its distribution. Not in the paper,
 whose rate for the 0/1 loss is false (`p1-h-s-rate`): with probability 1 - delta, |R(h*) - R(h_S)|
-<= Pr[|h*(x)| <= e], e = `predictors.predictor_deviation`; under the margin condition |h*| >
-e almost surely the risks are equal; proofs.md, section 11. Checked: the frequency of violations
-over samples from a finite support. Verdict: holds.
+<= Pr[|h*(x)| <= e], e = `predictors.predictor_deviation`; under the margin condition |h*| > e
+almost surely the risks are equal; proofs.md, section 11. Checked: the frequency of violations over
+samples from a finite support. Verdict: holds.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ TRIALS = 400
 
 
 def cases(draw):
-    """Labels and features that vary: the first two atoms are far from each other in both."""
+    """Draw labels and features that vary: the first two atoms differ in both."""
     n = draw.integer(2, 5)
     F, y = draw.array((n, 2)), draw.real(0.1, 10) * draw.array(n)
     F[:2, 0], y[:2] = (2.0, -2.0), (3.0, -3.0)
@@ -57,7 +57,7 @@ def population(case):
 
 
 def arguments(case):
-    """Those of `predictor_deviation`."""
+    """The arguments of `predictor_deviation`."""
     law, K = case["law"], case["K"]
     variance = law.mean(law.labels**2) - law.mean(law.labels) ** 2
     rho = min(max(law.alignment(K, law.target()), 0.0), 1.0)
@@ -79,7 +79,7 @@ PART = 0.05
 
 
 def _control_case():
-    """A rare point that is far from the mean in features and in its label."""
+    """A rare point whose features and label are far from the mean."""
     law = FiniteDistribution(np.array([0.1, 0.9]), np.array([1.0, -1.0]))
     K = np.outer([1.0, -1.0], [1.0, -1.0])
     return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}

@@ -2,8 +2,7 @@
 
 Statement (proof of theorem 17 of the 2012 paper): |h(x)| <= R M (L1/lam0)^(1/2). Checked: at all
 points of random cases, one combined kernel. Verdict: holds, loose by 2. Sharpened: (M/2)(L1
-R^2/lam0)^(1/2), attained at x_i = 1/10, y = 1, lam0 = 1/100, where h(1) = 5; proofs.md, section
-12.
+R^2/lam0)^(1/2), attained at x_i = 1/10, y = 1, lam0 = 1/100, where h(1) = 5; proofs.md, section 12.
 """
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..reference.exchange import constants, fit_predict, random_pair, rows_of
 
 
 def cases(draw):
-    """Ridges of the size of the kernel, where the bound is close."""
+    """Draw ridges of the size of the kernel, where the bound is close."""
     return random_pair(draw) | {"lam0": draw.log_real(1e-3, 1e3)}
 
 

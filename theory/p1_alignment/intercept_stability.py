@@ -40,7 +40,7 @@ def light(m=4):
 
 
 def lever(ratio=50.0, half=1e6):
-    """Two close clusters of opposite labels give h its largest slope, and a point far out is moved.
+    """Two close clusters of opposite labels, which make h steep; a distant point is exchanged.
 
     Its label disagrees with h; ratio is D/lam0^(1/2).
     """
@@ -50,7 +50,7 @@ def lever(ratio=50.0, half=1e6):
 
 
 def constants(case):
-    """m, Y, D and lam0."""
+    """Return m, Y, D and lam0."""
     F, y = case["F"], case["y"]
     distance = np.linalg.norm(F[:, None] - F[None], axis=2).max()
     return case["weight"].sum(), np.ptp(y) / 2, distance, case["lam0"]

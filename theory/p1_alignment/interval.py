@@ -1,16 +1,16 @@
-"""A confidence interval for the alignment that uses nothing but the sample.
+"""A confidence interval for the alignment computed from the sample alone.
 
-Not in the paper: theorem 12 needs E[K_c^2] and E[K'_c^2], which nobody knows. The interval of
+Not in the paper: theorem 12 needs E[K_c^2] and E[K'_c^2], which are unknown. The interval of
 `intervals.alignment_interval_from` needs the three statistics of the sample, R and R'; proofs.md,
 section 7. Checked: how often rho lies outside, against delta, on finite supports; where a kernel
 does not vary on the sample there is no interval and the sample is not counted. Verdict: holds.
 
-`p1-interval-numerator`. The confidence interval of the alignment by way of its numerator and the
+`p1-interval-numerator`. The confidence interval of the alignment derived from its numerator and the
 two variances. Not in the paper: McDiarmid's inequality for f, E_S K_c^2 and E_S K'_c^2 with the
-constants of lemma 18, and their biases, gives an interval from the sample alone; `p1-interval` by
-way of the covariances is shorter where it is informative. Sharpened: 128/27 for 5.379 where K' is
-the target kernel of real labels; proofs.md, sections 7 and 17. Checked: how often rho lies outside,
-against delta, on finite supports. Verdict: holds.
+constants of lemma 18, and their biases, gives an interval from the sample alone; `p1-interval`,
+derived from the covariances, is shorter where it is informative. Sharpened: 128/27 for 5.379 where
+K' is the target kernel of real labels; proofs.md, sections 7 and 17. Checked: how often rho lies
+outside, against delta, on finite supports. Verdict: holds.
 """
 
 import numpy as np

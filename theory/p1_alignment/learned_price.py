@@ -32,7 +32,7 @@ from .u_statistic import u_statistics
 
 
 def cases(draw):
-    """Population and sample numbers of operators that are vectors, the sample's a little off."""
+    """Population numbers of operators that are vectors, and perturbed numbers for the sample."""
     p, n = draw.integer(1, 4), draw.integer(4, 7)
     C = np.abs(draw.array((p, n))) + 0.05 * np.eye(p, n)
     T = C.sum(0) + draw.array(n)
@@ -87,14 +87,14 @@ def interior(eps=0.0):
 
 
 def nearly_one(eps=0.1):
-    """Two operators that are nearly one: the error of the weights is large, and so is the ridge."""
+    """Two nearly equal operators: the error of the weights is large, and so is the ridge."""
     C = np.array([[1.0, 0.0, 0.0], [1.0, 1e-2, 0.0]])
     T = np.array([1.0, 5e-3, 0.0])
     return {"C": C, "T": T, "C_sample": C, "T_sample": T + np.eye(3)[1] * 4e-3, "eps": eps}
 
 
 def _at_best(case):
-    """h at v* in place of v."""
+    """h evaluated at v* in place of v."""
     best = _weights(case)[1]
     return price.learned_price(*_numbers(case), best, best, 1.0, case["eps"]) * np.ones(2)
 
@@ -159,7 +159,7 @@ def rate_cases(draw):
 
 
 def _all(case):
-    """The kernels and the target."""
+    """The matrices of the kernels and of the target."""
     y = case["law"].labels
     return [*case["kernels"], np.outer(y, y)]
 
@@ -236,7 +236,7 @@ def rate_measure(case):
 
 
 def two_features(m=10**4, eps=1e-3):
-    """Two features +-1 and a target that is partly one and partly the other: both weights count."""
+    """Two features +-1 and a target that depends on both, so that both weights matter."""
     F = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     law = FiniteDistribution(np.array([0.3, 0.25, 0.25, 0.2]), np.array([1.0, 1.0, 0.2, -1.0]))
     kernels = np.array([np.outer(f, f) for f in F.T])

@@ -1,12 +1,12 @@
 """The change of the alignment numerator when one point is exchanged.
 
 Statement (lemma 18 of the 2012 paper): |f(S) - f(S')| <= 24 R^2 R'^2/m for f = <K_c, K'_c>_F/m^2
-and samples that differ in one point. Checked: m f on random features, scaled so that the
-diagonals of K and K' have maximum 1. Verdict: holds, loose. Sharpened: 25 sqrt(15)/18 = 5.379 for
-K' != K, 128/27 = 4.741 for K' = yy' with real labels, which cannot be lowered, and 27
-(m-1)^2/(2m-1)^3 <= 3.375/m for K' = K; proofs.md, sections 5 and 17. The largest value known for
-any pair is 128/27 (1 - 3/(2m)), attained for features +-1 and 3 | m; that 128/27 is the constant
-for two vector features is a conjecture.
+and samples that differ in one point. Checked: m f on random features, scaled so that the diagonals
+of K and K' have maximum 1. Verdict: holds, loose. Sharpened: 25 sqrt(15)/18 = 5.379 for K' != K,
+128/27 = 4.741 for K' = yy' with real labels, which cannot be lowered, and 27 (m-1)^2/(2m-1)^3 <=
+3.375/m for K' = K; proofs.md, sections 5 and 17. The largest value known for any pair is 128/27 (1
+- 3/(2m)), attained for features +-1 and 3 | m; that 128/27 is the constant for two vector features
+is a conjecture.
 
 `p1-covariance-change`. The change of the empirical cross-covariance when one point is exchanged.
 Not in the paper: the statement from which its concentration results follow with better constants.
@@ -23,7 +23,7 @@ from ..reference.matrices import center_product
 
 
 def unit_features(draw, n, dimensions=3):
-    """Features of n points in the unit ball, the longest on its surface; often +-1."""
+    """Draw features of n points in the unit ball, the longest on its surface; often +-1."""
     if draw.choice((False, True)):
         return draw.signs(n)[:, None]
     f = draw.array((n, draw.integer(1, dimensions)))
@@ -31,13 +31,13 @@ def unit_features(draw, n, dimensions=3):
 
 
 def cases(draw):
-    """Rows 0..m-1 are the sample S, and row m takes the place of row m-1 in S'."""
+    """Draw a case: rows 0..m-1 are the sample S, and row m replaces row m-1 in S'."""
     n = draw.integer(2, 9) + 1
     return {"F": unit_features(draw, n), "G": unit_features(draw, n)}
 
 
 def scalar_cases(draw):
-    """The second features are labels."""
+    """Draw cases whose second features are labels."""
     n = draw.integer(2, 9) + 1
     return {"F": unit_features(draw, n), "G": unit_features(draw, n, 1)}
 
@@ -72,7 +72,7 @@ def same_measure(case):
 
 
 def extremes():
-    """The sample that comes closest, at the few sizes of drawn cases and at large ones."""
+    """The sample closest to a violation, at the few sizes of drawn cases and at large ones."""
     return [extremal(m) for m in (3, 6, 9, 30, 300)]
 
 
@@ -175,7 +175,7 @@ def covariance_measure(case):
 
 
 def _control_case():
-    """All other points at (-1, -1)... and the last from (1, 1) to (1, -1): attains the bound."""
+    """All other points at (-1, -1), the last moved from (1, 1) to (1, -1): attains the bound."""
     x = np.array([-1.0, -1.0, -1.0, 1.0, 1.0])
     z = np.array([0.0, 0.0, 0.0, 1.0, -1.0])
     return {"F": x[:, None], "G": z[:, None]}

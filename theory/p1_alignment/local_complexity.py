@@ -1,4 +1,4 @@
-"""The Rademacher complexity of the predictors of one kernel that are small on the samples.
+"""The Rademacher complexity of the predictors of one kernel with small values on the samples.
 
 Not in the paper. The class is x -> <w, phi(x)>, |w| <= 1, (1/m) sum f(x_i)^2 <= r, whose complexity
 near r = 0 gives rates faster than m^(-1/2) (Bartlett, Bousquet and Mendelson, 2005). Every mixture
@@ -26,7 +26,7 @@ def bound(case):
 
 
 def measure(case, steps=100):
-    """The mean over signs of max sigma'v/m over both ellipsoids: min over t, by golden section."""
+    """Mean over signs of max sigma'v/m over both ellipsoids: min over t, by golden section."""
     K, m = case["gram"], len(case["gram"])
     values, vectors = np.linalg.eigh(K)
     used = values > 1e-12 * max(values[-1], 0.0)

@@ -3,12 +3,12 @@
 Statement (section 3.4 of the 2012 paper, "overall problem"): the problem is max over alpha, mu >= 0
 of -lam alpha'alpha + 2 alpha'y + mu'(g a + b_alpha) - g' mu'mu - g'' mu'M mu, with b_alpha =
 (alpha'K_k alpha)_k. Checked: the printed objective at a feasible point against the value of the
-problem, which is the minimum of (8). Verdict: misprint; the printed maximum is +infinity as
-soon as one K_k is not zero, because alpha'K_k alpha outgrows lam alpha'alpha. Correct: the outer
-maximum over alpha of the inner minimum over mu, with the signs of the mu terms reversed; checked at
-the alpha that `AlignedKRR` finds, where the two agree. Also, "minimize F" must be "maximize", and
-the multiplier of the alignment constraint depends on alpha if it is introduced after the exchange,
-so it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
+problem, which is the minimum of (8). Verdict: misprint; the printed maximum is +infinity as soon as
+one K_k is not zero, because alpha'K_k alpha outgrows lam alpha'alpha. Correct: the outer maximum
+over alpha of the inner minimum over mu, with the signs of the mu terms reversed; checked at the
+alpha that `AlignedKRR` finds, where the two agree. Also, "minimize F" must be "maximize", and the
+multiplier of the alignment constraint depends on alpha if it is introduced after the exchange, so
+it belongs to G(mu) = y'(K_mu + lam)^-1 y; proofs.md, section 4.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def cases(draw):
 
 
 def _terms(case):
-    """The linear term g a and the quadratic one g' I + g'' M, with a and M per point."""
+    """The linear term g a and the quadratic term g' I + g'' M, with a and M per point."""
     g, g1, g2 = case["gamma"]
     a, M = _products(case)
     return g * a, g1 * np.eye(len(a)) + g2 * M

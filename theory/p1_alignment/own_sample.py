@@ -1,9 +1,9 @@
-"""A bound of the error of a learned machine from its own training sample.
+"""A bound of the error of a learned classifier from its own training sample.
 
-Not in the paper. The kernel's components and the center of a prior come from the first two fifths
-of the sample, the machine from all of it; PAC-Bayes and a margin (`own_sample.own_sample_machine`);
-proofs.md, section 26. Checked: how often the risk exceeds the bound, against delta, on finite laws,
-where the risk is a sum. Verdict: holds.
+Not in the paper. The first two fifths of the sample determine the components of the kernel and the
+center of a prior; all of it trains the classifier; PAC-Bayes and a margin
+(`own_sample.own_sample_machine`); proofs.md, section 26. Checked: how often the risk exceeds the
+bound, against delta, on finite distributions, where the risk is a sum. Verdict: holds.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def cases(draw):
 
 @once
 def machines(case):
-    """(risk, bound) of machines of independent samples; nan where the first part is constant."""
+    """(risk, bound) of classifiers of independent samples; nan where the first part is constant."""
     rng, K = np.random.default_rng(case["seed"]), case["K"]
     found = np.full((TRIALS, 2), np.nan)
     first = 2 * case["m"] // 5

@@ -1,4 +1,4 @@
-"""Whether learning helps: a sign test on samples that come after those learned from.
+"""Whether learning helps: a sign test on samples that come after the training samples.
 
 Not in the paper, whose appendix C has paired t-tests over folds. Let z_1, ..., z_m be independent
 and identically distributed, both predictors at z_i functions of the samples before its block, D_i
@@ -6,15 +6,15 @@ in {-1, 0, 1} the difference of their 0-1 losses and Delta_i its mean given the 
 before and T the number of + among the first n* of the D_i that are not 0 (those that do not come
 count as -), p = P(Bin(n*, 1/2) >= T): if Delta_i <= 0 for all i, P(p <= a) <= a; proofs.md, section
 23. Checked: how often T exceeds its critical value for differences whose distribution depends on
-the past in any way, also where the method stops to differ as soon as it leads enough. Verdict:
-holds; with as many trials as there happen to be it does not (negative control: 10 % at 5 %).
+the past in any way, also where the method stops differing as soon as it leads enough. Verdict:
+holds; with a random number of trials it fails (negative control: 10% at 5%).
 
-`p1-prequential-betting`. Whether learning helps: a lower bound of by how much, without hypothesis.
-Not in the paper. For D_i in [-1, 1] and a finite set of lambda in (0, 1), sum log(1 + lambda D_i) -
-lambda sum Delta_i <= log(|set|/a) for all lambda at once, with probability 1 - a; also for the
-means of both sums over random orders of the samples; proofs.md, section 23. Checked: how often the
-largest exceeds the bound, for differences whose distribution depends on the past, and for a
-predictor that learns the most frequent value, in one order and in five. Verdict: holds.
+`p1-prequential-betting`. How much learning helps: a lower bound without a hypothesis. Not in the
+paper. For D_i in [-1, 1] and a finite set of lambda in (0, 1), sum log(1 + lambda D_i) - lambda sum
+Delta_i <= log(|set|/a) for all lambda at once, with probability 1 - a; also for the means of both
+sums over random orders of the samples; proofs.md, section 23. Checked: how often the largest
+exceeds the bound, for differences whose distribution depends on the past, and for a predictor that
+learns the most frequent value, in one order and in five. Verdict: holds.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from alignlearn.significance.prequential import binomial_tail
 from ..prelude import P1, Claim, Mutant, NegativeControl, Status, once
 
 TRIALS = 1000
-LEADS = 3  # the law depends on the lead, from -3 to 3 and beyond
+LEADS = 3  # the distribution depends on the lead, from -3 to 3 and beyond
 
 
 def cases(draw):
@@ -50,7 +50,7 @@ def critical(n, delta):
 
 @once
 def signs(case):
-    """(wins among the first n*, all wins, all differences other than 0), (TRIALS,) each."""
+    """(wins among the first n*, all wins, all nonzero differences), (TRIALS,) each."""
     rng, lead = np.random.default_rng(case["seed"]), np.zeros(TRIALS, dtype=int)
     counted, wins, n = np.zeros((3, TRIALS), dtype=int)
     stop = critical(np.arange(case["n_samples"] + 1), case["delta"])
@@ -74,7 +74,7 @@ def measure(case):
 
 
 def random_bound(case):
-    """With as many trials as there happen to be: wrong."""
+    """The wrong bound that takes the random number of trials as fixed."""
     return critical(signs(case)[2], case["delta"]).astype(float)
 
 
@@ -83,7 +83,7 @@ def random_measure(case):
 
 
 def stopping(n_samples=20, n_star=10, delta=0.05):
-    """Fair signs, until the lead would be significant."""
+    """Fair signs that stop once the lead would be significant."""
     coins = {"differs": np.ones(2 * LEADS + 1), "wins": np.full(2 * LEADS + 1, 0.5)}
     rest = {"n_samples": n_samples, "n_star": n_star, "delta": delta, "stops": True, "seed": 1}
     return coins | rest
@@ -97,7 +97,7 @@ CLAIM = Claim(
         r"\Delta_i \le 0\ \forall i \Rightarrow \Pr\big[\Pr(\mathrm{Bin}(n^*, \tfrac12) \ge T)"
         r"\le \alpha\big] \le \alpha"
     ),
-    hypotheses="Independent points of one law; predictors and n* functions of what came before.",
+    hypotheses="Independent points of one distribution; predictors and n* functions of the past.",
     kind="upper",
     bound=bound,
     measure=measure,
@@ -158,7 +158,7 @@ def _adversary(case, rng):
 
 
 def _learning(case, rng):
-    """The most frequent value of the past against the first value, for samples of a finite law."""
+    """Most frequent past value against the first value, on samples of a finite distribution."""
     n, p = 2 * case["n_samples"], case["atoms"]
     samples = rng.choice(ATOMS, (TRIALS, n), p=p)
     logs, means = np.zeros((len(case["bets"]), TRIALS)), np.zeros(TRIALS)
@@ -183,7 +183,7 @@ def betting_measure(case):
 
 
 def _fair(bets=(0.2, 0.95), until=5.0):
-    """Fair signs, until some bet has won this much."""
+    """Fair signs that stop once some bet has won this much."""
     law = np.tile([0.5, 0.0, 0.0, 0.0, 0.5], (3, 1))
     rest = {"atoms": np.full(ATOMS, 1 / ATOMS), "orders": 0, "until": until, "seed": 1}
     return {"n_samples": 400, "bets": np.array(bets), "delta": 0.2, "law": law} | rest
@@ -204,7 +204,7 @@ BETTING = Claim(
         r"\Big(\sum_i \log(1 + \lambda D_i) - \log\tfrac{|\Lambda|}{\alpha}\Big)\Big]"
         r"\ge 1 - \alpha"
     ),
-    hypotheses="Independent points of one law; predictors functions of what came before.",
+    hypotheses="Independent points of one distribution; predictors functions of the past.",
     kind="upper",
     bound=betting_bound,
     measure=betting_measure,

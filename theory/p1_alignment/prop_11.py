@@ -2,9 +2,9 @@
 
 Statement (proposition 11 of the 2012 paper): |f - E[K_c K'_c]| <= R^2 R'^2 [18/m + 24
 (log(2/delta)/2m)^(1/2)] with probability 1 - delta. Checked: the frequency of violations over
-independent samples from a finite support, against delta. The remark "R'^2 <= max_i y_i^2" must be
-a supremum over the distribution, not the sample. Verdict: holds. Sharpened: bias (2m^2-3m+2)/m^3
-and constant 5.379, or 128/27 for a target kernel; proofs.md, sections 5, 6 and 17.
+independent samples from a finite support, against delta. The remark "R'^2 <= max_i y_i^2" must be a
+supremum over the distribution, not the sample. Verdict: holds. Sharpened: bias (2m^2-3m+2)/m^3 and
+constant 5.379, or 128/27 for a target kernel; proofs.md, sections 5, 6 and 17.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def cases(draw):
 
 
 def target_cases(draw):
-    """K' = yy' with real labels y of the atoms."""
+    """Draw cases with K' = yy' for real labels y of the atoms."""
     case = cases(draw)
     y = unit_features(draw, len(case["K"]), 1)
     return case | {"L": y @ y.T}
@@ -38,8 +38,8 @@ def target_cases(draw):
 def two_valued(weights, m, delta=0.01):
     """Two features +-1 with these probabilities of (1, 1), (1, -1), (-1, 1) and (-1, -1).
 
-    The extreme cases are the best of all such laws in steps of 1/10, m = 100 to 10^6 and delta from
-    0.01 to 0.5.
+    The extreme cases are the best of all such distributions in steps of 1/10, m = 100 to 10^6 and
+    delta from 0.01 to 0.5.
     """
     x, z = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     case = {"law": FiniteDistribution(np.array(weights)), "K": np.outer(x, x), "L": np.outer(z, z)}

@@ -2,9 +2,9 @@
 
 Statement (proposition 21 of the 2012 paper): ||Delta v||_M^2 <= [Delta a - (Delta M) v']'Delta v,
 where v, v' minimize v'Mv - 2 v'a over v >= 0 for (a, M) and (a', M'). Checked: both sides at
-solutions found by trying every support; nothing requires that the samples differ in one
-point only. Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used:
-||Delta v|| <= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
+solutions found by trying every support; nothing requires that the samples differ in one point only.
+Verdict: holds (one display of the proof has a wrong sign). Sharpened to what is used: ||Delta v||
+<= ||Delta a - Delta M v'||/lambda_min(M) (`p1-alignf-stability`).
 
 `p1-prop-21-exchanged`. The change of alignf's solution with its data, in the norm of the new
 sample. Not printed: proposition 21 of the 2012 paper with the samples exchanged, ||Delta v||_M'^2
@@ -19,7 +19,7 @@ from ..reference.matrices import alignf_minimiser
 
 
 def cases(draw):
-    """Any positive semi-definite M with a in its range."""
+    """Draw a positive semi-definite M with a in its range."""
     p = draw.integer(1, 4)
     case = {}
     for end in ("", "_new"):

@@ -10,9 +10,8 @@ Correct: sum |mu_k|^q <= Lambda, or mu >= 0; proofs.md, section 2. The maximizer
 `p1-prop-7-linear`. Proposition 7 at q = 1: all the weight on one kernel. Statement (after
 proposition 7 of the 2012 paper): for q = 1, that is under sum mu_k <= Lambda, mu'a is largest with
 all the weight on the largest a_k; mu >= 0 need not be required. Checked: no feasible mu does better
-than Lambda max a_k. Verdict: misprint; (1 + t, -t) is feasible for Lambda = 1 and a = (2,
-1), and its value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section
-2.
+than Lambda max a_k. Verdict: misprint; (1 + t, -t) is feasible for Lambda = 1 and a = (2, 1), and
+its value 2 + t has no bound. Correct: sum |mu_k| <= Lambda, or mu >= 0; proofs.md, section 2.
 """
 
 import numpy as np
@@ -34,7 +33,7 @@ def cases(draw):
 
 
 def _feasible(case):
-    """The competitor, shrunk into the printed constraint where that is needed."""
+    """The competitor, shrunk into the printed constraint where necessary."""
     mu, q, budget = case["mu"], case["q"], case["budget"]
     if q != int(q):
         mu = np.abs(mu)
@@ -143,7 +142,7 @@ def linear_bound(case):
 
 
 def linear_measure(case):
-    """The competitor's value, shrunk into the printed constraint where that is needed."""
+    """The competitor's value, shrunk into the printed constraint where necessary."""
     return _value(case, case["mu"].sum())
 
 

@@ -1,11 +1,11 @@
 """The linear combination with the largest alignment, in closed form.
 
-Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximizes mu'a/(mu'M
-mu)^(1/2). Checked: with the weights of `AlignLinear`, that no competitor does better, nor the
-closed form in plain NumPy, and that the formula is defined. Verdict: unstated hypothesis: a != 0.
-Otherwise the formula is 0/0, and every mu is optimal. (The same is asked of `p1-prop-9` and
-`p2-theorem-1`: a formula that is 0/0 for an allowed sample misses a hypothesis.) For singular M,
-which the paper excludes, the pseudo-inverse takes the place of the inverse; proofs.md, section 16.
+Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximizes mu'a/(mu'M mu)^(1/2).
+Checked: with the weights of `AlignLinear`, that no competitor does better, nor the closed form in
+plain NumPy, and that the formula is defined. Verdict: unstated hypothesis: a != 0. Otherwise the
+formula is 0/0, and every mu is optimal. (`p1-prop-9` and `p2-theorem-1` are judged by the same
+rule: a formula that is 0/0 for an allowed sample lacks a hypothesis.) For singular M, which the
+paper excludes, the pseudo-inverse replaces the inverse; proofs.md, section 16.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def _no_inverse(case):
 
 
 def unaligned():
-    """A kernel that does not see the target: a = 0, and the formula is 0/0."""
+    """A kernel that is uncorrelated with the target: a = 0, and the formula is 0/0."""
     u = np.array([1.0, 1.0, -1.0, -1.0])
     y = np.array([1.0, -1.0, 1.0, -1.0])
     return {"kernels": np.outer(u, u)[None], "y": y, "mu": np.ones(1)}
@@ -78,12 +78,12 @@ def _undefined(case):
 
 
 def printed_bound(of_claim):
-    """The bound, and 0 for a formula that is defined."""
+    """The bound, and 0 for a defined formula."""
     return lambda case: np.r_[(0.0 if _undefined(case) else of_claim(case)) * np.ones(2), 0.0]
 
 
 def printed_measure(of_claim):
-    """The measure, and 1 for a formula that is not defined."""
+    """The measure, and 1 for an undefined formula."""
 
     def measured(case):
         if _undefined(case):

@@ -114,7 +114,7 @@ def svm_cases(draw):
 
 
 def _terms(case):
-    """Kernels centered, of unit norm, those with a_k = 0 dropped; a with maximum 1."""
+    """Centered kernels of unit norm, those with a_k = 0 dropped, and a with maximum 1."""
     kernels, y = np.array([center(K) for K in case["kernels"]]), case["y"] - case["y"].mean()
     size = np.sqrt((kernels**2).sum((1, 2)))
     a = np.array([y @ K @ y for K in kernels])
@@ -180,7 +180,7 @@ SVM = Claim(
 
 
 def zero_cases(draw):
-    """Labels that differ at two points only; a kernel that is equal at both has a_k = 0."""
+    """Labels that differ at two points only; a kernel with equal rows at both has a_k = 0."""
     m, p = draw.integer(3, 6), draw.integer(2, 4)
     y = np.zeros(m)
     y[:2] = 1.0, -1.0
@@ -223,7 +223,7 @@ def zero_measure(case):
 
 
 def _almost_blind():
-    """Kernels whose features do not overlap, so that none takes the place of another."""
+    """Kernels with disjoint features, so that none replaces another."""
     f = np.eye(4)[:, :2] * np.array([1.0, 2.0])
     kernels = np.array([np.outer(g, g) for g in ([0.0, 0.0, 1.0, -1.0], f[:, 0] - f[:, 1])])
     return {"kernels": kernels, "y": np.array([1.0, -1.0, 0.0, 0.0]), "blind": 1, "left": 3e-6}

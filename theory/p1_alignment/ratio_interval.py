@@ -28,7 +28,7 @@ def cases(draw):
 
 @once
 def intervals(case):
-    """The `ends` by betting on the ratio."""
+    """The `ends` of the interval by betting on the ratio."""
     delta = case["delta"]
     return ends(case, lambda K, y: ratio_interval(K, y, (-1, 1), delta, FEATURES), TRIALS)
 

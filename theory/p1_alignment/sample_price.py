@@ -1,7 +1,7 @@
-"""The price of any weights from a sample alone, with no number of the population.
+"""The price of any weights from a sample alone, without population quantities.
 
-Not in the paper. The first part of the sample fixes a metric W and weights v_1, the second one has
-M_2 and a_2; x and eta are deviations of its gradient at v_1 and of M_2 in that metric, from
+Not in the paper. The first part of the sample determines a metric W and weights v_1, the second
+part M_2 and a_2; x and eta are deviations of its gradient at v_1 and of M_2 in that metric, from
 empirical second moments. With X = x + eta |v - v_1|_W + |r|_W^-1 and c the smallest eigenvalue of
 W^(-1/2) (M_2 + eps D) W^(-1/2) less eta, V^2 (rho*^2 - rho(v)_+^2) <= X^2/c + eps (|v|_D + V
 l^(-1/2))^2 for every v >= 0; proofs.md, section 27. Checked: the frequency of violations over
@@ -21,7 +21,7 @@ TRIALS = 40
 
 
 def cases(draw):
-    """Features that are none to three of +-1 columns, and a kernel for each."""
+    """Draw features that are subsets of up to three +-1 columns, and a kernel for each."""
     p = draw.integer(1, 3)
     F = np.array(np.meshgrid(*[[-1.0, 1.0]] * p)).reshape(p, -1)
     labels = np.where(draw.array(p) @ F + draw.array(F.shape[1]) > 0, 1.0, -1.0)
@@ -39,7 +39,7 @@ def cases(draw):
 
 @once
 def _samples(case):
-    """Upper bounds and weights, of alignf of all samples or equal, (TRIALS,) and (TRIALS, p)."""
+    """Upper bounds and weights, of alignf on all samples or equal, (TRIALS,) and (TRIALS, p)."""
     law = case["law"]
     grams = np.array([*case["kernels"], np.outer(law.labels, law.labels)])
     p, m = len(grams) - 1, case["m"]
@@ -68,7 +68,7 @@ def bound(case):
 
 @once
 def _population(case):
-    """M, a and V^2."""
+    """Return M, a and V^2."""
     law = case["law"]
     target = np.outer(law.labels, law.labels)
     M = [[law.moments(K, L).theta for L in case["kernels"]] for K in case["kernels"]]
@@ -94,7 +94,7 @@ def two_features(m=10**4, eps=0, equal=False):
 
 
 def noise_in_half():
-    """Equal weights of a feature that is the label and of one that is noise: 1/2 is lost."""
+    """Equal weights of a feature equal to the label and of a noise feature: 1/2 is lost."""
     F = np.array(np.meshgrid([-1.0, 1.0], [-1.0, 1.0])).reshape(2, -1)
     law = FiniteDistribution(np.full(4, 1 / 4), F[0])
     kernels = np.array([(1.0 + np.outer(f, f)) / 2 for f in F])

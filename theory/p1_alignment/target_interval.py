@@ -3,7 +3,7 @@
 Not in the paper. rho = |c|^2/(A V) with c the covariance of the features and the target, A^2 =
 E[K_c^2] and V the variance of the target; exchange of one sample moves the covariance operator of a
 scalar target by D D'(m-1)/m^2 at most, where two vector features need more; proofs.md, section 21.
-Checked: how often rho lies outside, against delta, on finite laws. Verdict: holds.
+Checked: how often rho lies outside, against delta, on finite distributions. Verdict: holds.
 """
 
 import numpy as np

@@ -81,7 +81,7 @@ def refined_bound(case):
 
 
 def extremes():
-    """Distributions of two features +-1 that come closest, and samples large enough."""
+    """Distributions of two features +-1 closest to a violation, with large samples."""
     first = two_valued((0.1, 0.4, 0.4, 0.1), 10**4), two_valued((0.2, 0.4, 0.2, 0.2), 10**6)
     return [*first, _control_case() | {"m": 10**8}]
 

@@ -1,14 +1,14 @@
 """The rate at which the probability of a deviation of the alignment falls.
 
 Statement (after theorem 12 of the 2012 paper): Pr[|rho - rho_S| > eps] <= O(exp(-m eps^2)).
-Checked: a lower bound of the probability on one family of laws, against C exp(-m eps^2) for a given
-C. The law: P[(1,1)] = P[(1,0)] = P[(0,1)] = q, otherwise (0,0), with K = uu', K' = ww'; a sample
-without (1,1) but with both others has rho_S near 0. Verdict: misprint; false with an exponent that
-does not depend on the kernels. Correct: the exponent has a factor that depends on B: at most 3
-exp(-(m/8)(eps/(6B) - 2/(3m)^(1/2))_+^2); proofs.md, section 7. That is also put to the exact
-probability for two features +-1, which exceeds 3 exp(-0.74 m eps^2/B^2) at m = 60; the variance of
-the limit is at most B^2 for all laws tried, so that no case is known for which m/2 for m/8 and 2 B
-for 6 B together, m eps^2/(8 B^2), would be false.
+Checked: a lower bound of the probability on one family of distributions, against C exp(-m eps^2)
+for a given C. The distribution: P[(1,1)] = P[(1,0)] = P[(0,1)] = q, otherwise (0,0), with K = uu',
+K' = ww'; a sample without (1,1) but with both others has rho_S near 0. Verdict: misprint; false
+with an exponent that does not depend on the kernels. Correct: the exponent has a factor that
+depends on B: at most 3 exp(-(m/8)(eps/(6B) - 2/(3m)^(1/2))_+^2); proofs.md, section 7. That is also
+put to the exact probability for two features +-1, which exceeds 3 exp(-0.74 m eps^2/B^2) at m = 60;
+the variance of the limit is at most B^2 for all distributions tried, so that no case is known for
+which m/2 for m/8 and 2 B for 6 B together, m eps^2/(8 B^2), would be false.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def balanced(m=60, eps=0.45, covariance=0.5):
 
 
 def law_of(case):
-    """The law on (1,1), (1,0), (0,1), (0,0), or of two features +-1, and the two kernels."""
+    """Distribution on (1,1), (1,0), (0,1), (0,0), or of two features +-1, and the two kernels."""
     if "covariance" in case:
         u, w = np.array([1.0, 1, -1, -1]), np.array([1.0, -1, 1, -1])
         law = FiniteDistribution((1 + case["covariance"] * u * w) / 4)
@@ -77,7 +77,7 @@ def measure(case, most=150):
 
 
 def _exact(law, K, L, m, eps):
-    """The probability over all samples; those on which a kernel is constant are not counted."""
+    """Probability over all samples; those on which a kernel is constant are not counted."""
     from scipy.special import gammaln
 
     first = np.indices((m + 1,) * 3).reshape(3, -1).T
@@ -91,12 +91,12 @@ def _exact(law, K, L, m, eps):
 
 
 def counterexample():
-    """About 0.99^m against 0.9608^m, whatever the constant in front."""
+    """About 0.99^m against 0.9608^m, whatever the constant factor."""
     return {"q": 0.01, "m": 2000, "eps": 0.2, "C": 1e12}
 
 
 def inverse_alignments(case):
-    """B."""
+    """Return B."""
     law, K, L = law_of(case)
     return 1 / np.sqrt(law.moments(K, K).theta * law.moments(L, L).theta)
 

@@ -29,7 +29,7 @@ from ..reference import predictors
 
 
 def standardised(weights, y):
-    """The law with labels shifted and scaled to mean 0 and variance 1."""
+    """The distribution with labels shifted and scaled to mean 0 and variance 1."""
     y = np.asarray(y, float) - weights @ y
     size = np.sqrt(weights @ y**2)
     if size < 1e-6:
@@ -142,9 +142,9 @@ def binary_cases(draw):
 
 
 def silent(share, size=1e-4):
-    """That share lies where the kernel has the right sign, the rest where it is nearly silent.
+    """The share with the right sign of the kernel; on the rest the kernel is nearly zero.
 
-    There it is on the wrong side, so that the risk is 1 - share; the bound is 1 - share^(3/2).
+    The sign is wrong on the rest, so the risk is 1 - share; the bound is 1 - share^(3/2).
     """
     u = np.array([1.0, -1.0, size, -size])
     weights = np.array([share, share, 1 - share, 1 - share]) / 2
@@ -153,7 +153,7 @@ def silent(share, size=1e-4):
 
 
 def stronger(bound, factor):
-    """The bound 1 - a with a multiple of a."""
+    """The bound 1 - a, with a multiple of a."""
     return lambda case: 1 - factor * (1 - bound(case))
 
 

@@ -1,9 +1,9 @@
 """A large alignment means that a good regression function exists.
 
 Statement (theorem 14 of the 2012 paper): if E[y] = 0 and E[y^2] = 1, then E(y - h*)^2 <= 2 (1 -
-rho). Checked: both sides on finite supports. Verdict: holds, with a factor 2 to spare. Sharpened:
-E h*^2 <= rho, hence E(y - h*)^2 = 1 - 2 rho + E h*^2 <= 1 - rho, attained by kernels of rank one;
-the best multiple of h* has risk 1 - rho^2/E h*^2 exactly; proofs.md, section 10.
+rho). Checked: both sides on finite supports. Verdict: holds, with a factor 2 to spare. Sharpened: E
+h*^2 <= rho, hence E(y - h*)^2 = 1 - 2 rho + E h*^2 <= 1 - rho, attained by kernels of rank one; the
+best multiple of h* has risk 1 - rho^2/E h*^2 exactly; proofs.md, section 10.
 
 `p1-theorem-14-footnote`. The regression guarantee for labels that are not centered. Statement
 (section 4.2 of the 2012 paper): with the definitions for labels that are not centered, h* divided
@@ -146,7 +146,7 @@ def footnote_corrected_measure(case):
 
 
 def _noisy():
-    """The kernel sees nothing of the label, whose variance remains."""
+    """A kernel that is independent of the label, whose whole variance remains."""
     y, z = np.array([1.0, 1.0, 1.0, -1.0]), np.array([1.0, -1.0, 0.0, 0.0])
     return {"law": FiniteDistribution(np.full(4, 0.25), y), "K": np.outer(z, z)}
 

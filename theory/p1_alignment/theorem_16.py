@@ -1,12 +1,12 @@
 """Stability of kernel ridge regression with weights learned first.
 
-Statement (theorem 16 of the 2012 paper): |h'(x) - h(x)| <= 2 L1 R^2 M/(lam0 m) [1 + ||Delta
-mu||_s ||K_c||_{2,t}/(2 lam0)] for two samples that differ in one point, |y| <= M, 1/s + 1/t = 1
-(printed with r). Checked: the printed bound at its smallest over s = 1, 2, infinity, at every
-point. Verdict: false, in three independent ways: (a) M must bound residuals, not labels; (b) the
-term alpha'(k_mu' - k_mu)(x) is missing, alignf itself violates the bound; (c) K_c should be K,
-constant kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.md, section 12. h
-and h' are predictions of the library's `KernelRidge`.
+Statement (theorem 16 of the 2012 paper): |h'(x) - h(x)| <= 2 L1 R^2 M/(lam0 m) [1 + ||Delta mu||_s
+||K_c||_{2,t}/(2 lam0)] for two samples that differ in one point, |y| <= M, 1/s + 1/t = 1 (printed
+with r). Checked: the printed bound at its smallest over s = 1, 2, infinity, at every point.
+Verdict: false, in three independent ways: (a) M must bound residuals, not labels; (b) the term
+alpha'(k_mu' - k_mu)(x) is missing, alignf itself violates the bound; (c) K_c should be K, constant
+kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.md, section 12. h and h' are
+predictions of the library's `KernelRidge`.
 """
 
 import numpy as np
@@ -81,12 +81,12 @@ def constant_counterexample():
 
 
 def heavy_ridge(m=200, lam0=LARGEST_RIDGE):
-    """The first and the third term are attained as the ridge grows: h = k(x)'y/(lam0 m)."""
+    """The first and third terms are attained as the ridge grows: h = k(x)'y/(lam0 m)."""
     return flipped_label(m, lam0)
 
 
 def same_sections(m=200):
-    """At the last point K_mu and K_mu' agree; only the second term shows that h changes there."""
+    """At the last point K_mu and K_mu' agree; only the second term bounds the change of h there."""
     x = np.r_[np.ones(m + 1), 0.5]
     z = np.r_[np.full(m + 1, 0.5), 1.0]
     case = {"kernels": np.array([np.outer(x, x), np.outer(z, z)]), "y": np.ones(m), "y_new": 1.0}
@@ -95,7 +95,7 @@ def same_sections(m=200):
 
 
 def corrected_bound(case, second=1.0, third=1.0):
-    """The bound; for the mutants with multiples of its last two terms."""
+    """The bound; the mutants use multiples of its last two terms."""
     radius2, label_bound, l1 = constants(case)
     old, _ = rows_of(case)
     change = combine(case["mu_new"] - case["mu"], case["kernels"])
@@ -106,7 +106,7 @@ def corrected_bound(case, second=1.0, third=1.0):
 
 
 def _scale(case):
-    """A bound of |h|, from its size for small and for large ridges."""
+    """An upper bound of |h|, from its size for small and for large ridges."""
     radius2, label_bound, l1 = constants(case)
     return label_bound * min(1.0, l1 * radius2 / case["lam0"]) + 1e-300
 

@@ -6,7 +6,7 @@ factor (1 + 16 M2/M1) and the bound M1/2 of |h - y| give 4 M1 M2 + M1^2/4. Check
 the largest M2 that any reading of ||Delta mu|| allows; the frequency of violations over samples
 from a finite support. Verdict: false; for one fixed kernel the form is true (`p1-theorem-17-fixed`)
 and for learned weights it is not: alignf over kernels f f', f = y on one set of points and -y off
-it, learns the sample by heart and errs everywhere else, while theorem 16 without the change of the
+it, memorizes the sample and errs everywhere else, while theorem 16 without the change of the
 sections calls it stable. Correct: `generalization.two_stage_bound`, with the constants of
 exchanging (not removing) a point, and a supremum of ||Delta mu|| over pairs of samples; proofs.md,
 section 14. The learner is the library's `KernelRidge`.
@@ -97,7 +97,7 @@ def _arguments(case):
 
 
 def bound(case):
-    """What R exceeds R_S by, with M1^2/4; ||Delta mu||_1 ||K_c||_{2,infinity} is at most 2 m."""
+    """Upper bound of R - R_S, with M1^2/4; ||Delta mu||_1 ||K_c||_{2,infinity} is at most 2 m."""
     weight_term = 0.0 if "K" in case else 2.0 * case["m"]
     return generalization.two_stage_bound_loss_repaired(0.0, *_arguments(case), weight_term)
 
@@ -114,7 +114,7 @@ def one_toss(delta=0.1):
 
 
 def counterexample(m=100, atoms=600, lam0=48.0):
-    """Learned by heart: one kernel f f' for each set of m of the points, f = y on it and -y off it.
+    """Memorization: one kernel f f' for each set of m of the points, f = y on it and -y off it.
 
     The set that contains the sample has alignment 1 with it, so that its kernel is one of alignf's
     solutions (M e = a). Every sample has R - R_S = 4 c (1 - m/atoms), c = 1/(1 + lam0).
@@ -125,7 +125,7 @@ def counterexample(m=100, atoms=600, lam0=48.0):
 
 
 def printed_bound(case):
-    """With M1 M2/4."""
+    """The printed bound, with M1 M2/4."""
     return generalization.two_stage_bound_printed(0.0, *_arguments(case))
 
 
@@ -139,9 +139,9 @@ def corrected_bound(case):
 
 
 def memorised(m=10, atoms=500):
-    """Points that never come again: R_S is small, R that of h = 0, in nearly every sample.
+    """Points that never recur: R_S is small, and R is that of h = 0, in nearly every sample.
 
-    At a delta near 1 the loss term alone is smaller than that.
+    At a delta near 1 the loss term alone is smaller than their difference.
     """
     labels = np.where(np.arange(atoms) % 2, 1.0, -1.0)
     law = FiniteDistribution(np.full(atoms, 1 / atoms), labels)
@@ -248,7 +248,7 @@ def learned_cases(draw):
 
 @once
 def learned(case):
-    """Counts of every sample -> alignf's weights on it, which sum to 1."""
+    """Map the counts of every sample to alignf's weights on it, which sum to 1."""
     law, found = case["law"], {}
     for count, _ in law.all_samples(case["m"]):
         rows = np.repeat(np.arange(len(count)), count)
@@ -285,7 +285,7 @@ def learned_risks(case):
 
 
 def learned_bound(case):
-    """What R exceeds R_S by."""
+    """Upper bound of R - R_S."""
     m, lam0, labels = case["m"], case["lam0"], np.abs(case["law"].labels).max()
     radius2 = np.diagonal(case["kernels"], axis1=1, axis2=2).max()
     labels = max(labels, 1e-12)
@@ -301,7 +301,7 @@ def learned_measure(case):
 
 
 def learned_memorised(points=6, delta=0.75):
-    """Labels by coin tosses, learned by heart: R_S is small and R is not in most samples of two.
+    """Memorized labels of coin tosses: R_S is small and R is not in most samples of two.
 
     At a delta near 1 the loss term alone is smaller than their difference.
     """
@@ -313,7 +313,7 @@ def learned_memorised(points=6, delta=0.75):
 
 
 def _one_toss():
-    """One toss of a fair coin and hardly any fit: half of the time R_S = 0 and R = 1/2."""
+    """One toss of a fair coin and almost no fit: with probability 1/2, R_S = 0 and R = 1/2."""
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 1.0]))
     kernels = np.array([np.ones((2, 2)), np.eye(2)])
     return {"law": law, "kernels": kernels, "m": 1, "lam0": 2000.0, "delta": 0.1, "seed": 0}

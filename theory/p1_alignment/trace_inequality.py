@@ -1,11 +1,11 @@
-"""The weight term of the stability bound for trace-normalised kernels.
+"""The weight term of the stability bound for trace-normalized kernels.
 
 Statement (remark after theorem 17 of the 2012 paper): if Tr K_kc <= 1 and ||mu||_1, ||mu'||_1 <=
 L1, then ||Delta mu||_1 max_k ||K_kc||_2 <= 2 L1. Checked: both sides. Verdict: the inequality
 holds; what is concluded from it does not (`p1-alignf-stability`, `p1-trace-degenerate`), also
 because K_k/Tr K_k(S) depends on the sample.
 
-`p1-trace-degenerate`. Trace-normalised kernels with a fixed ridge give predictions that vanish. Not
+`p1-trace-degenerate`. Trace-normalized kernels with a fixed ridge give predictions that vanish. Not
 in the paper, but a consequence of its remark after theorem 17: with Tr K_k = 1 on the sample and
 lam0 fixed, the mean square of the predictions on the sample is at most (L1 M/(lam0 m))^2 and tends
 to 0; proofs.md, section 13. Checked: both sides. Verdict: holds, so the O(1/sqrt(m)) bound of the

@@ -1,8 +1,8 @@
 """The alignment from unbiased statistics, with their variances.
 
 Not in the paper, whose theorem 12 has a bias of order 1/m and no variance: rho_U = U_xy/(U_x
-U_y)^(1/2), cut to [0, 1], is within e_b/(a a')^(1/2) s + rho (s - 1) of rho with probability 1 -
-delta, where e are the deviations of Theorem D at level log(6/delta) and s = ((1 - e_a/a)(1 -
+U_y)^(1/2), clipped to [0, 1], is within e_b/(a a')^(1/2) s + rho (s - 1) of rho with probability 1
+- delta, where e are the deviations of Theorem D at level log(6/delta) and s = ((1 - e_a/a)(1 -
 e_a'/a'))^(-1/2); proofs.md, section 18. Checked: the frequency of violations over samples from a
 finite support. Verdict: holds.
 """

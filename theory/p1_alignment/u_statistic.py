@@ -1,8 +1,8 @@
 """The unbiased estimate of the alignment numerator and its concentration.
 
 Not in the paper, which leaves a bias of order 1/m. U = m f/(m-3) - sum_i K_c,ii
-K'_c,ii/((m-2)(m-3)) + Tr K_c Tr K'_c/(m(m-1)(m-2)(m-3)) has expectation E[K_c K'_c] exactly, and
-|U - E[K_c K'_c]| <= c R^2 R'^2 (log(2/delta)/2m)^(1/2) with c = 6.40 at m = 100, 5.48 at 1000;
+K'_c,ii/((m-2)(m-3)) + Tr K_c Tr K'_c/(m(m-1)(m-2)(m-3)) has expectation E[K_c K'_c] exactly, and |U
+- E[K_c K'_c]| <= c R^2 R'^2 (log(2/delta)/2m)^(1/2) with c = 6.40 at m = 100, 5.48 at 1000;
 proofs.md, section 8. Checked: the frequency of violations over samples from a finite support.
 Verdict: holds. Sharper by Bernstein's inequality with the variance of the terms of U (Theorem D),
 and with an estimate of it from the same sample (Theorem D'); proofs.md, section 18.
@@ -76,7 +76,7 @@ def bernstein_bound(case):
 
 
 def data_cases(draw):
-    """Samples are drawn point by point, so they are small."""
+    """Draw small cases, because samples are drawn point by point."""
     case = numerator_cases(draw)
     return case | {"m": min(max(case["m"], 8), 1000)}
 
@@ -104,7 +104,7 @@ def data_measure(case):
 
 
 def _part_of(part, value, m):
-    """That share of a bound, on a sample so large that terms of order 1/m do not matter."""
+    """That share of a bound, on a sample so large that terms of order 1/m are negligible."""
     return NegativeControl(
         lambda: _control_case() | {"m": m},
         bound=lambda case: part * value(case),

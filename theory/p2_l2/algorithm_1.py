@@ -1,4 +1,4 @@
-"""The interpolated iteration for L2-regularised kernel learning.
+"""The interpolated iteration for L2-regularized kernel learning.
 
 Statement (after algorithm 1 of the 2009 paper, where eta in (0, 1) is a parameter, 1/2 in its
 experiments, and convergence is not claimed): a Lipschitz constant of f(alpha) = (K(alpha) + lam)^-1
@@ -39,7 +39,7 @@ def cases(draw):
 
 
 def relative_step(case, eta, steps=3000, more=1):
-    """The last of some more steps, in plain NumPy, from the library's last iterate."""
+    """The last of the further steps, in plain NumPy, from the library's last iterate."""
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
     mu0 = np.ones(len(kernels))
     alpha = lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9)
@@ -101,7 +101,7 @@ def image(case, alpha):
 
 
 def lipschitz_bound(case):
-    """|alpha - beta|: no constant from 1 on bounds the number of steps of alpha <- f(alpha)."""
+    """|alpha - beta|: no constant above 1 bounds the number of steps of alpha <- f(alpha)."""
     return np.linalg.norm(case["alpha"] - case["beta"])
 
 

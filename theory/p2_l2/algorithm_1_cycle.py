@@ -21,7 +21,7 @@ def cases(draw):
 
 
 def least_radius(eta, lam):
-    """From here on there is a cycle; infinite for eta >= 1/3."""
+    """The smallest L with a cycle; infinite for eta >= 1/3."""
     return np.sqrt(2) * (1 + lam) * (1 + eta) / (1 - 3 * eta) if 3 * eta < 1 else np.inf
 
 
@@ -40,7 +40,7 @@ def ratio(case):
 
 
 def cycle(case):
-    """One of the two points."""
+    """One of the two points of the cycle."""
     eta, t = case["eta"], ratio(case)
     size = 1 + case["lam"] + case["radius"] * t**2 / np.sqrt(1 + t**4)
     b = (1 - eta) / ((1 - eta * t) * size)
@@ -48,7 +48,7 @@ def cycle(case):
 
 
 def step(case, alpha, eta=None):
-    """Of the iteration, in plain NumPy."""
+    """One step of the iteration, in plain NumPy."""
     eta = case["eta"] if eta is None else eta
     kernels = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
     weights = lkrr_weights(kernels, alpha, np.ones(2), case["radius"])

@@ -1,4 +1,4 @@
-"""What rises along Algorithm 1 with the safeguard, and does not without.
+"""Quantities that rise along Algorithm 1 with the safeguard, and may fall without it.
 
 Not in the paper: with the safeguard the objective P rises at every step, from any point; proofs.md,
 section 6. Checked: its change in one step of the library at eta = 1/2. Verdict: holds. Without the
@@ -22,7 +22,7 @@ def cases(draw):
 
 
 def values(case, alpha):
-    """P, the duality gap and the quotient."""
+    """Return P, the duality gap and the quotient."""
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
     v = quadratic_forms(kernels, alpha)
     size = lam * alpha @ alpha + v.sum() + radius * np.linalg.norm(v)
@@ -37,21 +37,21 @@ def _solution(case, alpha):
 
 
 def changes(case):
-    """Of the three in one plain step, with the sign in which each would have to rise."""
+    """Changes of the three in one plain step, signed so that each would have to be positive."""
     alpha = case["alpha"]
     change = values(case, (alpha + _solution(case, alpha)) / 2) - values(case, alpha)
     return change * np.array([1, -1, 1])
 
 
 def _size(case):
-    """What the three are rounded relative to."""
+    """The size of the three, which rounding errors are relative to."""
     objective, _, quotient = values(case, case["alpha"])
     linear = abs(case["alpha"] @ case["y"])
     return abs(objective) + 2 * linear + quotient + abs(_solution(case, case["alpha"]) @ case["y"])
 
 
 def falling(radius=100.0):
-    """The first coordinate starts at 0, where its weight is 1 and its step far too long."""
+    """The first coordinate starts at 0, where its weight is 1 and its step much too long."""
     case = two_coordinates(eta=0.5, radius=radius)
     return case | {"alpha": np.array([0.0, case["y"][1] / (2 + radius)])}
 
@@ -65,7 +65,7 @@ def measure(case):
 
 
 def objective_change(case, safeguard=True):
-    """Of one step of the library."""
+    """Change of the objective in one step of the library."""
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
     alpha, mu0 = case["alpha"], np.ones(len(kernels))
     new = lkrr_iteration(kernels, y, lam, mu0, radius, 0.5, 2, 1e-300, safeguard, alpha)

@@ -1,10 +1,10 @@
-"""What orthogonal kernels must be for a vector to be isolated.
+"""The orthogonality of kernels that isolating a vector requires.
 
 Statement (definition 1 and its use after lemma 1, 2009 paper): if Phi_i(x)'Phi_j(x) = 0 for all x
 and i != j, then |sum_k c_k Phi_k alpha|^2 = sum_k c_k^2 |Phi_k alpha|^2. Checked: both sides for
-random features that meet (18). Verdict: misprint. (18) is for equal points only; Phi_1 =
-(e1, e2), Phi_2 = (e2, e1) at two points meet it, and Phi_1 alpha = Phi_2 alpha for alpha = (1, 1).
-Correct: Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels have such
+random features that meet (18). Verdict: misprint. (18) is for equal points only; Phi_1 = (e1, e2),
+Phi_2 = (e2, e1) at two points meet it, and Phi_1 alpha = Phi_2 alpha for alpha = (1, 1). Correct:
+Phi_i(x)'Phi_j(x') = 0 for all x, x'. As feature maps may be chosen, any kernels have orthogonal
 ones, in the direct sum of their spaces: the definition excludes nothing; proofs.md, section 7.
 """
 
@@ -14,7 +14,7 @@ from ..prelude import P2, Claim, NegativeControl, Status, replace
 
 
 def cases(draw):
-    """Features (p, n, d) of p kernels: at every point another orthogonal frame."""
+    """Draw features (p, n, d) of p kernels, with a different orthogonal frame at every point."""
     p, n = draw.integer(2, 3), draw.integer(1, 4)
     frames = np.array([np.linalg.qr(draw.array((p, p)) + 3 * np.eye(p))[0] for _ in range(n)])
     sizes = np.abs(draw.array((p, n, 1)))
@@ -51,7 +51,7 @@ def counterexample():
 
 
 def general_cases(draw):
-    """Any features, as those of a direct sum have no need to be orthogonal before."""
+    """Draw any features, because those of a direct sum need not be orthogonal before."""
     p, n, d = draw.integer(1, 3), draw.integer(1, 4), draw.integer(1, 3)
     return {"features": draw.array((p, n, d)), "alpha": draw.array(n), "c": draw.array(p)}
 

@@ -1,10 +1,10 @@
-"""The change of the dual vector that is due to the change of the kernel.
+"""The change of the dual vector due to the change of the kernel.
 
 Statement ((20) of the 2009 paper): Delta_K alpha = -Y^-1 (sum_k V_2k Phi_k)', Y = K' + lam + L
-sum_k (K_k/||v'||) alpha alpha'Q_k, Q_k = K_k - (v_k/||v||) sum_i (v_i + v'_i) K_i/(||v|| +
-||v'||). Checked: both sides, relative to Delta_K alpha; alpha is read as alpha~. Verdict: false;
-the part V_11 of V_1 is dropped. Correct: alpha~ (alpha~ + alpha')' in place of alpha alpha';
-proofs.md, section 2.
+sum_k (K_k/||v'||) alpha alpha'Q_k, Q_k = K_k - (v_k/||v||) sum_i (v_i + v'_i) K_i/(||v|| + ||v'||).
+Checked: both sides, relative to Delta_K alpha; alpha is read as alpha~. Verdict: false; the part
+V_11 of V_1 is dropped. Correct: alpha~ (alpha~ + alpha')' in place of alpha alpha'; proofs.md,
+section 2.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def cases(draw):
 
 
 def matrix_y(case, t, left, right):
-    """Y with left right' in the place of alpha alpha'."""
+    """Y with left right' in place of alpha alpha'."""
     K, a, b = t.blocks_new, np.linalg.norm(t.v), np.linalg.norm(t.v_new)
     mean = np.tensordot(t.v + t.v_new, K, axes=1) / (a + b)
     Y = np.tensordot(t.mu_new, K, axes=1) + case["lam0"] * len(case["y"]) * np.eye(len(left))

@@ -1,4 +1,4 @@
-"""Algorithm 1 with eta = 0 is a Frank-Wolfe step, and with a line search it converges linearly.
+"""Algorithm 1 with eta = 0 as a Frank-Wolfe step; with a line search it converges linearly.
 
 Not in the paper. J(mu) = y'(K_mu + lam)^-1 y is convex with DJ = -v, so the best mu of its
 linearization over {mu >= 0, |mu - mu0| <= L} is mu0 + L v/|v|, the next mu of the algorithm. With
@@ -19,7 +19,7 @@ STEPS = 4
 
 
 def cases(draw):
-    """Data of algorithm 1, and where in the feasible set the first step starts."""
+    """Draw data of algorithm 1, and a feasible start of the first step."""
     case = problem_cases(draw)
     p = len(case["kernels"])
     start = draw.real(0, 1) * np.sqrt(draw.weights(p))
@@ -32,7 +32,7 @@ def _value(case, mu):
 
 @once
 def frank_wolfe(case):
-    """J - J* before each of some steps and after the last one, and |v| before each."""
+    """J - J* before each of the steps and after the last one, and |v| before each."""
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))
     mu0 = np.ones(len(kernels))
     mu, best = mu0 + radius * case["start"], _value(case, lkrr(kernels, y, lam, mu0, radius)[1])
@@ -46,7 +46,7 @@ def frank_wolfe(case):
 
 
 def _line_search(case, mu, end, rounds=40):
-    """The least J between two weights, by golden section."""
+    """The minimum of J between two weights, by golden section."""
     low, high, ratio = 0.0, 1.0, (np.sqrt(5) - 1) / 2
     for _ in range(rounds):
         left, right = high - ratio * (high - low), low + ratio * (high - low)

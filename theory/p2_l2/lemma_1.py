@@ -2,10 +2,10 @@
 
 Statement (lemma 1, (12) and (23) of the 2009 paper): Delta mu_k = L [Delta v_k/||v'|| - v_k sum_i
 (v_i + v'_i) Delta v_i/(||v|| ||v'|| (||v|| + ||v'||))], and with it the term T = sum_k Delta mu_k
-w_k.phi_k of the change of h. Checked: both numbers for non-negative v, v' != 0 and given
-w_k.phi_k. Isolating a vector V in T needs features with Phi_i(x).Phi_j(x') = 0 for all x, x' and
-i != j; definition 1 asks for it at equal points only, which the direct sum always provides, so it
-says nothing. Verdict: holds.
+w_k.phi_k of the change of h. Checked: both numbers for non-negative v, v' != 0 and given w_k.phi_k.
+Isolating a vector V in T needs features with Phi_i(x).Phi_j(x') = 0 for all x, x' and i != j;
+definition 1 requires it at equal points only, which the direct sum always provides, so it excludes
+nothing. Verdict: holds.
 """
 
 import numpy as np

@@ -1,18 +1,18 @@
-"""The part of the change of h that is due to the change of the kernel.
+"""The part of the change of h due to the change of the kernel.
 
 Statement (proposition 1 of the 2009 paper): ||V_1|| < 4 L (kappa p m)^(1/2) ||Delta_K alpha||.
-Checked: both sides, V_1 built from Delta_K v as in `terms`, kernels in orthogonal feature
-spaces. Verdict: false; the proof takes the intermediate v~ for v or v' (and "<" fails where both
-sides are 0). Correct: a factor r (1 + r), r = (max v~_k/||v'||)^(1/2), takes the place of a
-constant, and no constant will do (`p2-prop-1-shape`); proofs.md, section 7. The stability of the
-algorithm follows without this step (`p2-prop-3`).
+Checked: both sides, V_1 built from Delta_K v as in `terms`, kernels in orthogonal feature spaces.
+Verdict: false; the proof takes the intermediate v~ for v or v' (and "<" fails where both sides are
+0). Correct: a factor r (1 + r), r = (max v~_k/||v'||)^(1/2), replaces the constant, and no constant
+suffices (`p2-prop-1-shape`); proofs.md, section 7. The stability of the algorithm follows without
+this step (`p2-prop-3`).
 
 `p2-prop-1-shape`. No bound of ||V_1|| by ||Delta_K alpha|| has the shape of proposition 1. Not in
-the paper. For two kernels that see one point each, mu0 = 0 and the point exchanged for the other,
-||V_1|| = L c^(1/2) g (1 + g) ||Delta_K alpha|| exactly, with g = 1 + c L/lam0 and c the diagonal of
-both. There p = 2, m = 1, L and kappa = c L are fixed while g has no bound as lam0 -> 0: no function
-of kappa, p, m and L can take the place of 4 L (kappa p m)^(1/2); proofs.md, section 7. Checked: the
-quotient, with the solutions of `LKRR`, and (1 + g)/2 for the other reading of alpha. Verdict:
+the paper. For two kernels that are nonzero at one point each, mu0 = 0 and the point exchanged for
+the other, ||V_1|| = L c^(1/2) g (1 + g) ||Delta_K alpha|| exactly, with g = 1 + c L/lam0 and c the
+diagonal of both. There p = 2, m = 1, L and kappa = c L are fixed while g is unbounded as lam0 -> 0:
+no function of kappa, p, m and L can replace 4 L (kappa p m)^(1/2); proofs.md, section 7. Checked:
+the quotient, with the solutions of `LKRR`, and (1 + g)/2 for the other reading of alpha. Verdict:
 holds.
 """
 
@@ -66,7 +66,7 @@ def corrected_bound(case):
 
 
 def scale(case):
-    """Where alpha hardly moves, both sides are rounding of what would be there if it did."""
+    """Where alpha hardly moves, the rounding errors of both sides are relative to this scale."""
     t = terms(case)
     return corrected_bound(case) + 1e-6 * case["radius"] * np.sqrt(t.v_mid.max())
 
@@ -77,7 +77,7 @@ def growth(forms, t):
 
 
 def _by_capacity(case):
-    """Even with the largest K_mu(x, x) over all feasible weights, divided by 5."""
+    """The bound with the largest K_mu(x, x) over all feasible weights, divided by 5."""
     t = terms(case)
     capacity = lkrr_capacity(diagonals(case), case["mu0"], case["radius"]).kernel
     change = np.linalg.norm(t.alpha_new - t.alpha_mid)
@@ -133,7 +133,7 @@ def shape_cases(draw):
 
 
 def family(scale, ratio, radius):
-    """lam0 from ratio = c L/lam0."""
+    """Draw lam0 from ratio = c L/lam0."""
     lam0 = scale * radius / ratio
     return disjoint_case(scale, lam0, radius) | {"mu0": np.zeros(2), "ratio": ratio}
 

@@ -1,11 +1,11 @@
-"""The part of the change of h that is due to the exchanged point.
+"""The part of the change of h due to the exchanged point.
 
 Statement (proposition 2 of the 2009 paper): for orthogonal kernels ||V_2|| <= 4 L M/(lam0 m).
-Checked: both sides, V_2 built from Delta_S v as in `terms`. Verdict: false; a factor 2
-kappa^(1/2) is dropped, so the two sides scale differently with the kernels, and mu_k w_k is taken
-for the weight vector where it is mu_k^(1/2). Correct: with 2 (kappa/min mu_k)^(1/2), and with the
-factor r (r + r_0), r = (max v~_k/||v'||)^(1/2), r_0 the same with v, in place of a constant, and no
-constant will do (`p2-prop-2-shape`); proofs.md, section 7. What is checked has the sum over the two
+Checked: both sides, V_2 built from Delta_S v as in `terms`. Verdict: false; a factor 2 kappa^(1/2)
+is dropped, so the two sides scale differently with the kernels, and mu_k w_k is taken for the
+weight vector where it is mu_k^(1/2). Correct: with 2 (kappa/min mu_k)^(1/2), and with the factor r
+(r + r_0), r = (max v~_k/||v'||)^(1/2), r_0 the same with v, in place of a constant, and no constant
+will do (`p2-prop-2-shape`); proofs.md, section 7. What is checked has the sum over the two
 exchanged points where the shape of the paper has 2 kappa^(1/2) M. The stability of the algorithm
 follows without this step (`p2-prop-3`).
 

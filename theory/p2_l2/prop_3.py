@@ -1,4 +1,4 @@
-"""Stability of L2-regularised kernel learning with ridge regression.
+"""Stability of L2-regularized kernel learning with ridge regression.
 
 Statement ((21) and proposition 3 of the 2009 paper): |h'(x) - h(x)| <= (C0 + C1 sqrt p)/(lam0 m)
 for orthogonal kernels, C0 = 2 kappa M + 4 L M kappa^(1/2)(kappa/lam0 + 1), C1 = 16 L^2 M
@@ -78,7 +78,7 @@ def sharp_case(m, radius=1e6, lam0=1e12):
 
 
 def _with_constants(of_residual, of_radius):
-    """The corrected bound with other constants than 2 M and 3 L."""
+    """The corrected bound with constants other than 2 M and 3 L."""
 
     def changed(case):
         k = diagonals(case)

@@ -19,7 +19,7 @@ from .lemma_1 import linear_map
 
 
 class Terms(NamedTuple):
-    """Solutions on both samples and what lies between them; arrays over kernels or points."""
+    """Solutions on both samples and the intermediate ones; arrays over kernels or points."""
 
     mu: np.ndarray
     mu_new: np.ndarray
@@ -58,7 +58,7 @@ def vector_size(case, t: Terms, change, old_alpha=False) -> float:
 
 
 def random_case(draw):
-    """Random kernels; in the direct sum of their feature spaces any kernels are orthogonal."""
+    """Draw random kernels; in the direct sum of their feature spaces any kernels are orthogonal."""
     m, p = draw.integer(1, 4), draw.integer(1, 3)
     form = draw.choice(("generic", "saturated"))
     kernels = np.array([draw.kernel(m + 2, form) for _ in range(p)])
@@ -73,7 +73,7 @@ def random_case(draw):
 
 
 def disjoint_case(scale, lam0, radius):
-    """One point, moved from where only K_1 sees it to where only K_2 does."""
+    """One point, moved from where only K_1 is nonzero to where only K_2 is."""
     kernels = scale * np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])])
     case = {"kernels": kernels, "y": np.ones(1), "y_new": 1.0, "lam0": lam0}
     return case | {"mu0": np.ones(2), "radius": radius}

@@ -1,4 +1,4 @@
-"""The form of the solution of L2-regularised kernel learning with ridge regression.
+"""The form of the solution of L2-regularized kernel learning with ridge regression.
 
 Statement (theorem 1 of the 2009 paper): mu = mu0 + L v/||v||, v_k = alpha'K_k alpha, with alpha the
 unique vector with alpha = (K_mu + lam)^-1 y. Checked: the solution of `LKRR` has this form (alpha
@@ -40,7 +40,7 @@ def _competitor(case):
 
 
 def _moved(case):
-    """Some K_k y is not zero."""
+    """Whether some K_k y is not zero."""
     moved = np.abs(case["kernels"] @ case["y"]).max()
     return moved > 1e-9 * max(np.abs(case["kernels"]).max() * np.abs(case["y"]).max(), 1e-300)
 
@@ -58,8 +58,8 @@ def measure(case):
 def _departure(case, alpha, mu):
     """Relative distance of alpha and mu from the theorem's form, 0 where it is undefined.
 
-    Where alpha lies mostly outside the kernels, v is a small remainder of rounded numbers, which
-    mu inherits: there the distance of mu counts less.
+    Where alpha lies mostly outside the span of the kernels, v is a small difference of rounded
+    numbers, whose error mu inherits: there the distance of mu has less weight.
     """
     kernels = case["kernels"]
     if not _moved(case):

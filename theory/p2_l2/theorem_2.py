@@ -22,7 +22,7 @@ from ..reference.exchange import LARGEST_RIDGE, fit_predict
 
 
 def cases(draw):
-    """Rows of F: m points of S, x'_m, then test points."""
+    """Draw rows of F: m points of S, x'_m, then test points."""
     m, d = draw.integer(1, 6), draw.integer(1, 4)
     return {
         "F": draw.log_real(1e-2, 1e2) * np.tanh(3.0 * draw.array((m + 3, d))),
@@ -58,7 +58,7 @@ def measure(case):
 
 
 def _scale(case):
-    """A bound of |h|, from its size for small and for large ridges."""
+    """An upper bound of |h|, from its size for small and for large ridges."""
     top = max(np.abs(case["y"]).max(), abs(case["y_new"]))
     kappa = (case["F"] ** 2).sum(1).max()
     return top * min(1.0, kappa / case["lam0"]) + 1e-300

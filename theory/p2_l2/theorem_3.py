@@ -1,4 +1,4 @@
-"""A bound of the risk of L2-regularised kernel learning from its stability.
+"""A bound of the risk of L2-regularized kernel learning from its stability.
 
 Statement (theorem 3 of the 2009 paper): R <= R_S + 2 b + (4 m b + M)(log(1/delta)/2m)^(1/2) with
 probability 1 - delta, |h(x) - y| <= M, b the stability. Checked: the frequency of violations over
@@ -83,9 +83,9 @@ def measure(case):
 
 
 def counterexample():
-    """One toss of a fair coin, labels 0, 10: half of the time R = 50, R_S = 0, against 10.73.
+    """One toss of a fair coin, labels 0, 10: with probability 1/2, R = 50, R_S = 0, against 10.73.
 
-    The kernel is next to nothing.
+    The kernel is almost 0.
     """
     law = FiniteDistribution(np.array([0.5, 0.5]), np.array([0.0, 10.0]))
     case = {"law": law, "kernels": np.zeros((1, 2, 2)), "m": 1, "lam0": 1.0}
@@ -99,9 +99,9 @@ def corrected_bound(case):
 
 
 def memorised(m=1, atoms=200):
-    """Points that never come again: R_S is small, R that of h = 0, in nearly every sample.
+    """Points that never recur: R_S is small, and R is that of h = 0, in nearly every sample.
 
-    At a delta near 1 the loss term alone is smaller than that.
+    At a delta near 1 the loss term alone is smaller than their difference.
     """
     labels = np.where(np.arange(atoms) % 2, 1.0, -1.0)
     law = FiniteDistribution(np.full(atoms, 1 / atoms), labels)

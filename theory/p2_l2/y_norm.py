@@ -3,8 +3,9 @@
 Statement (after (20) of the 2009 paper): ||Y^-1|| <= 1/lam for the printed Y. Checked: on random
 kernels and vectors. Verdict: true, proof wrong. The conclusion is true: sum_k K_k alpha alpha'Q_k =
 B W B' with B = [K_k alpha], W = I - v^ u', ||u|| <= 1, so x'Yx >= lam |x|^2; proofs.md, section 2.
-The printed argument, that each K_k alpha alpha'Q_k has eigenvalues >= 0, is not (eigenvalue -1/2
-for K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is
+The printed argument is not: it claims that each K_k alpha alpha'Q_k has eigenvalues >= 0
+(eigenvalue
+-1/2 for K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is
 proved.
 """
 

@@ -3,10 +3,10 @@
 Statement (section 4.2 of the paper): the steps in alpha, theta and Khat are block coordinate
 descent. Checked: with the corrected steps, the objective J(theta) = sum_t SVM_t(theta_t) + beta
 d'theta (the minimum over Khat, up to a constant) after one round is at most that before. Verdict:
-gap; alpha maximizes, so nothing makes the rounds descend. Correct: a round is exactly one
-projected gradient step of length 1/eta on J in the metric of A, theta_t <- argmin over theta >= 0
-of ||theta - theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta is an inverse step size
-and nothing else; proofs.md, section 8.
+gap; alpha maximizes, so nothing makes the rounds descend. Correct: a round is exactly one projected
+gradient step of length 1/eta on J in the metric of A, theta_t <- argmin over theta >= 0 of ||theta
+- theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta is an inverse step size and nothing
+else; proofs.md, section 8.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def duals(case):
 
 
 def objective(case):
-    """J(theta)."""
+    """Return J(theta)."""
     value = 0.0
     for t, (K, y) in enumerate(zip(case["kernels"], case["labels"])):
         learned = combine(case["lam"][:, t], K)
@@ -92,7 +92,7 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """The kernels the step leads to: weights of duplicated kernels are not unique."""
+    """The kernels after the step, because weights of duplicated kernels are not unique."""
     return _kernels(case, gradient_step(case, duals(case), 1 / case["eta"]))
 
 

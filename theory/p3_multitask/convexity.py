@@ -31,7 +31,7 @@ def _smallest(identity, projection, case):
 
 
 def measure(case, share=4.0):
-    """Of (eta - 4 beta) I + (beta/2) P, the matrix of (16)."""
+    """Smallest eigenvalue of (eta - 4 beta) I + (beta/2) P, the matrix of (16)."""
     eta, beta = case["eta"], case["beta"]
     return _smallest(eta - share * beta, beta / 2, case)
 
@@ -43,14 +43,14 @@ def example(eta=3.0):
 
 
 def sharp_cases(draw):
-    """Ratios that are not 2, where rounding decides."""
+    """Draw ratios other than 2, where rounding decides."""
     ratio = draw.choice((0.5, 1.0, 1.5, 1.9, 2.1, 3.0, 3.9, 4.1, 8.0))
     beta = draw.log_real(1e-2, 1e2)
     return random_tasks(draw) | {"beta": beta, "eta": ratio * beta}
 
 
 def smallest_eigenvalue(case):
-    """Of the second derivative of the consistent objective."""
+    """Smallest eigenvalue of the second derivative of the consistent objective."""
     return _smallest(case["eta"] - 2 * case["beta"], 2 * case["beta"], case)
 
 

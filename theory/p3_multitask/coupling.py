@@ -1,4 +1,4 @@
-"""A ridge on the shared and the own weights, which makes the tasks share.
+"""A ridge on the shared and the own weights, which couples the tasks.
 
 Statement (not in the paper, which leaves it out): with eps (|mu|^2 + |Lambda|^2) added to model
 (10), the best split of given theta_t = mu + lambda_t has mu^m = min(sum_t theta_t^m/(T + 1), min_t
@@ -6,11 +6,11 @@ theta_t^m). Checked: against the minimum over a fine search for each kernel. Ver
 proofs.md, section 10. The quadratic problem (13) then has A + (2 eps/eta) I, which is positive
 definite.
 
-`p3-coupling-group`. A discount on the shared weights, which makes the tasks share. Statement (not
-in the paper, which leaves it out): with the cost gamma dbar'mu + sum_t d_t'lambda_t, dbar the mean
-of the d_t and gamma in [1, T], the best split of given theta_t costs sum_t d_t'theta_t - (T -
-gamma) dbar'min_t theta_t, a convex function of theta. Checked: against a linear program. Verdict:
-holds, for any traces; gamma = T is the printed model, which does not couple; proofs.md, section 10.
+`p3-coupling-group`. A discount on the shared weights, which couples the tasks. Statement (not in
+the paper, which leaves it out): with the cost gamma dbar'mu + sum_t d_t'lambda_t, dbar the mean of
+the d_t and gamma in [1, T], the best split of given theta_t costs sum_t d_t'theta_t - (T - gamma)
+dbar'min_t theta_t, a convex function of theta. Checked: against a linear program. Verdict: holds,
+for any traces; gamma = T is the printed model, which does not couple; proofs.md, section 10.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def _control_case():
 
 
 def _mean(case):
-    """mu the least theta_t, without the ridge on mu."""
+    """The split with mu = min_t theta_t, without the ridge on mu."""
     return penalty(case["theta"].min(1) / 2, case["theta"])
 
 

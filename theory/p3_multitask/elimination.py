@@ -1,11 +1,11 @@
-"""What learning the neighborhood matrices adds.
+"""The effect of learning the neighborhood matrices.
 
-Not in the paper, which speaks of more flexibility by Khat (sections 1 and 4) and claims nothing
-definite: in the consistent model the best Khat_t = K_t - (beta/eta) P_t(I) lies in span{K_t^m}, and
-eliminating it leaves beta sum_t tr K_t - beta^2 d'A^+d/(2 eta). So the model is multiple kernel
-learning with a trace (L1) penalty, and eta does not influence theta; proofs.md, section 4.
-Checked: whether the best Khat at given theta lies outside the span, 0 or 1, and the least value
-over Khat. Verdict: holds.
+Not in the paper, which claims more flexibility through Khat (sections 1 and 4) without a definite
+statement: in the consistent model the best Khat_t = K_t - (beta/eta) P_t(I) lies in span{K_t^m},
+and eliminating it leaves beta sum_t tr K_t - beta^2 d'A^+d/(2 eta). So the model is multiple kernel
+learning with a trace (L1) penalty, and eta does not influence theta; proofs.md, section 4. Checked:
+whether the best Khat at given theta lies outside the span, 0 or 1, and the minimum over Khat.
+Verdict: holds.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def example():
 
 
 def bound(case):
-    """Not outside, and the least value over Khat."""
+    """0 (not outside), and the minimum over Khat."""
     terms = terms_of(case)
     trace = sum(np.trace(K) for K in learned(case))
     rest = terms.d @ inverse(terms.A) @ terms.d

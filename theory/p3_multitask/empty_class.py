@@ -1,10 +1,10 @@
 """When the class of theorem 1 is empty.
 
-Not in the paper, which does not ask whether the class (1) has members: it has if and only if min
-over theta >= 0 of ||V theta - v||^2 <= rho. That the root in (26) and (7) exists, b'A^-1 b + 4(rho
-- c) >= 0, is necessary and not sufficient, as it forgets theta >= 0; proofs.md, section 7. Checked:
-the two sides, each 0 or 1. Verdict: holds. The library's bounds raise an error otherwise, where (7)
-returns a number.
+Not in the paper, which does not discuss whether the class (1) has members: it has if and only if
+min over theta >= 0 of ||V theta - v||^2 <= rho. The condition b'A^-1 b + 4(rho - c) >= 0, under
+which the root in (26) and (7) exists, is necessary and not sufficient, because it ignores theta >=
+0; proofs.md, section 7. Checked: the two sides, each 0 or 1. Verdict: holds. The library's bounds
+raise an error otherwise, where (7) returns a number.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def _near(value, rho, case):
 
 
 def without_signs(case):
-    """The sign of b'A^+b + 4(rho - c), which forgets theta >= 0."""
+    """The sign of b'A^+b + 4(rho - c), which ignores theta >= 0."""
     return _near(_projection(case).distance, case["rho"], case)
 
 
@@ -58,7 +58,7 @@ def measure(case):
 
 
 def near_target():
-    """A target matrix that no theta >= 0 is near: n = 2, K = I, Khat = -I, rho = 1.
+    """A target matrix far from K_theta for all theta >= 0: n = 2, K = I, Khat = -I, rho = 1.
 
     There b'A^+b + 4(rho - c) = 4."""
     return {"kernels": [np.eye(2)[None]], "targets": [-np.eye(2)], "rho": 1.0}

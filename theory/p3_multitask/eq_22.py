@@ -33,7 +33,7 @@ def _lengths(case):
 
 
 def bound(case):
-    """The relaxed supremum is at most what Hoelder's inequality gives."""
+    """The bound of the relaxed supremum by Hoelder's inequality."""
     lengths = _lengths(case)
     return np.sqrt(case["radius"] * len(lengths) * (lengths**2).sum())
 

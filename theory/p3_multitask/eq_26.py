@@ -22,7 +22,7 @@ def cases(draw):
 
 
 def bound(case):
-    """By the matrices of the paper, and what the library finds with theta >= 0."""
+    """The closed form with the matrices of the paper, and the library's bound with theta >= 0."""
     terms, u = terms_of(case), forms(case["kernels"], case["signs"])
     inner, stacked = inverse(terms.A), np.concatenate([u.sum(1), u.ravel()])
     room = terms.b @ inner @ terms.b + 4 * (case["rho"] - terms.c)
@@ -31,7 +31,7 @@ def bound(case):
 
 
 def measure(case):
-    """By trying every support, and by the library."""
+    """The maximum found by trying every support, and the one found by the library."""
     u = forms(case["kernels"], case["signs"])
     tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
     found = neighbourhood.largest_forms(tasks, u.T[None], case["rho"])[0]

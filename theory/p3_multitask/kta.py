@@ -2,9 +2,9 @@
 
 Statement (section 2 of the paper): with Khat = yy', ||K - Khat||_F^2 reduces to the alignment of K
 and yy'. Checked: the squared distance against ||yy'||^2 (1 - A^2), A the (uncentered) alignment.
-Verdict: unstated hypothesis; the distance depends on the scale of K, and it is the least one over
-the scale that is a function of A. Over a cone of weights the nearest K_theta is therefore the best
-aligned one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
+Verdict: unstated hypothesis; the distance depends on the scale of K, and only its minimum over the
+scale is a function of A. Over a cone of weights the nearest K_theta is therefore the best aligned
+one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
 """
 
 import numpy as np

@@ -33,7 +33,7 @@ def _scaled(case):
 
 
 def objective(case, factor):
-    """(10) at theta and at the target matrices, or at the stationary ones."""
+    """The value of (10) at theta and at the target matrices, or at the stationary ones."""
     case = _scaled(case)
     terms, theta = terms_of(case), stacked(case)
     if case.get("minimise"):
@@ -48,7 +48,7 @@ def at(terms, v):
 
 
 def _scale(case):
-    """Rounding is that of the squares of K_t and Khat_t."""
+    """The scale of rounding errors: the squares of K_t and Khat_t."""
     case = _scaled(case)
     terms, theta = terms_of(case), stacked(case)
     size = np.sum((terms.V @ theta) ** 2) + terms.c + abs(terms.d @ theta)

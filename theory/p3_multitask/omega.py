@@ -7,9 +7,9 @@ sign-changing amount: -4c should be -2c. Correct: Omega = d'A^+b + b'A^+b/2 - 2c
 
 `p3-omega-bound`. Whether the regularizer bounds the complexity. Statement (section 4.1 of the
 paper): the complexity of the class (1) can be bounded by the quantity Omega of (9). Checked: the
-complexity by enumeration. Verdict: misprint; Omega is 0 for Khat = 0 and may be negative.
-Correct: at fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c):
-(1/n) (R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
+complexity by enumeration. Verdict: misprint; Omega is 0 for Khat = 0 and may be negative. Correct:
+at fixed kernels, rho and R the bound (7) is an increasing function of Omega (with -2c): (1/n)
+(R/2T)^(1/2) (Omega + [d'A^+d + 2 tr P]/2 + 2 rho)^(1/2); proofs.md, section 6.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def bound(case):
 
 
 def measure(case):
-    """What (7) has in place of rho and of the terms without Khat cancels."""
+    """The bracket with rho, and the terms that do not depend on Khat, canceled."""
     terms = terms_of(case)
     inner = inverse(terms.A)
     return float(terms.d @ inner @ terms.b + (terms.b @ inner @ terms.b - 4 * terms.c) / 2)
@@ -48,7 +48,7 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """By the matrices of the paper, and from what is projected on the span of the kernels."""
+    """By the matrices of the paper, and by the projections on the span of the kernels."""
     found = neighbourhood.projections(neighbourhood.tasks_of(case["kernels"], case["targets"]))
     return np.array([regulariser(terms_of(case)), 2 * (found.trace_target - found.distance)])
 

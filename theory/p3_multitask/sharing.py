@@ -1,12 +1,12 @@
-"""Whether the shared weights share anything.
+"""Whether the shared weights couple the tasks.
 
 Not in the paper, which introduces theta_t = mu + lambda_t so that the tasks partly share their
 kernel (section 2) and does not state what mu changes: only theta_t and the costs d_t'theta_t enter
 model (10), so that it decouples into T single-task problems and mu is redundant (the class (1)
 shares its budgets rho and R, the model does not). The least value over (mu, Lambda) is the sum of
 those of the tasks, for any convex loss; checked with the squared one, whose value is smooth in
-theta; proofs.md, section 5. Verdict: holds. What would share is in `p3-coupling-ridge` and
-`p3-coupling-group`.
+theta; proofs.md, section 5. Verdict: holds. `p3-coupling-ridge` and `p3-coupling-group` couple the
+tasks.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ def objective(case, mu, lam):
 
 
 def least(case, shared=True):
-    """The least value over mu (if shared) and Lambda."""
+    """The minimum over mu (if shared) and Lambda."""
     from scipy.optimize import minimize
 
     M, T = len(case["kernels"][0]), len(case["kernels"])
@@ -76,7 +76,7 @@ def measure(case):
 
 
 def _one_kernel_for_all(case):
-    """The same weights in all tasks: what sharing would be."""
+    """The same weights in all tasks, which would be sharing."""
     from scipy.optimize import minimize
 
     M, T = len(case["kernels"][0]), len(case["kernels"])

@@ -1,4 +1,4 @@
-"""How a solution is recognized.
+"""The optimality conditions of a solution.
 
 Not in the paper, whose steps (section 4.2) have no stopping rule: where alpha is not unique (theta
 = 0, inactive kernels) J is not smooth, and its right derivative at 0 is beta tr K - min q over the
@@ -45,7 +45,7 @@ def _form(case, alpha):
 
 
 def least_form(case):
-    """min q over the optimal alpha: a convex quadratic over the hull of the extreme points."""
+    """Minimum of q over the optimal alpha: a convex quadratic over a convex hull."""
     corners = _vertices(case["y"]) * case["y"]
     gram = corners @ case["K"] @ corners.T
     return nearest_in_hull(gram) / 2
@@ -96,7 +96,7 @@ def measure(case):
 
 
 def _any_solution(case):
-    """As if every optimal alpha would do, the one in the case for example."""
+    """The conditions with any optimal alpha, for example the one in the case."""
     return _limit(case) - _form(case, case["alpha"])
 
 

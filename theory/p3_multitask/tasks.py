@@ -1,4 +1,4 @@
-"""Random multi-task problems for the claims, and what several claims compute from them.
+"""Random multi-task problems for the claims, and computations that several claims share.
 
 A case has ``kernels``, one array (M, n, n) per task, and ``targets``, one matrix Khat_t (n, n) per
 task, of any sign and not symmetric.
@@ -14,7 +14,7 @@ from ..reference.multitask import paper_terms, stack
 def integer_kernel(draw, n):
     """F F' with whole numbers from -2 to 2, of rank 1 to n.
 
-    Kernels are then linearly dependent exactly or clearly not, so that ranks can be told.
+    Kernels are then either exactly or clearly not linearly dependent, so ranks are unambiguous.
     """
     rank = draw.choice((1, 2, n, n))
     F = np.frombuffer(draw.octets(n * rank), dtype=np.uint8).reshape(n, rank) % 5 - 2.0

@@ -6,8 +6,8 @@ complexity by enumeration of all signs, with biases |b_t| <= B for the class as 
 leaves them free. Verdict: unstated hypothesis: no bias (with one the complexity is infinite), A^+
 in place of the inverse, which never exists, and a class that is not empty. Sharpened in three
 steps: a constraint on the sum of the norms (T^(1/2)), a geometric mean, the exact second moment;
-proofs.md, sections 6 and 7. Between the complexity and the bounds lies the supremum without theta
->= 0, (26).
+proofs.md, sections 6 and 7. The supremum without theta >= 0, (26), lies between the complexity and
+the bounds.
 
 `p3-psi-alpha`. The radius in the proof of theorem 1. Statement (before (22) of the paper): the
 class of the proof has sum_t alpha_t'K_t alpha_t <= R^2, and (7) bounds its complexity. Checked: by
@@ -61,13 +61,13 @@ def counterexample():
 
 
 def chain(case):
-    """The complexity, the supremum over theta of any sign, and the bounds from the sharpest on."""
+    """The complexity, the supremum over theta of any sign, and the bounds, sharpest first."""
     found = neighbourhood.neighbourhood_bounds(*class_of(case))
     return np.array([corrected_measure(case), relaxed(case), *found])
 
 
 def relaxed(case):
-    """The mean over the signs of (26): theta of any sign, by the matrices of the paper."""
+    """The mean over the signs of (26): theta of any sign, with the matrices of the paper."""
     terms, sizes = terms_of(case), [len(K[0]) for K in case["kernels"]]
     forms = np.concatenate(list(neighbourhood.all_forms(case["kernels"])))
     values = [multitask.largest_form(terms, u.T, case["rho"], cone=False) for u in forms]

@@ -1,8 +1,8 @@
 """The order of the entries of theta in the constraint (3).
 
 Statement (section 2, (3) to (6) of the paper): with theta = [mu; lambda_1; ...; lambda_T], theta'A
-theta - theta'b + c = sum_t ||K_t - Khat_t||_F^2. Checked: both sides, A, b and c formed as (4) to
-(6) say. Verdict: misprint; false for T > 1 and M > 1; those matrices are for theta = [mu;
+theta - theta'b + c = sum_t ||K_t - Khat_t||_F^2. Checked: both sides, A, b and c formed by (4) to
+(6). Verdict: misprint; false for T > 1 and M > 1; those matrices are for theta = [mu;
 vec(Lambda')], task by task within a kernel (also: lambda_t starts with lambda_1^1 in print, read
 lambda_t^1); proofs.md, section 2.
 """

@@ -23,7 +23,7 @@ def cases(draw):
 
 
 def products(case):
-    """q, stacked; ``coef`` holds Y alpha of each task."""
+    """Return q, stacked; ``coef`` holds Y alpha of each task."""
     rows = [np.einsum("i,kij,j->k", a, K, a) / 2 for a, K in zip(case["coef"], case["kernels"])]
     return stack(np.array(rows).T)
 

@@ -1,9 +1,9 @@
-"""What a negative coefficient does to the learned kernel.
+"""The effect of a negative coefficient on the learned kernel.
 
 Statement (after (2.3) of the 2020 paper): coefficients may be negative, so that the learned kernel
 can be positive definite or indefinite. Checked: the smallest eigenvalue of the Gram matrix of k*
-where no coefficient is positive. Verdict: holds. A negative coefficient does not make k* indefinite
-by itself: on (-1, 0, 1) one of -0.2 at (-1, 1) beside 1 at (0, 0) leaves all eigenvalues positive.
+for non-positive coefficients. Verdict: holds. A negative coefficient does not make k* indefinite by
+itself: on (-1, 0, 1) one of -0.2 at (-1, 1) beside 1 at (0, 0) leaves all eigenvalues positive.
 Sharpened, for the Gaussian hyper-kernel: k* is positive semi-definite if for each midpoint the sum
 of beta_p exp(-|x_i - x_j|^2/(2 v1)) over its pairs is not negative; proofs.md, section 4.
 
@@ -51,7 +51,7 @@ def sharp_measure(case):
 
 
 def still_definite():
-    """A negative coefficient, and a positive definite Gram matrix all the same."""
+    """A negative coefficient with a positive definite Gram matrix."""
     X = np.array([[-1.0], [0.0], [1.0]])
     beta = np.zeros((3, 3))
     beta[1, 1], beta[0, 2] = 1.0, -0.2
@@ -91,7 +91,7 @@ SHARP = Claim(
 
 
 def negative_cases(draw):
-    """No coefficient is positive: minus a kernel."""
+    """Draw non-positive coefficients: minus a kernel."""
     case = cases(draw)
     return case | {"beta": -np.abs(case["beta"]) - 1e-3}
 
@@ -142,7 +142,7 @@ def definite_measure(case):
 
 
 def affine(S, T):
-    """<s, t> - 1."""
+    """Return <s, t> - 1."""
     return (S * T).sum(1) - 1
 
 

@@ -1,4 +1,4 @@
-"""Solving each cluster by itself and putting the coefficients side by side.
+"""Solving each cluster separately and concatenating the coefficients.
 
 Statement (after (2.9) of the 2020 paper): the concatenated solution is close to the optimal one.
 Checked: the objective (2.5) of ridge regression, "close" read as within 5 %; (2.9) has vec(Y) for

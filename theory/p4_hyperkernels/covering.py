@@ -2,8 +2,8 @@
 
 Statement (after (3.8) of the 2020 paper): for a hyper-kernel in C^tau, (3.8) holds with s =
 2m^2/tau. Checked: against 2n/tau, n the dimension of the domain of the hyper-kernel, here pairs of
-points of R^d. Verdict: misprint: n = 2d, so s = 4d/tau; the number of points m has no place there;
-proofs.md, section 11.
+points of R^d. Verdict: misprint: n = 2d, so s = 4d/tau, which does not depend on the number of
+points m; proofs.md, section 11.
 """
 
 import numpy as np
@@ -22,13 +22,13 @@ def bound(case):
 
 
 def measure(case):
-    """2n/tau for pairs of points, n the length of such a pair."""
+    """2n/tau for pairs of points, where n is the length of such a pair."""
     pair = np.r_[case["X"][0], case["X"][0]]
     return 2 * len(pair) / case["tau"]
 
 
 def counterexample():
-    """Ten points on a line, two derivatives: 100 in place of 2."""
+    """Ten points on a line, two derivatives: 100 instead of 2."""
     return {"X": np.zeros((10, 1)), "tau": 2}
 
 

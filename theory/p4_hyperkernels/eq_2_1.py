@@ -1,9 +1,9 @@
 """The largest value of an element of the hyper-RKHS.
 
 Statement ((2.1) of the 2020 paper): ||k||_inf <= G <k, k> = G ||k||^2. Checked: at the pairs of a
-few points. Verdict: misprint, a square too much; k = k(p, .)/100 has 0.01 against 0.0001.
-Correct: G ||k||, which (3.7) uses; sharp; proofs.md, section 3. (In the third condition of
-definition 2.1 the underlined x, y, r, s stand for points of X.)
+few points. Verdict: misprint, an extra square; k = k(p, .)/100 has 0.01 against 0.0001. Correct: G
+||k||, which (3.7) uses; sharp; proofs.md, section 3. (In the third condition of definition 2.1 the
+underlined x, y, r, s stand for points of X.)
 """
 
 from functools import partial

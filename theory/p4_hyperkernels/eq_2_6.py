@@ -1,9 +1,9 @@
 """The coefficients of ridge regression in the hyper-RKHS.
 
 Statement ((2.6) of the 2020 paper): beta = (K + lam I)^-1 vec(K) solves problem (2.8). Checked:
-(2.8) is the dual of the support vector machine, whose constraint sum beta = 0 this beta fails.
+(2.8) is the dual of the support vector machine, whose constraint sum beta = 0 this beta violates.
 Verdict: misprint: (2.5) is meant. There beta is a minimizer, not the only one: the matrix is
-singular, and the antisymmetric part of the target goes into beta, divided by lam, without any
+singular, and the antisymmetric part of the target is added to beta, divided by lam, without any
 effect on k*; proofs.md, section 5. The map d(i, j, m) numbers the pairs row by row.
 """
 
@@ -28,7 +28,7 @@ def bound(case):
 
 
 def measure(case):
-    """|sum beta|, which a feasible point of (2.8) has 0."""
+    """|sum beta|, which is 0 for a feasible point of (2.8)."""
     return abs(float(ridge_coefficients(case).sum()))
 
 

@@ -3,15 +3,15 @@
 Statement ((2.7) and (2.8) of the 2020 paper): beta = beta-hat - beta-check, where the hat belongs
 to the constraint k + b - K <= eps + xi-hat. Checked: at the pairs where k + b overshoots by more
 than eps, where beta-hat = C, and at those where it falls short; and the duality gap. Verdict:
-misprint; with the labels of (2.7) it is beta-check - beta-hat. The value of the dual is
-right, as renaming does not change it; proofs.md, section 6.
+misprint; with the labels of (2.7) it is beta-check - beta-hat. The value of the dual is right, as
+renaming does not change it; proofs.md, section 6.
 
-`p4-svr-bias`. Where the bias of support vector regression goes. Statement ((2.3) and (2.7) of the
-2020 paper): the minimizer of (2.7) is the learned kernel k* = sum beta k. Checked: the value of
-(2.7) at k* alone against its optimal value. Verdict: unstated hypothesis: the learned kernel is k*
-+ b. A negative b can destroy definiteness, a constant target -1 has beta = 0, and as sum beta = 0,
-coefficients that are all >= 0 only occur as beta = 0; (2.9) has another b for each cluster;
-proofs.md, section 6.
+`p4-svr-bias`. The bias of support vector regression is part of the learned kernel. Statement ((2.3)
+and (2.7) of the 2020 paper): the minimizer of (2.7) is the learned kernel k* = sum beta k. Checked:
+the value of (2.7) at k* alone against its optimal value. Verdict: unstated hypothesis: the learned
+kernel is k* + b. A negative b can destroy definiteness, a constant target -1 has beta = 0, and as
+sum beta = 0, coefficients that are all >= 0 only occur as beta = 0; (2.9) has another b for each
+cluster; proofs.md, section 6.
 """
 
 from functools import partial

@@ -1,9 +1,9 @@
-"""The term that the truncation of unbounded outputs leaves.
+"""The remainder of truncating unbounded outputs.
 
 Statement ((4.13) of the 2020 paper): (2c [(d+1)! + 2^(d+2) d^d] M^(d+1) B^-d)^(1/q) <= 2^((Theta +
 2c)/(qc)) (20 c M) m^(-Theta/q). Checked with the choice d = ceil(Theta/eps), B = M d m^eps, which
-makes the power of m right. Verdict: misprint; the exponent of 2 has eps for c, as the last
-constant of the theorem has: 2^(Theta/(q eps)) (20 c M)^(1/q); proofs.md, section 18.
+makes the power of m right. Verdict: misprint; the exponent of 2 has eps for c, as the last constant
+of the theorem has: 2^(Theta/(q eps)) (20 c M)^(1/q); proofs.md, section 18.
 """
 
 import math
@@ -30,7 +30,7 @@ def bound(case):
 
 
 def degree(case):
-    """ceil(Theta/eps), at least 1; a quotient that is whole up to rounding stays."""
+    """ceil(Theta/eps), at least 1; quotients within rounding of an integer are that integer."""
     return max(1, math.ceil(case["Theta"] / case["eps"] - 1e-9))
 
 
@@ -48,7 +48,7 @@ def counterexample():
 
 
 def corrected_bound(case, share=1.0):
-    """With 2^(Theta/eps) for 2^d, d < Theta/eps + 1, the factor 2 in 20."""
+    """The bound with 2^(Theta/eps) for 2^d, d < Theta/eps + 1, and the factor 2 in 20."""
     power = 2 ** (case["Theta"] / case["eps"] + 1e-9)
     size = share * power * 20 * case["c"] * case["M"]
     return (size * case["m"] ** -case["Theta"]) ** (1 / case["q"])

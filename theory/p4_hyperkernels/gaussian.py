@@ -1,10 +1,10 @@
-"""The Gaussian hyper-kernel and the integral it comes from.
+"""The Gaussian hyper-kernel and the integral that defines it.
 
 Statement (section 2.3 of the 2020 paper, after Kondor and Jebara, 2007): the hyper-kernel is <x1,
-x1'>_{sigma^2} <x2, x2'>_{sigma^2} <mid1, mid2>_{sigma^2 + sigma_h^2}. Read: that this definition is
-one of a hyper-kernel. Checked: it is the integral of <x1, z> <x1', z> <z, z'>_{v_h} <z', x2> <z',
-x2'> with densities of variance v = sigma^2/2 and v_h = sigma_h^2 + sigma^2/2, by quadrature, one
-coordinate at a time. Verdict: holds; proofs.md, section 9.
+x1'>_{sigma^2} <x2, x2'>_{sigma^2} <mid1, mid2>_{sigma^2 + sigma_h^2}. The claim is read as: this
+definition is a hyper-kernel. Checked: it is the integral of <x1, z> <x1', z> <z, z'>_{v_h} <z', x2>
+<z', x2'> with densities of variance v = sigma^2/2 and v_h = sigma_h^2 + sigma^2/2, by quadrature,
+one coordinate at a time. Verdict: holds; proofs.md, section 9.
 
 `p4-gaussian-integral`. The integral of Kondor and Jebara (2007) for sigma^2 and sigma_h^2 has 2
 sigma^2 in the first two factors: 0.0255257744 against the definition's 0.0191081119 at one point.
@@ -146,7 +146,7 @@ def scale_cases(draw):
 
 
 def computed_log10(case):
-    """The factor's logarithm by double precision, held to +-400 where it is 0 or infinite."""
+    """The factor's logarithm in double precision, clipped to +-400 where it is 0 or infinite."""
     d, two_pi = case["dimension"], 2 * np.pi
     with np.errstate(all="ignore"):
         factor = np.float64(two_pi * case["sigma2"]) ** -d

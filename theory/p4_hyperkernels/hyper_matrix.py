@@ -1,9 +1,9 @@
 """The matrix of the hyper-kernel at all pairs of points.
 
 Statement (after (2.5) of the 2020 paper): the m^2 x m^2 hyper-kernel matrix is positive
-semi-definite. Checked: its smallest eigenvalue. Verdict: holds, and it is singular for m >= 2:
-its rank is at most m(m+1)/2, and for the Gaussian hyper-kernel at most the number of distinct
-midpoints (9 of 15 on five points of a grid); proofs.md, section 4.
+semi-definite. Checked: its smallest eigenvalue. Verdict: holds, and it is singular for m >= 2: its
+rank is at most m(m+1)/2, and for the Gaussian hyper-kernel at most the number of distinct midpoints
+(9 of 15 on five points of a grid); proofs.md, section 4.
 """
 
 from functools import partial
@@ -55,7 +55,7 @@ def _one_less(case):
 
 
 def _shifted(case):
-    """The distance of midpoints without its square: no longer positive semi-definite in d = 2."""
+    """The unsquared distance of midpoints, which is not positive semi-definite in d = 2."""
     S, T = hyper.ordered_pairs(case["X"])
     apart = hyper.squared_distances((S + T) / 2, (S + T) / 2)
     return smallest_eigenvalue(np.exp(-(apart**1.1)))

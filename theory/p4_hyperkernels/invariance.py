@@ -1,9 +1,9 @@
-"""What happens to the learned kernel when the data are shifted or turned.
+"""The effect of shifting or rotating the data on the learned kernel.
 
 Statement (section 2.1 of the 2020 paper): the learned kernel is invariant under translations and
 rotations. Checked: k* at pairs and at the moved pairs, Gaussian hyper-kernel. Verdict: false; only
-the hyper-kernel is, when all four points move. Correct: learning from moved points gives the moved
-kernel; proofs.md, section 2.
+the hyper-kernel is, if all four points are moved. Correct: learning from moved points gives the
+moved kernel; proofs.md, section 2.
 """
 
 from functools import partial
@@ -56,7 +56,7 @@ def all_moved(case):
 
 
 def _moved_less(case):
-    """The training points moved by 99 % of the shift."""
+    """The training points moved by 99% of the shift."""
     less = case | {"shift": 0.99 * case["shift"]}
     return learned_from(case, moved(less, case["X"]), *(moved(case, case[n]) for n in "ZT"))
 

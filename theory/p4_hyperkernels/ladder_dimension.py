@@ -31,7 +31,7 @@ def measure(case):
 
 
 def orthogonal():
-    """Two parts that do not overlap: equality."""
+    """Two parts with orthogonal ranges: equality."""
     yield {"K": np.diag([1.0, 0.0]), "L": np.diag([0.0, 2.0]), "lam": 0.5}
 
 

@@ -1,11 +1,12 @@
-"""The relative error on a Gaussian of another width, whatever the midpoints do.
+"""The relative error on a Gaussian of another width, for any functions of the midpoints.
 
-Statement (not in the 2020 paper; explains its table 1): points of law N(0, diag(variances)), the
-target exp(-gamma |s - t|^2), rates a_k = 1/(2 v1_k) and any functions h_k of the midpoint. With
-A(u) = prod_j (1 + 4 u var_j)^(-1/2), G = (A(a_k + a_l)), b = (A(gamma + a_k)), the mean squared
-error of sum_k exp(-a_k |s - t|^2) h_k, relative to the variance of the target, is at least
-(A(2 gamma) - b'G^-1 b)/(A(2 gamma) - A(gamma)^2). Checked: the exact error for h_k a constant and a
-bump. Verdict: holds, with equality for constant h_k = (G^-1 b)_k; proofs.md, section 20.
+Statement (not in the 2020 paper; explains its table 1): independent points from N(0,
+diag(variances)), the target exp(-gamma |s - t|^2), rates a_k = 1/(2 v1_k) and any functions h_k of
+the midpoint. With A(u) = prod_j (1 + 4 u var_j)^(-1/2), G = (A(a_k + a_l)), b = (A(gamma + a_k)),
+the mean squared error of sum_k exp(-a_k |s - t|^2) h_k, relative to the variance of the target, is
+at least (A(2 gamma) - b'G^-1 b)/(A(2 gamma) - A(gamma)^2). Checked: the exact error for h_k a
+constant and a bump. Verdict: holds, with equality for constant h_k = (G^-1 b)_k; proofs.md, section
+20.
 """
 
 import numpy as np
@@ -50,7 +51,7 @@ def measure(case):
 
 
 def best():
-    """Constants of least error: equality."""
+    """Constants with minimum error: equality."""
     for gamma in (0.1, 1.5):
         case = {"variances": np.array([0.5, 0.25]), "widths": np.array([1.0]), "gamma": gamma}
         rate = 0.5

@@ -1,12 +1,12 @@
-"""Which symmetric kernels are limits of what a ladder of Gaussian hyper-kernels learns.
+"""Which symmetric kernels are limits of kernels learned with a ladder of Gaussian hyper-kernels.
 
-Statement (not in the 2020 paper, sharpens its introduction): with rates a_k = 1/(2 v1_k) what is
-learned is sum_k exp(-a_k |s - t|^2) h_k((s + t)/2). On a compact set, for infinitely many rates
-with a finite limit point, the uniform limits are all continuous functions of |s - t| and the
-midpoint: in one dimension every continuous symmetric kernel, in more none that distinguishes
-directions of s - t apart. A ladder of n rungs takes any values at n lengths around one midpoint.
-Checked: the residual of such values, and the difference between two directions. Verdict: holds;
-proofs.md, section 19.
+Statement (not in the 2020 paper, sharpens its introduction): with rates a_k = 1/(2 v1_k) the
+learned kernel is sum_k exp(-a_k |s - t|^2) h_k((s + t)/2). On a compact set, for infinitely many
+rates with a finite limit point, the uniform limits are all continuous functions of |s - t| and the
+midpoint: in one dimension every continuous symmetric kernel, in more dimensions none that
+distinguishes directions of s - t. A ladder of n rungs takes any values at n lengths around one
+midpoint. Checked: the residual of such values, and the difference between two directions. Verdict:
+holds; proofs.md, section 19.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def measure(case):
 
 
 def _scale(case):
-    """The weights at the midpoint, of which the values are differences."""
+    """The weights at the midpoint, whose differences are the values."""
     powers = np.exp(-np.outer(case["lengths"] ** 2, case["rates"]))
     return 1.0 + np.abs(np.linalg.lstsq(powers, case["values"], rcond=None)[0]).sum()
 

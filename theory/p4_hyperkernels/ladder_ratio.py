@@ -1,7 +1,7 @@
-"""How fine a ladder must be: the error between its rungs in two dimensions.
+"""The required ratio of a ladder: the error between its rungs in two dimensions.
 
-Statement (not in the 2020 paper; completes `p4-ladder-error`): for points N(0, vI) in the plane
-the least squared error of a ladder on exp(-gamma r), whatever functions of the midpoint its
+Statement (not in the 2020 paper; completes `p4-ladder-error`): for points N(0, vI) in the plane the
+least squared error of a ladder on exp(-gamma r), whatever functions of the midpoint its
 coefficients are, is exactly prod_k ((gamma - a_k)/(gamma + a_k + 1/(4v)))^2 times E exp(-2 gamma
 r). Checked: the least squares fit. Verdict: holds; proofs.md, section 22.
 
@@ -124,13 +124,13 @@ def limit_cases(draw):
 
 
 def limit_bound(case):
-    """The largest, and what it is at most."""
+    """The maximum between two rungs, and its upper bound."""
     q = case["ratio"]
     return np.array([ladder.ratio_error(q), 2.0 * np.exp(-(np.pi**2) / (2.0 * np.log(q)))])
 
 
 def limit_measure(case):
-    """At some place between two rungs, and half-way."""
+    """The error at a point between two rungs, and half-way."""
     rates = case["ratio"] ** np.arange(-20.0, 21.0)
     places = case["ratio"] ** np.array([case["place"], 0.5])
     far = rates[np.abs(np.log(rates)) < 300.0]

@@ -56,7 +56,7 @@ def measure(case):
 
 
 def ledger_case():
-    """x of chance 0.3, xi = x x', m = 10, eps = 0.2, theta = 1."""
+    """x is 1 with probability 0.3, xi = x x', m = 10, eps = 0.2, theta = 1."""
     return {"m": 10, "chance": 0.3, "xi": (0.0, 0.0, 1.0), "theta": 1.0, "eps": 0.2}
 
 
@@ -113,7 +113,7 @@ def mean_over_pairs(case):
 
 
 def mean_of_disjoint(case):
-    """The same for the mean of xi over m // 2 disjoint pairs."""
+    """Values of the mean of xi over m // 2 disjoint pairs and their probabilities."""
     c = case["chance"]
     chances = ((1 - c) ** 2, 2 * c * (1 - c), c**2)
     found = [

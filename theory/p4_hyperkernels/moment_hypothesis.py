@@ -36,7 +36,7 @@ def scaled_moment(case):
 
 
 def _by_quadrature(case, M):
-    """Far from 0 the density sees no kink."""
+    """Integrate numerically far from 0, where the density has no kink."""
     node, weight = np.polynomial.hermite_e.hermegauss(60)
     values = np.abs(case["k"] + math.sqrt(case["variance"]) * node) / M
     return float(weight @ values ** case["order"] / weight.sum())

@@ -1,8 +1,8 @@
 """Non-negative coefficients and negative kernels.
 
 Statement (table 2 of the 2020 paper): non-negative least squares in the hyper-RKHS cannot fit a
-kernel with negative values. Checked: for a target without positive entries all coefficients are
-0, and the learned kernel is never negative. Verdict: holds, as the Gaussian and the Wishart
+kernel with negative values. Checked: for a target without positive entries all coefficients are 0,
+and the learned kernel is never negative. Verdict: holds, as the Gaussian and the Wishart
 hyper-kernel are positive: the gradient at 0 is -2 K W y >= 0.
 """
 
@@ -47,7 +47,7 @@ def _control_case():
 
 
 def _one_positive(case):
-    """The target 0 but for one entry 0.01."""
+    """The zero target with one entry 0.01."""
     K, y, w = reduced(case)
     y = 0.01 * (np.arange(len(y)) == 0)
     return nonnegative(K, y, w, case["lam"])[0].max()

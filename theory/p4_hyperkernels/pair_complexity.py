@@ -1,7 +1,7 @@
-"""The deviation of means over all pairs, at once for a ball of a hyper-RKHS.
+"""The largest deviation of means over all pairs, over a ball of a hyper-RKHS.
 
 Not in the paper. The mean over all pairs of m points is one over orders of means over [m/2]
-disjoint pairs (Hoeffding, 1963), which are independent, so that a ball is as rich as with [m/2]
+disjoint pairs (Hoeffding, 1963), which are independent, so that a ball has the complexity of [m/2]
 samples; proofs.md, section 23. Checked: the mean of the supremum over all samples of a finite
 distribution. Verdict: holds; equality for two points and xx' on +-1.
 """

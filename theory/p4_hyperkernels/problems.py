@@ -11,7 +11,7 @@ from ..reference import hyper
 
 
 def random_case(draw, most=4, gaussian=False):
-    """Points in one or two dimensions, now and then on a grid, with a symmetric target."""
+    """Draw points in one or two dimensions, sometimes on a grid, with a symmetric target."""
     m, d = draw.integer(1, most), draw.integer(1, 2)
     X = draw.array((m, d))
     if draw.choice((False, False, True)):
@@ -38,6 +38,6 @@ def ridge_objective(K, y, beta, lam):
 
 
 def smallest_eigenvalue(K):
-    """Of a symmetric matrix, relative to its largest entry."""
+    """Smallest eigenvalue of a symmetric matrix, relative to its largest entry."""
     size = np.abs(K).max()
     return float(np.linalg.eigvalsh((K + K.T) / 2)[0] / size) if size > 0 else 0.0

@@ -1,9 +1,9 @@
 """The distance of two functions from the difference of their risks.
 
 Statement (proposition 4.1 of the 2020 paper): |k - k_rho|_{p*} <= C_q max(M*, B)^(1-1/q) (E(k) -
-E(k_rho))^(1/q), C_q = 2^(1-1/q) q^(1/q) |(b a^(q-1))^-1|^(1/q) in L^{p*}. Checked: on laws over a
-few pairs whose distribution around the median is b u^(q-1) up to a, which attains definition 3.3
-(there too the inverse of b a^(q-1) is meant). Verdict: misprint: 0.05000 against 0.03193; the
+E(k_rho))^(1/q), C_q = 2^(1-1/q) q^(1/q) |(b a^(q-1))^-1|^(1/q) in L^{p*}. Checked: on distributions
+over a few pairs whose distribution around the median is b u^(q-1) up to a, which attains definition
+3.3 (there too the inverse of b a^(q-1) is meant). Verdict: misprint: 0.05000 against 0.03193; the
 norm is that of L^p. Then 2^(1-2/q) will do as well, as the loss |y - k| is twice the pinball loss;
 proofs.md, section 15.
 """
@@ -32,7 +32,7 @@ def cases(draw):
 
 
 def norm(values, weights, p):
-    """In L^p of the law."""
+    """The norm in L^p of the distribution."""
     if np.isinf(p):
         return float(np.abs(values).max())
     return float((weights @ np.abs(values) ** p) ** (1 / p))

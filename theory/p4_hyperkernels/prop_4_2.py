@@ -1,9 +1,10 @@
 """The error decomposition of support vector regression in a hyper-RKHS.
 
 Statement (proposition 4.2 of the 2020 paper): E(pi k_z) - E(k_rho) <= E(pi k_z) - E(k_lam) + lam
-|k_z|^2 <= D(lam) + S(z, lam) + mean |pi(y) - y| + eps. Checked: all terms on laws over two or three
-points with two outcomes for each pair, both minimizers computed. Verdict: misprint, E(k_rho) for
-E(k_lam) in the middle; as printed 0.95 against 0.025 for one pair; proofs.md, section 16.
+|k_z|^2 <= D(lam) + S(z, lam) + mean |pi(y) - y| + eps. Checked: all terms on distributions over two
+or three points with two outcomes for each pair, both minimizers computed. Verdict: misprint,
+E(k_rho) for E(k_lam) in the middle; as printed 0.95 against 0.025 for one pair; proofs.md, section
+16.
 """
 
 from functools import partial
@@ -32,7 +33,7 @@ def cases(draw):
 
 
 def risk(case, k):
-    """E|y - k| for k given at the pairs of the law; the first outcome is the likelier one."""
+    """E|y - k| for k given at the pairs of the distribution; the first outcome is likelier."""
     law = np.outer(case["weights"], case["weights"]).ravel()
     first, second = np.abs(case["outcomes"] - k[:, None]).T
     return float(law @ (case["chance"] * first + (1 - case["chance"]) * second))

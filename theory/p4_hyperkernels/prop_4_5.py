@@ -2,10 +2,10 @@
 
 Statement (A.2 of the 2020 paper): the mean over all m^2 pairs is at most the mean over i != j plus
 1/m times that of the diagonal; and (1/(m-1))^(-1/(2-theta)) <= m^(-1/(2-theta)). Checked: both, for
-any values. Verdict: misprint, both. The first fails where the mean over i != j is negative
-(m = 2, values -1), but what follows from it is true, as E xi >= 0; the second has a sign too much,
-and without it the factor 2^(1/(2-theta)) <= 2, which doubles the constants of (4.8); proofs.md,
-section 16.
+any values. Verdict: misprint, both. The first fails where the mean over i != j is negative (m = 2,
+values -1), but the conclusion is true, as E xi >= 0; the second has an extra minus sign, and
+without it the factor 2^(1/(2-theta)) <= 2, which doubles the constants of (4.8); proofs.md, section
+16.
 """
 
 import numpy as np

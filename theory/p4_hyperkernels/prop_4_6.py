@@ -72,7 +72,7 @@ def corrected_measure(case):
 
 
 def _control_case():
-    """Large C_theta, theta = 1 and m = 2: 0.235 of the bound, the most that was found."""
+    """Large C_theta, theta = 1 and m = 2: 0.235 of the bound, the largest value found."""
     case = {"m": 2, "delta": 1e-6, "s": 0.01, "theta": 1.0, "top": 20.0, "M": 1.0}
     return case | {"capacity": 1.0, "noise": 100.0, "radius": 1.0}
 

@@ -2,9 +2,9 @@
 
 Statement (theorem 1 of the 2020 paper, (3.10)): the error in L^{p*} falls as m^(eps - Theta/q),
 Theta = min(alpha r, (1 + alpha r - alpha)/(2 - theta), 1/(2+s-theta) - alpha s/(1+s)). Checked:
-Theta against the exponents that the repaired proof gives. Verdict: true, proof wrong; true, as
-every step of the proof that is false only costs constants or is conservative. Sharper: 1/(2-theta)
-- alpha(1-r)/2 and alpha s/(2(1+s)), checked against the slope of the sum of all terms; proofs.md,
+Theta against the exponents that the repaired proof gives. Verdict: true, proof wrong; true, because
+every false step of the proof only costs constants or is conservative. Sharper: 1/(2-theta) -
+alpha(1-r)/2 and alpha s/(2(1+s)), checked against the slope of the sum of all terms; proofs.md,
 section 13.
 
 `p4-optimal-alpha`. The best ridge in theorems 1 and 2, in closed form. Statement (not in the 2020
@@ -31,12 +31,12 @@ def cases(draw):
 
 
 def bound(case):
-    """The exponent that is proved."""
+    """The proved exponent."""
     return float(rates.svr_exponent(**case))
 
 
 def measure(case):
-    """The exponent that is claimed."""
+    """The claimed exponent."""
     return float(rates.svr_exponent_printed(**case))
 
 

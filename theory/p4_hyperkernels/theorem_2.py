@@ -5,9 +5,9 @@ Theta), Theta = min(alpha r, 1/(2+s) - alpha s/(1+s)). Checked: the bias on the 
 mean error never falls below (`p4-theorem-2-bias`), against C m^(eps - Theta) for a given C.
 Verdict: false: with r = 1, s = 1/2, alpha = 0.3 the bias falls as m^-0.154, Theta is 0.3. No
 misprint: theorem 2 is printed without a derivation that would show that the square is meant.
-Correct for the square of the norm, of which alpha r is the bias (checked: |k_rho|^2 lambda/4);
-proved with a power of log(4/delta), and with the better exponent min(alpha r, 1 - alpha min(s/2,
-1)); proofs.md, section 14.
+Correct for the square of the norm, whose bias has the exponent alpha r (checked: |k_rho|^2
+lambda/4); proved with a power of log(4/delta), and with the better exponent min(alpha r, 1 - alpha
+min(s/2, 1)); proofs.md, section 14.
 
 `p4-theorem-2-bias`. The mean error of ridge regression in a hyper-RKHS is at least the bias.
 Statement (not in the 2020 paper; refutes its theorem 2): on the circle, with noise of mean 0 or
@@ -134,8 +134,8 @@ def bias_bound(case, share=1.0):
 def bias_measure(case, nodes=96):
     """lam E (G + lam)^-1 along each frequency, the mean of its cosine and sine entries.
 
-    A common shift of the two points turns cosine and sine into one another, so that only their
-    distance is left to average over.
+    A common shift of the two points rotates cosine and sine into one another, so only their
+    distance has to be averaged over.
     """
     root, _ = circle.problem(case["s"], 2.0, case["size"])
     total = np.zeros(2 * case["size"])

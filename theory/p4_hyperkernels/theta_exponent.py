@@ -1,8 +1,8 @@
 """The second exponent of the power index Theta.
 
 Statement (A.4 of the 2020 paper): lambda^((r-1)/2) m^(-1/(2-theta)) with lambda = m^-alpha falls as
-m^-[1/(2-theta) + alpha (r-1)/(2-theta)]. Checked: the logarithm to base m. Verdict: misprint;
-for alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that theorem 1 stays
+m^-[1/(2-theta) + alpha (r-1)/(2-theta)]. Checked: the logarithm to base m. Verdict: misprint; for
+alpha (r - 1)/2. As 2 - theta <= 2 the printed exponent is conservative, so that theorem 1 stays
 true; proofs.md, section 13.
 """
 
@@ -27,7 +27,7 @@ def measure(case):
 
 
 def counterexample():
-    """0.4 printed, 0.4667 true: with r = 0.5, theta = 0.5, alpha = 0.8."""
+    """0.4 printed, 0.4667 correct: with r = 0.5, theta = 0.5, alpha = 0.8."""
     return {"r": 0.5, "theta": 0.5, "alpha": 0.8, "m": 10}
 
 

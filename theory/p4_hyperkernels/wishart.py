@@ -32,7 +32,7 @@ def log_gamma(d, a):
 
 
 def closed_form(points, C, r, power=3.0):
-    """2.B of the corrected form, by the determinant of C + S."""
+    """The corrected form of 2.B, by the determinant of C + S."""
     d = len(C)
     apart = points - points.mean(0)
     half = (r + power) / 2
@@ -54,7 +54,7 @@ def by_three(points, C, r):
 
 
 def bound(case):
-    """With (2 pi)^(m/2), and with x - x1' for x - x1 (the first point moved to the second)."""
+    """The closed form with (2 pi)^(m/2), and with x - x1' for x - x1."""
     points, d = case["points"], len(case["C"])
     right = closed_form(points, case["C"], case["r"])
     constant = (2 * np.pi) ** (-2.0 * (case["m"] - d))
@@ -67,7 +67,7 @@ def measure(case):
 
 
 def integral(points, C, r):
-    """Over Sigma, by its eigenvalues and angle; over z by convolution, as in section 9."""
+    """The integral over Sigma by its eigenvalues and angle, over z by convolution (section 9)."""
     d = len(C)
     typical = np.log((np.trace(C) + ((points - points.mean(0)) ** 2).sum()) / d / (r + 3))
     middle = typical + np.linspace(-7, 16, 160)

@@ -26,7 +26,7 @@ def series(case, values):
 
 
 def bound(case):
-    """With the sums; the first coefficient is 1 in any case."""
+    """The series with the sums; the first coefficient is 1 in either case."""
     return series(case, coefficients(case, np.cumsum))
 
 
@@ -39,13 +39,13 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """With the products; and the smallest of the first coefficients, if it is negative."""
+    """The series with the products; and the smallest of the first coefficients, if negative."""
     values = coefficients(case, np.cumprod)
     return np.array([series(case, values), min(0.0, values[:20].min())])
 
 
 def corrected_measure(case):
-    """The kernel, and no negative coefficient."""
+    """The kernel, and 0 for no negative coefficient."""
     return np.array([measure(case), 0.0])
 
 

@@ -15,7 +15,7 @@ def cases(draw):
 
 
 def by_entries(G, sign):
-    """The sum over entries, with this sign of its last term."""
+    """The sum over entries, with the given sign of its last term."""
     N = len(G)
     E = np.ones((N, N)) / N
     return G - G @ E - E @ G + sign * E @ G @ E

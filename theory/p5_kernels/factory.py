@@ -3,8 +3,8 @@
 Statement (the kernel factory of the slides): k + c with c >= 0, sums with weights >= 0, products,
 pointwise limits, f(x) k(x, y) f(y), exp(k) and k(x, y)/(k(x, x) k(y, y))^(1/2) are kernels.
 Checked: the smallest eigenvalue of the Gram matrices, and that (1 + k/n)^n tends to exp(k).
-Verdict: holds; the limit must exist at every pair. What is left out is not a rule: differences and
-negative shifts may have negative eigenvalues.
+Verdict: holds; the limit must exist at every pair. Operations not listed are not rules: differences
+and negative shifts may have negative eigenvalues.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def cases(draw):
 
 
 def made(case):
-    """Gram matrices of what the rules make of two kernels."""
+    """Gram matrices of the kernels that the rules make of two kernels."""
     K, L, f = case["K"], case["L"], case["f"]
     norm = np.sqrt(np.maximum(np.diag(K), 0.0))
     inverse = np.divide(1.0, norm, where=norm > 1e-8, out=np.zeros(len(norm)))
@@ -42,13 +42,13 @@ def made(case):
 
 
 def least(K):
-    """The smallest eigenvalue over the size of the matrix."""
+    """The smallest eigenvalue divided by the size of the matrix."""
     size = np.abs(K).max()
     return float(np.linalg.eigvalsh((K + K.T) / 2)[0] / size) if size > 0 else 0.0
 
 
 def bound(case):
-    """No negative eigenvalue; and the limit to 1/n, as |k| <= 1."""
+    """No negative eigenvalue; and the limit up to 1/n, as |k| <= 1."""
     return np.append(np.zeros(7), -np.e / 50)
 
 

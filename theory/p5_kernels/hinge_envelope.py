@@ -42,7 +42,7 @@ def corrected_bound(case):
 
 
 def corrected_measure(case):
-    """z, and the smallest value of a chord of z over u: what a convex minorant can at most be."""
+    """z, and the minimum over chords of z at u: the largest value of a convex minorant."""
     u, left, right = case["u"], case["left"], case["right"]
     if not -left <= u <= right:
         return np.array([zero_one(u), np.nan])

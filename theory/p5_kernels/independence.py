@@ -1,8 +1,8 @@
 """Independent variables have kernel canonical correlation 0.
 
-Statement (slides, Q1): if X and Y are independent, rho_KCCA(X, Y; kappa) = 0. Checked: for laws on
-a few points, by their probabilities. Verdict: holds for the law; the estimate from a sample is
-positive (and 1 without regularization, see p5-kcca-zero).
+Statement (slides, Q1): if X and Y are independent, rho_KCCA(X, Y; kappa) = 0. Checked: for
+distributions on a few points, by their probabilities. Verdict: holds for the distribution; the
+estimate from a sample is positive (and 1 without regularization, see p5-kcca-zero).
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def cases(draw):
 
 
 def law_correlation(K, L, table, kappa):
-    """sup of cov over the roots of var + kappa |.|^2, for a law on pairs of points."""
+    """sup of cov over the roots of var + kappa |.|^2, for a distribution on pairs of points."""
     factors = []
     for gram, p in ((K, table.sum(1)), (L, table.sum(0))):
         values, vectors = np.linalg.eigh(gram)
@@ -50,7 +50,7 @@ CLAIM = Claim(
     name="p5-independence",
     source=f"{P5}, KCCA, Q1",
     statement=r"X \perp Y \Rightarrow \rho_{\mathrm{KCCA}}(X, Y; \kappa) = 0",
-    hypotheses="The law of X and Y, not a sample.",
+    hypotheses="The distribution of X and Y, not a sample.",
     kind="identity",
     bound=bound,
     measure=measure,

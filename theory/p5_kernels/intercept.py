@@ -78,7 +78,7 @@ def _scale(case):
 
 
 def _beyond(case):
-    """b a tenth of the interval beyond its end."""
+    """An intercept beyond the end of the interval, by a tenth of its length."""
     return corrected_measure(case, 1.1)
 
 

@@ -1,4 +1,4 @@
-"""What the regularization of the KCCA estimate penalizes.
+"""The penalty that the regularization of the KCCA estimate implies.
 
 Statement (slides, Q2): the estimate with (G + kappa I)^2 is that of sup cov(f, g)/((var f + kappa
 |f|^2)(var g + kappa |g|^2))^(1/2), with the same kappa. Checked: both on a sample. Verdict: false:
@@ -46,13 +46,13 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """The estimate itself, and that of the penalty."""
+    """The estimate, and the estimate with the penalty."""
     value = kcca.penalised(case["G"], 2 * case["kappa"] / len(case["G"][0]))
     return np.array([value, measure(case)])
 
 
 def corrected_measure(case, power=1.0):
-    """The estimate, and what it is at least."""
+    """The estimate, and its lower bound."""
     kappa, value = case["kappa"], kcca.penalised(case["G"], 2 * case["kappa"] / len(case["G"][0]))
     for K in case["G"]:
         s = np.linalg.eigvalsh(K)
@@ -119,7 +119,7 @@ def second_cases(draw):
 
 
 def shifted_eigenvalues(case, blocks):
-    """Of (A + B) z = gamma B' z, B' with the blocks of these views."""
+    """Eigenvalues of (A + B) z = gamma B' z, where B' has the blocks of these views."""
     A, B = kcca.pencil(case["G"], case["kappa"])
     _, right = kcca.pencil(case["G"][list(blocks)], case["kappa"])
     return kcca.eigenvalues(A + B, right)
@@ -192,7 +192,7 @@ def several_cases(draw):
 
 
 def ends(case):
-    """(max - 1, 1 - min)."""
+    """Return (max - 1, 1 - min)."""
     A, B = kcca.pencil(case["G"], case["kappa"])
     values = kcca.eigenvalues(A + B, B)
     return values[-1] - 1, 1 - values[0]

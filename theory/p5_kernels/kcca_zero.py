@@ -1,9 +1,10 @@
 """Kernel canonical correlation without regularization.
 
 Not a statement of the slides, which go on to kappa > 0, but the reason for it: for centered Gram
-matrices whose smallest eigenvalues (but one) are v and w, the regularized correlation is at least
-v w/((v + kappa)(w + kappa)), which tends to 1 with kappa, whatever the data; proofs.md, section 9.
-Checked: both sides. Verdict: holds, so the estimate with kappa = 0 says nothing about dependence.
+matrices whose smallest eigenvalues (but one) are v and w, the regularized correlation is at least v
+w/((v + kappa)(w + kappa)), which tends to 1 with kappa, whatever the data; proofs.md, section 9.
+Checked: both sides. Verdict: holds, so the estimate with kappa = 0 is uninformative about
+dependence.
 
 `p5-kcca-spectrum`. The eigenvalues of the KCCA problem. Statement (slides, final task and Q3): the
 largest eigenvalue of A z = lambda B z is the regularized correlation, and the eigenvalues come in

@@ -1,8 +1,8 @@
 """Kernel ridge regression in closed form.
 
-Statement (slides): the minimizer of (1/n) sum (y_i - f(x_i))^2 + lam |f|^2 has the coefficients
-(G + lam n I)^-1 y. Checked: the objective there, and at the library's machine, against its minimum
-by least squares in an orthogonal basis. Verdict: holds. Where G is singular other coefficients give
+Statement (slides): the minimizer of (1/n) sum (y_i - f(x_i))^2 + lam |f|^2 has the coefficients (G
++ lam n I)^-1 y. Checked: the objective there, and at the library's model, against its minimum by
+least squares in an orthogonal basis. Verdict: holds. Where G is singular other coefficients give
 the same f.
 """
 

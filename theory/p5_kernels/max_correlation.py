@@ -3,9 +3,9 @@
 Statement (desideratum 4 of Rényi on the slides, which they state for the maximal correlation Q): Q
 = 1 if and only if Y = f(X) or X = g(Y). Checked: the second singular value of p(x, y)/(p(x)
 p(y))^(1/2) against whether one variable is a function of the other. Verdict: false; only "if"
-holds, for variables that are not constant. On finitely many values Q = 1 if and only if X and Y
-have a part in common that is not constant: the graph of the pairs of positive probability is not
-connected; proofs.md, section 1.
+holds, for variables that are not constant. On finitely many values Q = 1 if and only if some
+non-constant function of X equals a function of Y: the graph of the pairs of positive probability is
+not connected; proofs.md, section 1.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def counterexample():
 
 
 def corrected_bound(case):
-    """1 if the graph of the pairs is not connected: powers of it reach no further."""
+    """1 if the graph of the pairs is not connected, found by powers of its matrix."""
     positive = (case["table"] > 0).astype(float)
     reached = np.linalg.matrix_power(positive @ positive.T, len(positive)) > 0
     return float(not reached.all())

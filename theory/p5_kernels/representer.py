@@ -4,7 +4,7 @@ Statement (slides): V(f(x_1), ..., f(x_n)) + r(|f|^2) with r increasing has a so
 of the k(., x_i). Checked: whether the objective falls at every doubling of one f, so that there is
 no minimum, and that the projection of any f on the span has the same values at the x_i and an
 objective that is not larger. Verdict: unstated hypothesis; the proof goes from any f, hence from
-any minimizer, to one in the span; that there is a minimizer it does not show, and with r = 0 and V
+any minimizer, to one in the span; it does not show that there is a minimizer, and with r = 0 and V
 = exp(-f(x_1)) there is none. For strictly increasing r all minimizers are in the span; proofs.md,
 section 5.
 """
@@ -46,7 +46,7 @@ def bound(case):
 
 
 def measure(case):
-    """The same at the projection of f on the span of the sections at the sample."""
+    """The objective and the change of values at the projection of f on the span of the sections."""
     K, n = case["K"], case["n"]
     values = (K @ case["beta"])[:n]
     coef = np.linalg.solve(K[:n, :n], values)

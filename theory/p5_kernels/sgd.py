@@ -1,10 +1,10 @@
 """Stochastic gradient descent in the space of functions, by coefficients.
 
-Statement (slides, SGD implementation): f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t)
-k(., x_t) is alpha_t = -eta_t l', alpha_i <- (1 - eta_t lam) alpha_i for i < t. Checked: values of
-the recursion for functions against the expansion with these coefficients, with a common scale s <-
-s (1 - eta_t lam), a_t = -eta_t l'/s, and with the library's machine. Verdict: holds, by induction
-(no representer theorem is needed: f_1 = 0); the scale needs 0 < eta_t lam < 1.
+Statement (slides, SGD implementation): f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t) k(.,
+x_t) is alpha_t = -eta_t l', alpha_i <- (1 - eta_t lam) alpha_i for i < t. Checked: values of the
+recursion for functions against the expansion with these coefficients, with a common scale s <- s (1
+- eta_t lam), a_t = -eta_t l'/s, and with the library's model. Verdict: holds, by induction (no
+representer theorem is needed: f_1 = 0); the scale needs 0 < eta_t lam < 1.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def cases(draw):
 
 
 def length(case, t):
-    """eta_t for t = 0, 1, ..."""
+    """Step lengths eta_t for t = 0, 1, ..."""
     eta = case["eta"]
     by_rule = {"constant": 1.0, "invscaling": (1 + t) ** 0.5}
     return eta / by_rule.get(case["rule"], 1 + case["lam"] * eta * t)
@@ -54,7 +54,7 @@ def by_coefficients(case):
 
 
 def by_scale(case, after=True):
-    """The same with a common scale; the new coefficient is divided by it after its update."""
+    """The last f with a common scale; the new coefficient is divided by it after its update."""
     K, y, a, s = case["K"], case["y"], np.zeros(len(case["y"])), 1.0
     for t in range(len(y)):
         eta = length(case, t)

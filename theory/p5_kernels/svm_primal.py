@@ -1,4 +1,4 @@
-"""The primal problem of the non-linear machine and its dual.
+"""The primal problem of the non-linear SVM and its dual.
 
 Statement (slides, non-linear SVM): the dual with sum alpha_i y_i = 0 has the primal min |f|^2/2 + C
 sum xi_i subject to y_i f(x_i) >= 1 - xi_i. Checked: the optimal values. Verdict: misprint; the
@@ -50,7 +50,7 @@ def measure(case):
 
 
 def counterexample():
-    """More of one class than of the other: the intercept gains."""
+    """More samples of one class than of the other: the intercept lowers the objective."""
     return {"K": np.eye(3), "y": np.array([1.0, 1.0, -1.0]), "C": 1.0}
 
 
@@ -68,7 +68,7 @@ def _scale(case):
 
 
 def _slightly_larger(case):
-    """C larger by 5 % in the dual alone."""
+    """C larger by 5% in the dual alone."""
     return corrected_bound(case | {"C": 1.05 * case["C"]})
 
 

@@ -1,4 +1,4 @@
-"""Where a Taylor kernel lives.
+"""The domain of a Taylor kernel.
 
 Statement (slides, universal Taylor kernels): k(x, y) = f(<x, y>), f(t) = sum a_n t^n for |t| < r
 with a_n > 0, is a kernel on |x| <= r^(1/2). Checked: that k(x, x) is finite, for (1 - t)^-alpha and
@@ -33,7 +33,7 @@ def terms(case):
 
 
 def bound(case):
-    """The sum of the first terms: what is to come is less than a thousandth of it."""
+    """The sum of the first terms: the remainder is less than a thousandth of it."""
     return 1.001 * np.sum(terms(case))
 
 

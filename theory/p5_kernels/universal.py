@@ -4,8 +4,8 @@ Statement (slides, universal kernels): the exponential, the Gaussian, the Laplac
 unit ball, the binomial kernel are universal. Checked on what follows from it: Gram matrices on
 distinct points have positive eigenvalues, here of up to four points of [0, 1] at distances of 0.2
 and more. Verdict: holds; proofs.md, section 11. Positive eigenvalues are necessary, not sufficient.
-With more points float64 shows them no longer; a polynomial kernel of degree p in one variable has
-rank p + 1.
+With more points they fall below the precision of float64; a polynomial kernel of degree p in one
+variable has rank p + 1.
 """
 
 import numpy as np

@@ -1,1 +1,1 @@
-"""What claims are checked on and against: exact laws, naive learners, the library's solvers."""
+"""Oracles of the claims: exact distributions, naive learners, and the library's solvers."""

@@ -18,7 +18,7 @@ def spectrum(s, decay, size):
 
 
 def squared_bias(lam, s, decay, size=4000):
-    """|k_lam - k_rho|^2 in L2, of the minimizer of |k - k_rho|^2 + lam |k|_H^2."""
+    """|k_lam - k_rho|^2 in L2, for the minimizer k_lam of |k - k_rho|^2 + lam |k|_H^2."""
     mu, square = spectrum(s, decay, size)
     return float((square * mu / 2 * (lam / (mu / 2 + lam)) ** 2).sum())
 
@@ -51,8 +51,8 @@ def problem(s, decay, size):
 def fitted_error(x, lam, s, decay, size, noise=0.0, rng=None):
     """|k_z - k_rho| in L2 for the points x, with normal noise on each of the m^2 pairs.
 
-    Given the points, sum over pairs of noise times f is normal with the second moments of f, so
-    that no pair is ever made.
+    Given the points, the sum over pairs of noise times f is normal with the second moments of f,
+    so the pairs are not formed.
     """
     root, w = problem(s, decay, size)
     G = second_moments(x, size) * np.outer(root, root)

@@ -1,8 +1,8 @@
-"""Distributions of two classes on which intervals for the alignment are put to the test.
+"""Distributions of two classes for testing the intervals for the alignment.
 
-Each is a finite law with a kernel of unit diagonal and no negative values: labels that say
-nothing, classes that are separated, atoms so rare that most samples miss them, kernels that are
-nearly constant or nearly the identity, and shares of the labels far from one half.
+Each is a finite distribution with a kernel of unit diagonal and no negative values: uninformative
+labels, separated classes, atoms so rare that most samples miss them, kernels that are nearly
+constant or nearly the identity, and class shares far from one half.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .problems import FiniteDistribution, gaussian_kernel
 
 @dataclass(frozen=True)
 class ClassLaw:
-    """A law, its kernel over the atoms, and the alignment with the labels."""
+    """A distribution, its kernel over the atoms, and the alignment with the labels."""
 
     name: str
     law: FiniteDistribution
@@ -84,7 +84,7 @@ def _overlapping(share=0.5):
 
 @cache
 def class_laws() -> tuple[ClassLaw, ...]:
-    """The laws, in a fixed order."""
+    """Return the distributions, in a fixed order."""
     made = {
         "independent labels, 4 atoms": _independent(np.arange(4.0)),
         "independent labels, 10 atoms": _independent(np.linspace(0, 3, 10)),

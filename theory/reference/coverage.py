@@ -1,7 +1,7 @@
-"""Where a number lies in a confidence interval for the alignment, in units of its reach.
+"""Position of a value in a confidence interval for the alignment, in units of its reach.
 
-The reach of an end is its distance from the estimate in the interval. An end that is 0 or 1 says
-nothing and can not be wrong, so that only the other ends count.
+The reach of an end is its distance from the estimate in the interval. An end that is 0 or 1 is
+uninformative and cannot be wrong, so only the other ends count.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def reach(low, high):
-    """1, the unit of `position`; infinity for intervals that are [0, 1] and say nothing.
+    """1, the unit of `position`; infinity for the uninformative interval [0, 1].
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ def reach(low, high):
 def position(low, high, estimate, rho):
     """Distance of rho from the estimate, over that of the end on the same side.
 
-    Above 1 for intervals that do not hold rho; 0 where the end on the side of rho is 0 or 1.
+    Above 1 for intervals that do not contain rho; 0 where the end on the side of rho is 0 or 1.
 
     Parameters
     ----------
     low, high, estimate : float arrays (trials,)
-        An estimate that is not in the interval is taken for the nearer end.
+        An estimate outside the interval is replaced by the nearer end.
     rho : float or array (trials,)
 
     Returns

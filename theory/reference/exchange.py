@@ -1,9 +1,9 @@
 """Pairs of training samples that differ in one point, for the statements about stability.
 
 A case holds ``kernels`` (p, N, N) over N points: 0..m-2 are common, m-1 is x_m, m is x'_m, all N
-serve as test points; ``y`` (m,) and ``y_new`` (the label of x'_m); ``lam0``. ``mu`` and
-``mu_new`` are weights where the statement is about given weights. The learners, of which the
-statements speak, are the library's `KernelRidge` and, for alignf, `nonnegative_qp`.
+serve as test points; ``y`` (m,) and ``y_new`` (the label of x'_m); ``lam0``. ``mu`` and ``mu_new``
+are weights where the statement is about given weights. The learners in the statements are the
+library's `KernelRidge` and, for alignf, `nonnegative_qp`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def random_pair(draw, p=None):
 
 
 def flipped_label(m, lam0):
-    """alignf changes its mind: one flipped label moves it from f1 f1' to f2 f2', for every m >= 3.
+    """One flipped label moves alignf's weight from f1 f1' to f2 f2', for every m >= 3.
 
     Features f1 = y everywhere, f2 = y but -y_m at x_m; x'_m = x_m with the label flipped. At the
     last point f1 = 1 and f2 = -1, so h = 1/(1 + lam0) and h' = -1/(1 + lam0).

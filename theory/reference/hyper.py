@@ -21,7 +21,7 @@ def squared_distances(A, B):
 
 
 def variances(sigma2, sigma_h2, convention="liu"):
-    """(v1, v2): those of the difference and of the midpoint."""
+    """(v1, v2): the variances of the difference and of the midpoint."""
     return (sigma2 if convention == "liu" else 2 * sigma2), sigma2 + sigma_h2
 
 
@@ -43,12 +43,12 @@ def wishart(S, T, U, V, C, r):
 
 
 def product(S, T, U, V, function):
-    """f(s, t) f(u, v): of definition 2.1 for every symmetric f, of rank one."""
+    """f(s, t) f(u, v), a hyper-kernel of rank one by definition 2.1 for every symmetric f."""
     return np.outer(function(S, T), function(U, V))
 
 
 def drawn(draw, dimension):
-    """A Gaussian or Wishart hyper-kernel with drawn parameters."""
+    """Draw a Gaussian or Wishart hyper-kernel with random parameters."""
     if draw.choice((True, True, False)):
         return drawn_gaussian(draw)
     f = draw.array((dimension, dimension))
@@ -57,7 +57,7 @@ def drawn(draw, dimension):
 
 
 def drawn_gaussian(draw):
-    """A Gaussian hyper-kernel of either convention."""
+    """Draw a Gaussian hyper-kernel of either convention."""
     parameters = {"sigma2": draw.log_real(0.2, 5.0), "sigma_h2": draw.log_real(0.05, 5.0)}
     convention = draw.choice(("liu", "kondor-jebara"))
     return partial(gaussian, **parameters, convention=convention)

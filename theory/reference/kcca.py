@@ -12,7 +12,7 @@ from .matrices import center
 
 
 def drawn(draw, views=2, most=6):
-    """Centered Gram matrices (views, N, N) of a random sample, now and then one view twice."""
+    """Draw centered Gram matrices (views, N, N) of a random sample, sometimes with equal views."""
     N = draw.integer(2, most)
     grams = [center(draw.kernel(N, "generic") + 1e-3 * np.eye(N)) for _ in range(views)]
     if draw.choice((False, False, True)):
@@ -35,7 +35,7 @@ def pencil(G, kappa):
 
 
 def eigenvalues(A, B):
-    """Of A z = value B z, ascending."""
+    """Eigenvalues of A z = value B z, ascending."""
     from scipy.linalg import eigh
 
     return eigh((A + A.T) / 2, B, eigvals_only=True)

@@ -1,4 +1,4 @@
-"""Reference solvers of the learning problems that the claims are about, small and slow on purpose.
+"""Reference solvers of the learning problems in the claims, deliberately small and slow.
 
 Ridge parameters: ``lam`` = lambda_0 m multiplies the identity.
 """

@@ -1,7 +1,7 @@
-"""The library's solvers in the form in which the claims call them: what is put to the test.
+"""Wrappers of the library's solvers that the claims test.
 
-The plain versions in `learners` and `matrices` judge them and use nothing of what is called here.
-Ridge parameters: ``lam`` = lambda_0 m multiplies the identity.
+The plain versions in `learners` and `matrices` are the oracles; they call nothing that is used
+here. Ridge parameters: ``lam`` = lambda_0 m multiplies the identity.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def ridge_with_intercept(K, y, lam, K_test, weight):
 def lkrr(kernels, y, lam, mu0, radius):
     """Solution (alpha, mu) of L2-regularised kernel learning by `LKRR`.
 
-    Asked for more than rounding allows where v is almost 0, it warns; the claims judge what it
-    found instead.
+    Where v is almost 0, the required precision is beyond rounding, and it warns; the claims judge
+    the solution instead.
     """
     rule = LKRR(radius, mu0, lam, tol=1e-12)
     with warnings.catch_warnings():
@@ -68,8 +68,8 @@ def lkrr(kernels, y, lam, mu0, radius):
 def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9, safeguard=False, start=None):
     """Last iterate of Algorithm 1, without the solver that takes over from it in `LKRR`.
 
-    As published, or with the safeguard with which `LKRR` runs it; from the algorithm's start, or
-    from ``start`` (m,).
+    The published iteration, or the one with the safeguard that `LKRR` uses; from the algorithm's
+    start, or from ``start`` (m,).
     """
     problem = RidgeProblem(GramFamily(kernels), np.array([y]), lam, mu0, radius)
     start = None if start is None else np.array([start])
@@ -80,8 +80,7 @@ def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):
     """Solution (alpha, mu) of (8) of the 2012 paper by `AlignedKRR`.
 
     ``gamma`` holds gamma, gamma', gamma''; a and M are of the centered kernels. The averaged
-    iteration (``solver="fixed-point"``) reports that it did not converge; here the caller finds
-    out.
+    iteration (``solver="fixed-point"``) warns if it did not converge; here the caller checks.
     """
     rule = AlignedKRR(*gamma, lam, solver=solver, tol=1e-10, max_iter=max_iter)
     with warnings.catch_warnings():

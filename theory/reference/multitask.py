@@ -1,8 +1,8 @@
 """The matrices of the multi-task paper as it defines them, and its problems solved naively.
 
 A, b, c, d and V are formed in full, with (sum_t n_t^2) rows and M + MT columns, as an oracle for
-what `neighbourhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m
-with m outer and t inner, the order in which (4), (5) and (8) agree.
+what `neighbourhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m with m
+outer and t inner, the order in which (4), (5) and (8) agree.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def projector(V):
 
 
 def all_signs(n):
-    """Every vector of n signs."""
+    """Return every vector of n signs."""
     return np.array(list(product([1.0, -1.0], repeat=n)))
 
 

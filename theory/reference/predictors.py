@@ -1,9 +1,9 @@
-"""The predictors that a large alignment promises, and their risks, on finite supports.
+"""Predictors with a guarantee from a large alignment, and their risks, on finite supports.
 
 P1 (Cortes, Mohri and Rostamizadeh, 2012), section 4.2. Labels have mean 0 and variance 1 unless
 ``general=True``, which takes P1's definitions for labels that are not centered. Predictors are
 returned as their values on the atoms of a `problems.FiniteDistribution`, or on the points of a
-sample; they have the units of y. Risks are population risks. What is promised of them is in
+sample; they have the units of y. Risks are population risks. Their guarantees are in
 `alignlearn.theory.bounds.predictors`.
 """
 
@@ -22,7 +22,7 @@ def h_star(law, K, general: bool = False) -> np.ndarray:
     law : FiniteDistribution with labels
     K : array (n, n)
     general : bool
-        False asks for E[y] = 0 and E[y^2] = 1.
+        If False, E[y] = 0 and E[y^2] = 1 are required.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Distributions whose population quantities are known: exactly, in closed form, or by quadrature.
+"""Distributions with known population quantities: exact, in closed form, or by quadrature.
 
 `FiniteDistribution` works in float64 or, when its arrays hold `fractions.Fraction`, exactly.
 """
@@ -32,7 +32,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class FiniteDistribution:
-    """A law on n atoms; a kernel is its (n, n) matrix over the atoms.
+    """A distribution on n atoms; a kernel is its (n, n) matrix over the atoms.
 
     Parameters
     ----------
@@ -196,9 +196,9 @@ class GaussianMixture:
     means : array (c, d)
     labels : array (c,)
     weights : array (c,), optional
-        Equal by default.
+        Default: equal weights.
     variance : float
-        Of every coordinate, within a component.
+        Variance of every coordinate, within a component.
 
     Raises
     ------
@@ -250,7 +250,7 @@ class GaussianMixture:
         return MixtureMoments(float(kernel_norm), target_norm, numerator, float(rho))
 
     def quadrature(self, order: int = 48) -> tuple[FiniteDistribution, np.ndarray]:
-        """Gauss-Hermite nodes in one dimension: a finite law and its points (c * order, 1).
+        """Gauss-Hermite nodes in one dimension: finite distribution and points (c * order, 1).
 
         Raises
         ------
