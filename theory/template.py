@@ -8,7 +8,7 @@ Copy this file into the folder of its paper (the import then begins with one mor
 name to the folder's ``FILES`` at its place in the paper. The order is that of this file: `cases`,
 `bound`, `measure`; the counterexample, only if the statement is false as printed, and the
 correction; the negative control; the claim. `Claim` describes each; they need no docstring of their
-own. The cases closest to a violation go into ``extremes``, terms that the bound must not lack into
+own. The cases closest to a violation go into ``extremes``, necessary terms of the bound into
 ``mutants``; ``alignlearn verify --mutations`` reports how much the bound could still be wrong.
 
 A variant of the statement is in the same file, below a line with its name, its functions and its

@@ -4,8 +4,8 @@ Statement (proposition 8 of the 2012 paper): mu = M^-1 a/||M^-1 a|| maximizes mu
 Checked: with the weights of `AlignLinear`, that no competitor does better, nor the closed form in
 plain NumPy, and that the formula is defined. Verdict: unstated hypothesis: a != 0. Otherwise the
 formula is 0/0, and every mu is optimal. (`p1-prop-9` and `p2-theorem-1` are judged by the same
-rule: a formula that is 0/0 for an allowed sample lacks a hypothesis.) For singular M, which the
-paper excludes, the pseudo-inverse replaces the inverse; proofs.md, section 16.
+rule: a formula that is 0/0 for an allowed sample has an unstated hypothesis.) For singular M, which
+the paper excludes, the pseudo-inverse replaces the inverse; proofs.md, section 16.
 """
 
 import numpy as np
