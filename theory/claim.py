@@ -165,7 +165,7 @@ class Claim:
     follows : str
         The claim whose error this one inherits, if its own derivation is sound.
     counterexample : callable () -> Case, optional
-        A case that violates the printed statement. Required if the status is that of a failing statement.
+        A case that violates the printed statement. Required if the statement fails.
     corrected : Claim, optional
         The corrected or sharpened statement.
     negative_control : NegativeControl
