@@ -176,7 +176,7 @@ select the parameters of all models except the random forest.
         "equal weights": al.MKLRegressorCV(kernels, weighting="uniform", **options),
         f"best column alone ({best})": al.MKLRegressorCV([kernels[best]], **options),
         "one Gaussian on all columns": ridge,
-        "MKLRegressorCV(), no kernels": al.MKLRegressorCV(cv=folds, random_state=0),
+        "default, MKLRegressorCV()": al.MKLRegressorCV(cv=folds, random_state=0),
         **rivals(folds),
     }
     say(f"{'':30}{'R^2 on test':>12}{'seconds':>10}")
@@ -209,11 +209,11 @@ def draw(weights, scores, folder):
     matters = np.arange(weights.size) < USEFUL
     for rows, color, label in ((~matters, "C7", "irrelevant"), (matters, "C0", "informative")):
         left.bar(np.flatnonzero(rows), weights[rows], width=1.5, color=color, label=label)
-    left.set(xlabel="column", ylabel="learned weight of its kernel", title="Weights")
+    left.set(xlabel="column", ylabel="learned weight of its kernel", title="Learned weights")
     left.legend()
     right.barh(list(scores), list(scores.values()), color=["C0", *["C7"] * (len(scores) - 1)])
     right.invert_yaxis()
-    right.set(xlabel="$R^2$ on held-out samples", title="Scores", xlim=(0, 1))
+    right.set(xlabel="$R^2$ on held-out samples", title="Scores of eight models", xlim=(0, 1))
     path = Path(folder) / "alignlearn-demo-columns.png"
     figure.savefig(path, dpi=150)
     return path

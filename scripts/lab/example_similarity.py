@@ -171,10 +171,14 @@ def draw_means(means, deviations):
     for k, (method, colour) in enumerate(zip(METHODS, COLOURS)):
         options = {"color": colour, "label": method, "fmt": "oDs^v"[k], "ms": 5, "capsize": 2}
         ax.errorbar(places + 0.15 * (k - 2), means[k], deviations[k], **options)
-    ax.set_xticks(places, [name.replace(" ", "\n", 1) for name in MEASURES])
+    words = {"nearest": "1-NN", "machine": "SVM"}
+    split = [name.partition(" ") for name in MEASURES[1:]]
+    ticks = ["AUC", *(f"{words[kind]}\n{n} per class" for kind, _, n in split)]
+    ax.set_xticks(places, ticks, fontsize=9)
     ax.grid(axis="y", alpha=0.3)
-    ax.set_ylabel("AUC, accuracy (%)")
-    ax.set_title("Digits: a similarity learned from 5% of the pairs, on new images", loc="left")
+    ax.set_xlabel("AUC of pairs, and accuracy by the number of labeled images")
+    ax.set_ylabel("AUC or accuracy (%)")
+    ax.set_title("Similarity of digits learned from 5% of the pairs, new images", loc="left")
     ax.legend(loc="lower right", frameon=False, fontsize=9)
     return figure
 
@@ -191,7 +195,7 @@ def main(argv=None):
     out.say(
         f"{trials[0][3]} judgments of {trials[0][2]} images ({SHARE:.0%} of the pairs), as many "
         f"new images, {repeats} draws.",
-        "Per cent, mean and standard deviation over the draws; n named images per class.",
+        "Percent, mean and standard deviation over the draws; n labeled images per class.",
         "",
     )
     rows = [

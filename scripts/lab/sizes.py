@@ -335,7 +335,8 @@ def figure(records, path):
             axes[0, column].plot(m, [mean(g, "score") for g in groups], **style)
             axes[1, column].plot(m, [mean(g, "core") for g in groups], **style)
         if name in _LIMITS:
-            axes[0, column].axhline(_LIMITS[name], color="0.5", ls="--", lw=1)
+            style = {"color": "0.5", "ls": "--", "lw": 1, "label": "best possible"}
+            axes[0, column].axhline(_LIMITS[name], **style)
         axes[0, column].set_title(_TITLES.get(name, name), fontsize=9)
         axes[0, column].set_ylabel("accuracy" if classes[name] else "$R^2$")
         axes[1, column].set_ylabel("CPU time of a fit (s)" if not column else "")

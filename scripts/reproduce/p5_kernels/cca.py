@@ -84,23 +84,25 @@ def explained(values, angle):
 
 
 def draw_kcca(ax, sizes, found):
-    """Correlations against N: medians, and the range of the middle 80 % of the repeats."""
+    """Correlations against N: medians, and the range of the middle 80% of the repeats."""
     looks = {
-        "new": ("found functions, new samples", BLUE, "o"),
-        "dependent": ("regularized, on the sample", GREEN, "s"),
-        "independent": ("the same, independent views", ORANGE, "^"),
+        "new": ("kernel CCA, new samples", BLUE, "o"),
+        "dependent": ("kernel CCA, training samples", GREEN, "s"),
+        "independent": ("training, independent views", ORANGE, "^"),
         "linear": ("linear correlation", GREY, "v"),
     }
     for name, (label, colour, marker) in looks.items():
         low, middle, high = np.quantile(found[name], (0.1, 0.5, 0.9), axis=1)
         ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(sizes, middle, marker=marker, color=colour, label=label, markersize=5)
-    ax.axhline(EXACT, color="black", linestyle="--", linewidth=1.2, label=f"largest: {EXACT:.3f}")
+    ax.axhline(
+        EXACT, color="black", linestyle="--", linewidth=1.2, label=f"population: {EXACT:.3f}"
+    )
     ax.set_xscale("log")
     ax.set_xticks(sizes, [str(N) for N in sizes])
     ax.minorticks_off()
     ax.set(xlabel="samples N", ylabel="correlation", ylim=(0.0, 1.02))
-    ax.set_title("Planted dependence is found as N grows", fontsize=11, loc="left")
+    ax.set_title("Correlation found, by sample size", fontsize=11, loc="left")
     ax.legend(fontsize=8.5, frameon=True, framealpha=0.92, edgecolor="none", loc="center right")
 
 
@@ -118,8 +120,8 @@ def draw_functions(ax, sizes=CURVES, seed=0):
         values[turned.argmin()] = np.nan  # no line from one end to the other
         ax.plot(turned, values, style, color=colour, label=f"N = {N}", linewidth=1.8)
     ax.plot(angle - np.pi, np.sqrt(2.0) * np.cos(angle - np.pi), "k--", lw=1.0, label="cosine")
-    ax.set(xlabel="angle less the phase of the function", ylabel="first component, unit variance")
-    ax.set_title("The function that is found", fontsize=11, loc="left")
+    ax.set(xlabel="angle minus phase (rad)", ylabel="first component, unit variance")
+    ax.set_title("First function found", fontsize=11, loc="left")
     ax.legend(fontsize=8.5, frameon=False)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python
-"""Ridge regression at few centers against the exact machine: error and time by number of centers.
+"""Nystrom ridge regression against exact kernel ridge regression: error and time by centers.
 
     scripts/reproduce/p5_kernels/nystrom.py           # ten minutes
     scripts/reproduce/p5_kernels/nystrom.py --quick
 
 kin8nm (6000 samples train, the others test) and ijcnn1 (10,000 each; labels -1 and +1 as targets).
 The kernel is a combination of nine Gaussians learned by alignf from 1500 of the training samples,
-with alpha by leave-one-out; exact ridge regression and NystromRidge take both as they are.
+with alpha by leave-one-out; exact ridge regression and NystromRidge use both unchanged.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from alignlearn.large import NystromRidge
 
 SIZES = {"kin8nm": (6000, 2192), "ijcnn1_train": (10_000, 10_000)}
 COUNTS = (25, 50, 100, 200, 400, 800, 1600, 3200)
-STYLES = {
-    "uniform": ("#0072B2", "o"),
-    "leverage": ("#D55E00", "^"),
-    "k-means++": ("#009E73", "D"),
+STYLES = {  # color, marker, name in the legend
+    "uniform": ("#0072B2", "o", "uniform sample"),
+    "leverage": ("#D55E00", "^", "leverage scores"),
+    "k-means++": ("#009E73", "D", "k-means++"),
 }
+TITLES = {"kin8nm": "kin8nm", "ijcnn1_train": "ijcnn1"}
 
 
 def samples(name, sizes, seed=0):
@@ -65,7 +66,7 @@ def rmse(model, X, y):
 
 
 def measure(name, sizes, counts, seeds):
-    """Error and seconds of the exact machine, and of each choice of centers (seeds, counts, 2)."""
+    """Error and seconds of the exact model, and of each choice of centers (seeds, counts, 2)."""
     X, y, X_test, y_test = samples(name, sizes)
     kernel, alpha = learned_kernel(X, y)
     for centers in STYLES:  # compiles
@@ -85,26 +86,39 @@ def measure(name, sizes, counts, seeds):
     return found
 
 
-def draw(axes, name, counts, found):
-    """Error and time against the number of centers, the exact machine as a line."""
-    error, seconds = found["exact"]
-    for centers, (colour, marker) in STYLES.items():
-        for axis, values in zip(axes, np.moveaxis(found[centers], 2, 0)):
-            axis.plot(counts, np.median(values, axis=0), color=colour, marker=marker, label=centers)
-            axis.fill_between(
-                counts, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15
-            )
-    for axis, value, label in zip(axes, (error, seconds), ("root mean squared error", "seconds")):
-        axis.axhline(value, color="#555555", linestyle=":", label="exact")
-        axis.set(xscale="log", yscale="log", xlabel="centers", ylabel=label, title=name)
-    axes[0].legend(frameon=False)
+def draw(axes, name, n, counts, found):
+    """Error and time divided by those of the exact model against the number of centers: medians."""
+    for centers, (color, marker, label) in STYLES.items():
+        ratios = np.median(found[centers], axis=0) / found["exact"]
+        for axis, values in zip(axes, ratios.T):
+            axis.plot(counts, values, color=color, marker=marker, markersize=5, label=label)
+    for axis in axes:
+        axis.axhline(1.0, color="#555555", linestyle=":", label="exact kernel ridge regression")
+        axis.set(xscale="log", yscale="log", xticks=counts, xticklabels=counts)
+        axis.minorticks_off()
+    axes[0].set_title(f"{TITLES[name]}, {n:,} training samples", fontsize=10)
+    axes[1].set_xlabel("number of centers")
+
+
+def finish(figure, axes):
+    """A title, plain numbers at the ticks, one range for each row and one legend."""
+    rows = ((1.0, 1.2, 1.5, 2.0, 2.5), "test RMSE"), ((0.01, 0.1, 1.0), "fit time")
+    for row, (ticks, label) in zip(axes, rows):
+        limits = np.array([axis.get_ylim() for axis in row])
+        row[0].set_ylabel(f"{label}, relative to exact")
+        for axis in row:
+            axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+            axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+            axis.minorticks_off()
+    figure.suptitle("Nystrom ridge regression with three choices of centers", fontsize=11)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def report(out, name, sizes, counts, found):
     """The table of one data set."""
     error, seconds = found["exact"]
     out.say("", f"{name}: {sizes[0]} train, {sizes[1]} test; exact: {error:.4f}, {seconds:.1f} s")
-    header = ["centres", *(f"{kind}, error" for kind in STYLES), *(f"{kind}, s" for kind in STYLES)]
+    header = ["centers", *(f"{kind}, error" for kind in STYLES), *(f"{kind}, s" for kind in STYLES)]
     medians = {kind: np.median(found[kind], axis=0) for kind in STYLES}
     out.table(
         header,
@@ -121,14 +135,15 @@ def main(argv=None):
     args = shared.arguments(__doc__, argv)
     out = shared.Output("nystrom", args)
     counts, seeds = ((25, 200), 1) if args.quick else (COUNTS, 3)
-    figure, axes = shared.new_figure(2, 2, (10.0, 8.0))
+    figure, axes = shared.new_figure(2, 2, (8.0, 5.6))
     out.say("NystromRidge against exact kernel ridge: test error and seconds, medians of the seeds")
     results = {}
-    for row, (name, sizes) in zip(axes, SIZES.items()):
+    for column, (name, sizes) in zip(axes.T, SIZES.items()):
         sizes = (800, 800) if args.quick else sizes
         results[name] = measure(name, sizes, counts, seeds)
-        draw(row, name, counts, results[name])
+        draw(column, name, sizes[0], counts, results[name])
         report(out, name, sizes, counts, results[name])
+    finish(figure, axes)
     out.write(figure)
     return results
 

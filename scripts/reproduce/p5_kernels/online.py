@@ -112,7 +112,7 @@ def draw_convergence(axis, loss, steps, excess):
 def finish(axis, steps, top):
     """Axes of the first panel, with a line of slope -1."""
     axis.plot(steps, top * steps[0] / steps, color="#555555", linestyle=":", label="slope -1")
-    axis.set(xscale="log", yscale="log", xlabel="steps", ylabel="regularized risk above its least")
+    axis.set(xscale="log", yscale="log", xlabel="gradient steps", ylabel="excess regularized risk")
     axis.legend(frameon=False)
 
 
@@ -136,11 +136,13 @@ def main(argv=None):
     out.table(["loss", "least", *(f"{n} passes" for n in passes[::2]), "slope"], rows)
     budgets = (20, 200) if args.quick else (5, 10, 20, 40, 80, 160, 320, 569)
     errors, bounds = truncation(budgets, 2 if args.quick else 10)
-    right.plot(budgets, errors, color="#0072B2", marker="o", label="errors in training")
-    right.set(xscale="log", xlabel="budget (samples)", ylabel="share of errors", ylim=(0.0, None))
+    right.plot(budgets, errors, color="#0072B2", marker="o", label="training error (left axis)")
+    right.set(xscale="log", xlabel="budget (samples)", ylabel="training error", ylim=(0.0, None))
     bound = right.twinx()
-    bound.plot(budgets, bounds, color="#D55E00", marker="^", label="norm dropped, at most")
-    bound.set(ylabel="bound of the norm dropped", ylim=(0.0, None))
+    bound.plot(
+        budgets, bounds, color="#D55E00", marker="^", label="bound on the dropped norm (right axis)"
+    )
+    bound.set(ylabel="bound on the dropped norm", ylim=(0.0, None))
     bound.spines[["top"]].set_visible(False)
     handles = [*right.lines, *bound.lines]
     right.legend(handles, [line.get_label() for line in handles], frameon=False)
