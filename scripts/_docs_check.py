@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from html.parser import HTMLParser
+from multiprocessing import get_context
 from pathlib import Path
 from posixpath import dirname, normpath
 from urllib.parse import unquote, urlsplit
@@ -67,13 +69,15 @@ class Page(HTMLParser):
     handle_startendtag = handle_starttag
 
 
+def page_names(folder):
+    """The paths of the pages within the site, without those of the theme."""
+    paths = (path.relative_to(folder) for path in sorted(folder.rglob("*.html")))
+    return [path.as_posix() for path in paths if "_static" not in path.parts]
+
+
 def read_site(folder):
     """{path within the site: `Page`}."""
-    return {
-        path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.rglob("*.html"))
-        if "_static" not in path.relative_to(folder).parts
-    }
+    return {name: Page((folder / name).read_text(encoding="utf-8")) for name in page_names(folder)}
 
 
 def link_fault(files, pages, name, link, loaded):
@@ -116,7 +120,9 @@ def check_site(folder):
     folder = Path(folder).resolve()
     pages, faults = read_site(folder), []
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    with ThreadPoolExecutor(1) if len(pages) < 20 else ProcessPoolExecutor(2) as pool:
+    # Processes are not forked: the code of the pages may be running in threads of this one.
+    processes = partial(ProcessPoolExecutor, 2, get_context("spawn"))
+    with ThreadPoolExecutor(1) if len(pages) < 20 else processes() as pool:
         invalid = pool.map(html_faults, [folder / name for name in pages], chunksize=8)
         for (name, page), found in zip(pages.items(), invalid, strict=True):
             found = [*page.faults, *found]
@@ -129,19 +135,35 @@ def check_site(folder):
     return faults
 
 
-def open_site(folder):
-    """What Chromium finds wrong when it opens every page; nothing where there is none."""
+def opened_pages(names):
+    """The pages to open: all, and three of the pages of source code, which share one template."""
+    sources = [name for name in names if name.startswith("_modules/")]
+    return [name for name in names if name not in set(sources[3:])]
+
+
+def open_site(folder, browsers=2):
+    """Open the pages in Chromium, in several at once; the faults. None without a Chromium."""
     from _docs_browser import Browser, find_chromium, page_faults, query_faults, search_faults
 
     folder, chromium = Path(folder).resolve(), find_chromium()
     if chromium is None:
         print("No Chromium on this machine: pages were not opened.")
         return []
-    with Browser(chromium) as browser:
-        faults = [
-            fault for name in read_site(folder) for fault in page_faults(browser, folder, name)
-        ]
-        return faults + search_faults(browser, folder) + query_faults(browser, folder)
+    names = opened_pages(page_names(folder))
+
+    def faults_of(part):
+        with Browser(chromium) as browser:
+            found = [
+                fault
+                for name in names[part::browsers]
+                for fault in page_faults(browser, folder, name)
+            ]
+            if part == 0:
+                found += search_faults(browser, folder) + query_faults(browser, folder)
+            return found
+
+    with ThreadPoolExecutor(browsers) as pool:
+        return [fault for found in pool.map(faults_of, range(browsers)) for fault in found]
 
 
 if __name__ == "__main__":

@@ -1,17 +1,20 @@
 """The code of the site run at small size: the Python blocks of each page, and each example.
 
-The blocks of a page run in their order, in one namespace and in a folder that is thrown away.
-Warnings are errors. A block whose first line is ``# not run: REASON`` is left out.
+The blocks of a page run in their order, in one namespace and in a temporary folder. Warnings are
+errors. A block whose first line is ``# not run: REASON`` is left out.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import distributions
 from pathlib import Path
 
 _BLOCK = re.compile(r"(?ms)^( *)(`{3,})(?:python|\{code-block\} python)[ ]*\n(.*?)^\1\2[ ]*$")
@@ -81,14 +84,49 @@ def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
     return f"{name}{':' + place[-1] if place else ''}: {last}", ""
 
 
-def run_all(docs, processes=2):
-    """Run everything; the list of what went wrong. What lacks a package is named and left out."""
+def surroundings(docs):
+    """A digest of what the code of the pages depends on: the library, Python and the packages."""
+    digest = hashlib.sha256(sys.version.encode())
+    for folder in ("alignlearn", "theory"):
+        for path in sorted((docs.parent / folder).rglob("*.py")):
+            digest.update(path.as_posix().encode() + path.read_bytes())
+    packages = sorted(f"{found.name} {found.version}" for found in distributions())
+    digest.update("\n".join(packages).encode())
+    return digest.hexdigest()
+
+
+def read_seen(path):
+    """{name: digest} of the pieces that ran without a fault at an earlier check."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def run_all(docs, seen=None, processes=2):
+    """Run everything and return the list of faults; name pieces that need a missing package.
+
+    ``seen`` is a file that remembers which pieces ran without a fault. They run again once their
+    code, the library or a package changes.
+    """
     found, failed = pieces(docs), []
+    common = surroundings(docs) if seen else ""
+    digests = {n: hashlib.sha256((common + code).encode()).hexdigest() for n, code in found.items()}
+    before = read_seen(seen) if seen else {}
+    found = {name: code for name, code in found.items() if before.get(name) != digests[name]}
+    kept = {name: digests[name] for name in digests if name not in found}
+    if kept:
+        print(f"docs: {len(kept)} pages and examples are unchanged and were not run", flush=True)
     with ThreadPoolExecutor(processes) as pool:
         for name, (fault, lost) in zip(found, pool.map(run_piece, found, found.values())):
             failed += [fault] if fault else []
             if fault:
                 print(f"docs: broken: {fault}", flush=True)
-            if lost:
+            elif lost:
                 print(f"docs: not run: {name}, which needs the package {lost}", flush=True)
+            else:
+                kept[name] = digests[name]
+    if seen:
+        seen.parent.mkdir(exist_ok=True)
+        seen.write_text(json.dumps(kept), encoding="utf-8")
     return failed

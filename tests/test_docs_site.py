@@ -158,6 +158,47 @@ def test_a_broken_example_is_named_and_one_without_its_package_left_out(tools, t
     )
 
 
+def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path, capsys):
+    run_all, seen = tools("_docs_run").run_all, tmp_path / "build/seen.json"
+    (tmp_path / "alignlearn").mkdir()
+    library, page = tmp_path / "alignlearn/part.py", tmp_path / "docs/p.md"
+    page.parent.mkdir()
+    log = tmp_path / "log"
+    library.write_text("")
+
+    def runs(code):
+        log.write_text("")
+        page.write_text(f"```python\nopen({str(log)!r}, 'a').write('ran')\n{code}\n```\n")
+        faults = run_all(page.parent, seen)
+        return log.read_text() == "ran", len(faults)
+
+    assert runs("a = 1") == (True, 0)
+    assert runs("a = 1") == (False, 0)
+    assert "1 pages and examples are unchanged" in capsys.readouterr().out
+    assert runs("a / 0") == (True, 1)
+    assert runs("a / 0") == (True, 1)  # a fault is never remembered
+    assert runs("a = 1") == (True, 0)
+    library.write_text("x = 1")
+    assert runs("a = 1") == (True, 0)
+    seen.write_text("damaged")
+    assert runs("a = 1") == (True, 0)
+
+
+def test_every_page_is_opened_but_most_pages_of_source_code(tools):
+    names = ["a.html", *(f"_modules/{k}.html" for k in range(9)), "guide/b.html"]
+    opened = tools("_docs_check").opened_pages(names)
+    assert opened == ["a.html", *(f"_modules/{k}.html" for k in range(3)), "guide/b.html"]
+
+
+def test_faults_in_a_browser_are_named_with_their_page(tools, tmp_path):
+    if tools("_docs_browser").find_chromium() is None:
+        pytest.skip("needs a Chromium")
+    (tmp_path / "a.html").write_text(PAGE.format("<p>fine</p>"))
+    (tmp_path / "b.html").write_text(PAGE.format("<script>throw Error('odd')</script>"))
+    (found,) = tools("_docs_check").open_site(tmp_path)
+    assert found.startswith("b.html: in the browser: Error: odd")
+
+
 def test_an_example_that_does_not_end_is_named(tools):
     code = "import time\ntime.sleep(60)"
     fault, _ = tools("_docs_run").run_piece("docs/gallery/plot_slow.py", code, seconds=0.2)
