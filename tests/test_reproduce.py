@@ -102,14 +102,14 @@ def test_hyper_kernels_on_sonar_and_a_part_of_ijcnn1(quick):
 def test_hyper_kernel_errors_partitions_and_ranks(script):
     rng = np.random.default_rng(0)
     y = np.repeat([-1, 1], (40, 60))
-    two, other, one = script("reproduce/p4_hyperkernels/hyper_stages").parts(y, (2, 2, 1), 3)
+    two, other, one = script("reproduce/p4_hyperkernels/hyper_measure").parts(y, (2, 2, 1), 3)
     assert sorted(np.concatenate([two, other, one])) == list(range(100))
     assert [np.sum(y[part] == -1) for part in (two, other, one)] == [16, 16, 8]
     K = rng.standard_normal((4, 4))
-    rmse = script("reproduce/p4_hyperkernels/hyper_known").rmse
+    rmse = script("reproduce/p4_hyperkernels/hyper_measure").rmse
     assert rmse(np.full((4, 4), K.mean()), K) == pytest.approx(1.0)
     assert rmse(K + 0.1 * K.std(), K) == pytest.approx(0.1)
-    rank = script("reproduce/p4_hyperkernels/hyper_report")._rank
+    rank = script("reproduce/p4_hyperkernels/hyper")._rank
     table = {"a": [3.0], "b": [1.0], "c": [3.0]}
     assert [rank(table, m, 0) for m in "abc"] == [1.5, 3.0, 1.5]
 

@@ -3,6 +3,7 @@
     scripts/bench/run                          # names of the rows, and what each measures
     scripts/bench/run ladder svc               # some rows, on all threads
     scripts/bench/run --threads 1 all --json results.json
+    scripts/bench/run --quick all               # small, once: whether they run
 
 A row is a function of a module of `rows/`, decorated by `row`; it yields `Pair`s: a piece of work,
 the baseline that a user would write, and alignlearn, as functions that the runner calls in turn.
@@ -29,7 +30,7 @@ import numpy as np
 from _bench import clock, threads, wall_and_core
 
 HERE = Path(__file__).resolve().parent
-ROWS = {}
+ROWS, SMALL = {}, {}
 
 
 class Pair(NamedTuple):
@@ -48,10 +49,15 @@ class Pair(NamedTuple):
     base_times: int = 1
 
 
-def row(function):
-    """Register a row under the name of its function."""
-    ROWS[function.__name__.strip("_").replace("_", "-")] = function
-    return function
+def row(**small):
+    """Register a row under the name of its function; ``small`` are its arguments of --quick."""
+
+    def register(function):
+        name = function.__name__.strip("_").replace("_", "-")
+        ROWS[name], SMALL[name] = function, small
+        return function
+
+    return register
 
 
 def collect():
@@ -137,6 +143,7 @@ def main(argv=None):
     parser.add_argument("rows", nargs="*", metavar="ROW", help="names, or 'all'; none: list them")
     parser.add_argument("--threads", type=int, default=most, help="default: all")
     parser.add_argument("--json", type=Path, help="file to write")
+    parser.add_argument("--quick", action="store_true", help="small, once: not to be quoted")
     args = parser.parse_args(argv)
     rows = collect()
     if not args.rows:
@@ -155,7 +162,8 @@ def main(argv=None):
     with threads(args.threads):
         for name in names:
             found["rows"][name] = []
-            for pair in rows[name]():
+            for pair in rows[name](**(SMALL[name] if args.quick else {})):
+                pair = pair._replace(repeats=1) if args.quick else pair
                 found["rows"][name].append(measure(pair))
                 print(line(found["rows"][name][-1]), flush=True)
             if args.json is not None:

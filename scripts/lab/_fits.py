@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
+from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -83,19 +85,20 @@ class Fit:
     Parameters
     ----------
     make : callable
-        Makes the estimator.
+        The class of the estimator, of which ``options`` are parameters.
     y : str or None
         Name of the target in `DATA`.
     X : str
         Name of the samples in `DATA`.
     more : callable, optional
         ``more(model, X_new, y_new)``: further results, {name: array}.
-    **given
+    given : dict, optional
         Further arguments of ``fit``.
     """
 
-    def __init__(self, make, y, X="X", more=None, **given):
-        self.make, self.y, self.X, self.more, self.given = make, y, X, more, given
+    def __init__(self, make, y, X="X", more=None, given=None, **options):
+        self.make, self.y, self.X, self.more = partial(make, **options), y, X, more
+        self.given = given or {}
 
     def __call__(self):
         X, new = (_rows(DATA[self.X], train) for train in (True, False))
@@ -217,79 +220,61 @@ RULES = {
 }
 
 
+WEIGHTED = {"given": {"sample_weight": DATA["weight"]}}
+GAPS = {"X": "gaps", "kernels": BY_TABLE, "missing": "tables"}
+FIXED = {"kernels": KERNELS}
+TWO, THREE, REAL = "two", "three", "y"
+
+
 def _by_rule():
+    classifier, regressor = partial(al.MKLClassifier, KERNELS), partial(al.MKLRegressor, KERNELS)
     for name, rule in RULES.items():
-        yield (
-            f"classifier {name}",
-            Fit(lambda rule=rule: al.MKLClassifier(KERNELS, weighting=rule), "two"),
-        )
+        yield f"classifier {name}", Fit(classifier, TWO, weighting=rule)
         if isinstance(rule, one_stage.L1SVM):
             rule = one_stage.L1SVM(C=0.5, norm=2, loss="epsilon-insensitive")
-        yield (
-            f"regressor {name}",
-            Fit(lambda rule=rule: al.MKLRegressor(KERNELS, weighting=rule, alpha=10.0), "y"),
-        )
+        yield f"regressor {name}", Fit(regressor, REAL, weighting=rule, alpha=10.0)
     for name in ("alignf", "align", "consensus", "structure"):
-        yield (
-            f"three classes {name}",
-            Fit(lambda name=name: al.MKLClassifier(KERNELS, weighting=name), "three"),
-        )
+        yield f"three classes {name}", Fit(classifier, THREE, weighting=name)
     for name in ("uniform", "alignf", "align-lq"):
-        yield (
-            f"sparse {name}",
-            Fit(
-                lambda name=name: al.MKLRegressor(["linear", "rbf"], weighting=name), "y", "sparse"
-            ),
-        )
-        yield (
-            f"given matrices {name}",
-            Fit(
-                lambda name=name: al.MKLClassifier("precomputed", weighting=name), "three", "grams"
-            ),
-        )
+        sparse_fit = {"kernels": ["linear", "rbf"], "weighting": name}
+        yield f"sparse {name}", Fit(al.MKLRegressor, REAL, "sparse", **sparse_fit)
+        given = {"kernels": "precomputed", "weighting": name}
+        yield f"given matrices {name}", Fit(al.MKLClassifier, THREE, "grams", **given)
 
 
-def _plain(kind, y, rest):
+def _plain(kind, y):
     """(name, fit) of parameters that classifiers and regressors share."""
-    weight = DATA["weight"]
-    options = {
+    some = ["rbf", "linear"]
+    mixed = ["rbf", 0.5 * al.Linear() + 1.0, al.Gaussian(0.1) * al.Cosine()]
+    for name, options in {
         "default": {},
-        "given kernels": {"kernels": KERNELS},
-        "no normalization": {"kernels": KERNELS, "normalize": None},
-        "unbiased": {"kernels": KERNELS, "unbiased": True},
+        "given kernels": FIXED,
+        "no normalization": {**FIXED, "normalize": None},
+        "unbiased": {**FIXED, "unbiased": True},
         "one kernel": {"kernels": [al.Gaussian(0.5)]},
-        "mixed kernels": {
-            "kernels": ["rbf", 0.5 * al.Linear() + 1.0, al.Gaussian(0.1) * al.Cosine()]
-        },
+        "mixed kernels": {"kernels": mixed},
         "overlap kernels": {"kernels": [al.Gower(), al.Hamming(), al.TL1()]},
         "rank one": {"kernels": al.RankOneKernels()},
         "linear kernels": {"kernels": LINEAR},
-        "Nystrom": {"kernels": KERNELS, "machine": "nystrom", "n_centers": 20},
-        "without the matrix": {"kernels": KERNELS, "memory": 50_000},
-    }
-    for name, given in options.items():
-        yield f"{rest} {name}", Fit(lambda given=given: kind(**given), y)
-    for name in ("single", "sparse", "tables"):
-        kernels = BY_TABLE if name == "tables" else ["rbf", "linear"]
-        yield f"{rest} {name}", Fit(lambda kernels=kernels: kind(kernels), y, name)
-    yield f"{rest} gaps", Fit(lambda: kind(BY_TABLE, missing="tables"), y, "gaps")
-    yield f"{rest} given", Fit(lambda: kind("precomputed"), y, "grams")
-    yield f"{rest} weights", Fit(lambda: kind(KERNELS), y, sample_weight=weight)
-    yield (
-        f"{rest} weights, gaps",
-        Fit(lambda: kind(BY_TABLE, missing="tables"), y, "gaps", sample_weight=weight),
-    )
-    yield (
-        f"{rest} weights, sparse",
-        Fit(lambda: kind(["linear", "rbf"]), y, "sparse", sample_weight=weight),
-    )
-    yield f"{rest} strings", Fit(lambda: kind([al.StringSpectrum(2)]), y, "words")
+        "Nystrom": {**FIXED, "machine": "nystrom", "n_centers": 20},
+        "without the matrix": {**FIXED, "memory": 50_000},
+        "single": {"kernels": some, "X": "single"},
+        "sparse": {"kernels": some, "X": "sparse"},
+        "tables": {"kernels": BY_TABLE, "X": "tables"},
+        "gaps": GAPS,
+        "given": {"kernels": "precomputed", "X": "grams"},
+        "weights": {**FIXED, **WEIGHTED},
+        "weights, gaps": {**GAPS, **WEIGHTED},
+        "weights, sparse": {"kernels": ["linear", "rbf"], "X": "sparse", **WEIGHTED},
+        "strings": {"kernels": [al.StringSpectrum(2)], "X": "words"},
+    }.items():
+        yield f"{kind.__name__} {name}", Fit(kind, y, **options)
 
 
 def _classifiers():
     make = al.MKLClassifier
-    yield from _plain(make, "two", "MKLClassifier")
-    for name, given in {
+    yield from _plain(make, TWO)
+    for name, options in {
         "one against the rest": {"multiclass": "ovr"},
         "balanced": {"class_weight": "balanced", "C": 3.0},
         "class weights": {"class_weight": {0: 2.0, 1: 1.0, 2: 0.5}},
@@ -297,278 +282,157 @@ def _classifiers():
         "three Nystrom": {"machine": "nystrom", "n_centers": 15},
         "three rank one": {"kernels": al.RankOneKernels()},
     }.items():
-        given = {"kernels": KERNELS, **given}
-        yield f"MKLClassifier {name}", Fit(lambda given=given: make(**given), "three")
-    for y in ("two", "three"):
-        for how in ("sigmoid", "isotonic"):
-            yield (
-                f"MKLClassifier {how} {y}",
-                Fit(lambda how=how: make(KERNELS, probability=how), y, more=_sets),
-            )
-    yield "MKLClassifier bounds", Fit(lambda: make(KERNELS), "two", more=_bounds)
+        yield f"MKLClassifier {name}", Fit(make, THREE, **FIXED | options)
+    for y, how in product((TWO, THREE), ("sigmoid", "isotonic")):
+        yield f"MKLClassifier {how} {y}", Fit(make, y, more=_sets, probability=how, **FIXED)
+    yield "MKLClassifier bounds", Fit(make, TWO, more=_bounds, **FIXED)
 
 
 def _regressors():
-    make = al.MKLRegressor
-    yield from _plain(make, "y", "MKLRegressor")
+    make = partial(al.MKLRegressor, KERNELS)
+    yield from _plain(al.MKLRegressor, REAL)
     for y in ("y", "Y"):
-        yield f"MKLRegressor ridge {y}", Fit(lambda: make(KERNELS, machine="krr", alpha=0.3), y)
+        yield f"MKLRegressor ridge {y}", Fit(make, y, machine="krr", alpha=0.3)
     svr = {"machine": "svr", "C": 2.0, "epsilon": 0.05}
-    yield "MKLRegressor svr", Fit(lambda: make(KERNELS, **svr), "y")
-    yield (
-        "MKLRegressor svr weights",
-        Fit(lambda: make(KERNELS, **svr), "y", sample_weight=DATA["weight"]),
-    )
-    yield "MKLRegressor deviations", Fit(lambda: make(KERNELS, alpha=0.1), "y", more=_deviations)
-    yield "MKLRegressor intervals", Fit(lambda: make(KERNELS, alpha=0.1), "y", more=_intervals)
-    yield "MKLRegressor bounds", Fit(lambda: make(KERNELS, alpha=0.1), "y", more=_bounds)
+    yield "MKLRegressor svr", Fit(make, REAL, **svr)
+    yield "MKLRegressor svr weights", Fit(make, REAL, **svr, **WEIGHTED)
+    for name, more in (("deviations", _deviations), ("intervals", _intervals), ("bounds", _bounds)):
+        yield f"MKLRegressor {name}", Fit(make, REAL, more=more, alpha=0.1)
 
 
 def _searches():
-    grids = {
-        "grid": {"kernels": KERNELS},
-        "grid of rules": {"kernels": KERNELS, "weighting": ["alignf", "uniform", al.AlignLq(1.5)]},
+    rules = {
+        "grid": FIXED,
+        "grid of rules": {**FIXED, "weighting": ["alignf", "uniform", al.AlignLq(1.5)]},
         "one-stage rules": {"kernels": KERNELS[:2], "weighting": ["lkrr", "l1-svm"]},
-        "structure": {"kernels": KERNELS, "weighting": "structure"},
-        "unbiased": {"kernels": KERNELS, "unbiased": True},
-        "no normalization": {"kernels": KERNELS, "normalize": None},
+        "structure": {**FIXED, "weighting": "structure"},
+        "unbiased": {**FIXED, "unbiased": True},
+        "no normalization": {**FIXED, "normalize": None},
         "linear": {"kernels": LINEAR},
         "rank one": {"kernels": al.RankOneKernels()},
         "auto": {"cv": 3},
         "best": {"cv": 3, "strategy": "best"},
         "thorough": {"cv": 3, "strategy": "thorough"},
-        "auto of given kernels": {"kernels": KERNELS, "weighting": "auto", "cv": 3},
+        "auto of given kernels": {**FIXED, "weighting": "auto", "cv": 3},
         "one machine": {"cv": 3, "ensemble": False},
         "other seed": {"cv": 3, "random_state": 5},
+        "labels of folds": {**FIXED, "cv": DATA["groups"]},
+        "weights": {**FIXED, **WEIGHTED},
+        "auto, weights": {"cv": 3, **WEIGHTED},
+        "given": {"kernels": "precomputed", "X": "grams"},
+        "auto, given": {"kernels": "precomputed", "X": "grams", "strategy": "auto", "cv": 3},
+        "single": {"cv": 3, "X": "single"},
+        "sparse": {"cv": 3, "X": "sparse"},
+        "tables": {"kernels": BY_TABLE, "cv": 3, "X": "tables"},
+        "auto, tables": {"cv": 3, "X": "tables"},
+        "gaps": {**GAPS, "cv": 3},
     }
-    weight, folds = DATA["weight"], DATA["groups"]
+    few = ("one-stage rules", "unbiased", "linear", "rank one")
     for make, y, values in (
-        (al.MKLClassifierCV, "two", {"Cs": [0.1, 1.0, 10.0]}),
-        (al.MKLClassifierCV, "three", {"Cs": [0.1, 1.0, 10.0]}),
-        (al.MKLRegressorCV, "y", {"alphas": [1e-3, 0.1, 1.0]}),
+        (al.MKLClassifierCV, TWO, {"Cs": [0.1, 1.0, 10.0]}),
+        (al.MKLClassifierCV, THREE, {"Cs": [0.1, 1.0, 10.0]}),
+        (al.MKLRegressorCV, REAL, {"alphas": [1e-3, 0.1, 1.0]}),
     ):
-        rest = f"{make.__name__} {y}"
-        for name, given in grids.items():
-            given = {**values, **given}
-            if y != "two" and name == "one-stage rules":
-                given["weighting"] = ["lkrr", "aligned-krr"]
-            if y == "three" and name in ("one-stage rules", "unbiased", "linear", "rank one"):
-                continue
-            yield f"{rest} {name}", Fit(lambda make=make, given=given: make(**given), y)
-        yield (
-            f"{rest} labels of folds",
-            Fit(lambda make=make, values=values: make(KERNELS, cv=folds, **values), y),
-        )
-        yield (
-            f"{rest} weights",
-            Fit(lambda make=make, values=values: make(KERNELS, **values), y, sample_weight=weight),
-        )
-        yield (
-            f"{rest} auto, weights",
-            Fit(lambda make=make, values=values: make(cv=3, **values), y, sample_weight=weight),
-        )
-        yield (
-            f"{rest} given",
-            Fit(lambda make=make, values=values: make("precomputed", **values), y, "grams"),
-        )
-        yield (
-            f"{rest} auto, given",
-            Fit(
-                lambda make=make, values=values: make(
-                    "precomputed", strategy="auto", cv=3, **values
-                ),
-                y,
-                "grams",
-            ),
-        )
-        yield (
-            f"{rest} single",
-            Fit(lambda make=make, values=values: make(cv=3, **values), y, "single"),
-        )
-        yield (
-            f"{rest} sparse",
-            Fit(lambda make=make, values=values: make(cv=3, **values), y, "sparse"),
-        )
-        yield (
-            f"{rest} tables",
-            Fit(lambda make=make, values=values: make(BY_TABLE, cv=3, **values), y, "tables"),
-        )
-        yield (
-            f"{rest} auto, tables",
-            Fit(lambda make=make, values=values: make(cv=3, **values), y, "tables"),
-        )
-        yield (
-            f"{rest} gaps",
-            Fit(
-                lambda make=make, values=values: make(BY_TABLE, missing="tables", cv=3, **values),
-                y,
-                "gaps",
-            ),
-        )
+        for name, options in rules.items():
+            if y == REAL and name == "one-stage rules":
+                options = {**options, "weighting": ["lkrr", "aligned-krr"]}
+            if y != THREE or name not in few:
+                yield f"{make.__name__} {y} {name}", Fit(make, y, **values, **options)
 
 
 def _more_classifications():
-    make, few = al.MKLClassifierCV, {"Cs": [0.1, 10.0], "cv": 4}
-    for name, given in {
-        "one against the rest": {"kernels": KERNELS, "multiclass": "ovr"},
+    make = partial(al.MKLClassifierCV, Cs=[0.1, 10.0], cv=4)
+    for name, options in {
+        "one against the rest": {**FIXED, "multiclass": "ovr"},
         "auto, one against the rest": {"multiclass": "ovr"},
-        "balanced": {"kernels": KERNELS, "class_weight": "balanced"},
-        "balanced accuracy": {"kernels": KERNELS, "scoring": "balanced_accuracy"},
+        "balanced": {**FIXED, "class_weight": "balanced"},
+        "balanced accuracy": {**FIXED, "scoring": "balanced_accuracy"},
         "auto, balanced accuracy": {"scoring": "balanced_accuracy"},
+        "sigmoid grid": {**FIXED, "probability": "sigmoid", "more": _sets},
+        "sigmoid auto": {"probability": "sigmoid", "more": _sets},
+        "isotonic grid": {**FIXED, "probability": "isotonic", "more": _sets},
+        "isotonic auto": {"probability": "isotonic", "more": _sets},
     }.items():
-        given = {**few, **given}
-        yield f"MKLClassifierCV {name}", Fit(lambda given=given: make(**given), "three")
-    for how in ("sigmoid", "isotonic"):
-        for name, kernels in (("grid", KERNELS), ("auto", None)):
-            yield (
-                f"MKLClassifierCV {how} {name}",
-                Fit(
-                    lambda how=how, kernels=kernels: make(kernels, probability=how, **few),
-                    "three",
-                    more=_sets,
-                ),
-            )
-    yield "MKLClassifierCV bounds", Fit(lambda: make(KERNELS, **few), "two", more=_bounds)
-    yield "MKLClassifierCV auto bounds", Fit(lambda: make(**few), "two", more=_bounds)
+        yield f"MKLClassifierCV {name}", Fit(make, THREE, **options)
+    yield "MKLClassifierCV bounds", Fit(make, TWO, more=_bounds, **FIXED)
+    yield "MKLClassifierCV auto bounds", Fit(make, TWO, more=_bounds)
 
 
 def _more_regressions():
     make, few = al.MKLRegressorCV, {"alphas": [1e-3, 0.1, 1.0]}
-    regressions = {
+    auto, svr = {"kernels": None, "cv": 3}, {"machine": "svr", "Cs": [0.1, 1.0, 10.0]}
+    yield "MKLRegressorCV auto svr", Fit(make, REAL, cv=3, **svr)
+    for name, options in {
         "leave-one-out": {"cv": "loo"},
         "five folds": {"cv": 5},
         "absolute error": {"cv": 4, "scoring": "neg_mean_absolute_error"},
         "loo of rules": {"weighting": ["alignf", "uniform"]},
-        "svr": {"machine": "svr", "Cs": [0.1, 1.0, 10.0], "cv": 4, "alphas": None},
-    }
-    for name, given in regressions.items():
-        given = {"kernels": KERNELS, **few, **given}
-        yield f"MKLRegressorCV {name}", Fit(lambda given=given: make(**given), "y")
-    yield (
-        "MKLRegressorCV auto svr",
-        Fit(lambda: make(machine="svr", Cs=[0.1, 1.0, 10.0], cv=3), "y"),
-    )
-    for name, given in {
+        "svr": {**svr, "cv": 4, "alphas": None},
+        "deviations": {"more": _deviations},
+        "intervals": {"more": _intervals},
+        "auto intervals": {**auto, "more": _intervals},
+        "bounds": {"more": _bounds},
+    }.items():
+        yield f"MKLRegressorCV {name}", Fit(make, REAL, **FIXED | few | options)
+    for name, options in {
         "targets": {},
         "targets, three folds": {"cv": 3},
-        "auto, targets": {"kernels": None, "cv": 3},
+        "auto, targets": auto,
         "per target": {"per_target": True},
         "per target, three folds": {"per_target": True, "cv": 3},
         "per target, uniform": {"per_target": True, "weighting": "uniform"},
         "per target, default kernels": {"per_target": True, "kernels": None},
         "per target, linear": {"per_target": True, "kernels": LINEAR},
+        "per target, weights": {"per_target": True, **WEIGHTED},
+        "per target, single": {"per_target": True, "X": "single"},
     }.items():
-        given = {"kernels": KERNELS, **few, **given}
-        yield f"MKLRegressorCV {name}", Fit(lambda given=given: make(**given), "Y")
-    yield (
-        "MKLRegressorCV per target, weights",
-        Fit(lambda: make(KERNELS, per_target=True, **few), "Y", sample_weight=DATA["weight"]),
-    )
-    yield (
-        "MKLRegressorCV per target, single",
-        Fit(lambda: make(KERNELS, per_target=True, **few), "Y", "single"),
-    )
-    yield "MKLRegressorCV deviations", Fit(lambda: make(KERNELS, **few), "y", more=_deviations)
-    yield "MKLRegressorCV intervals", Fit(lambda: make(KERNELS, **few), "y", more=_intervals)
-    yield "MKLRegressorCV auto intervals", Fit(lambda: make(cv=3, **few), "y", more=_intervals)
-    yield "MKLRegressorCV bounds", Fit(lambda: make(KERNELS, **few), "y", more=_bounds)
+        yield f"MKLRegressorCV {name}", Fit(make, "Y", **FIXED | few | options)
 
 
 def _learners():
-    scales = {
-        "two classes": ("two", {}),
-        "three classes": ("three", {}),
-        "regression": ("y", {}),
-        "matrix": ("y", {"full": True}),
-        "Matern": ("y", {"kernel": al.Matern(0.5)}),
-        "few samples": ("y", {"max_samples": 40, "search_samples": 30}),
-    }
-    for name, (y, given) in scales.items():
-        yield f"FeatureScales {name}", Fit(lambda given=given: al.FeatureScales(**given), y)
-    for weighting in ("alignf", "uniform", "consensus"):
-        given = {"weighting": weighting}
-        yield (
-            f"KernelCombiner {weighting}",
-            Fit(lambda given=given: al.KernelCombiner(KERNELS, **given), "y"),
-        )
-        yield (
-            f"OneClassMKL {weighting}",
-            Fit(
-                lambda given=given: al.OneClassMKL(
-                    KERNELS,
-                    **given if given["weighting"] != "alignf" else {"weighting": "structure"},
-                ),
-                None,
-            ),
-        )
-    yield (
-        "KernelCombiner gaps",
-        Fit(lambda: al.KernelCombiner(BY_TABLE, missing="tables"), "y", "gaps"),
-    )
-    yield "OneClassMKL default", Fit(lambda: al.OneClassMKL(nu=0.2), None)
-    yield (
-        "OneClassMKL gaps",
-        Fit(lambda: al.OneClassMKL(BY_TABLE, missing="tables", nu=0.3), None, "gaps"),
-    )
-    yield "OneClassMKL rank one", Fit(lambda: al.OneClassMKL(al.RankOneKernels()), None)
-    yield (
-        "BayesianMKLClassifier",
-        Fit(lambda: al.BayesianMKLClassifier(KERNELS, max_iter=30, tol=1e-12), "two"),
-    )
-    for given in ({}, {"offsets": True, "rho": 2.0}, {"kernel": "laplacian"}):
-        name = " ".join(map(str, given.values()))
-        yield (
-            f"AlignedRandomFeatures {name}",
-            Fit(lambda given=given: al.AlignedRandomFeatures(n_features=100, **given), "y"),
-        )
-        yield (
-            f"AlignedRandomFeaturesClassifier {name}",
-            Fit(
-                lambda given=given: al.AlignedRandomFeaturesClassifier(n_features=100, **given),
-                "three",
-            ),
-        )
+    for name, (y, options) in {
+        "two classes": (TWO, {}),
+        "three classes": (THREE, {}),
+        "regression": (REAL, {}),
+        "matrix": (REAL, {"full": True}),
+        "Matern": (REAL, {"kernel": al.Matern(0.5)}),
+        "few samples": (REAL, {"max_samples": 40, "search_samples": 30}),
+    }.items():
+        yield f"FeatureScales {name}", Fit(al.FeatureScales, y, **options)
+    one_class = {"default": {"nu": 0.2}, "gaps": {**GAPS, "nu": 0.3}}
+    one_class["rank one"] = {"kernels": al.RankOneKernels()}
+    for rule in ("alignf", "uniform", "consensus"):
+        yield f"KernelCombiner {rule}", Fit(al.KernelCombiner, REAL, weighting=rule, **FIXED)
+        one_class[rule] = {**FIXED, "weighting": "structure" if rule == "alignf" else rule}
+    yield "KernelCombiner gaps", Fit(al.KernelCombiner, REAL, **GAPS)
+    for name, options in one_class.items():
+        yield f"OneClassMKL {name}", Fit(al.OneClassMKL, None, **options)
+    few = {"max_iter": 30, "tol": 1e-12}
+    yield "BayesianMKLClassifier", Fit(al.BayesianMKLClassifier, TWO, **FIXED, **few)
+    for options in ({}, {"offsets": True, "rho": 2.0}, {"kernel": "laplacian"}):
+        for kind, y in (("", REAL), ("Classifier", THREE)):
+            name, values = f"AlignedRandomFeatures{kind}", " ".join(map(str, options.values()))
+            yield f"{name} {values}", Fit(getattr(al, name), y, n_features=100, **options)
 
 
 def _wings():
-    for name in ("NystromRidge", "NystromRidgeClassifier", "NystromSVC"):
-        y = "y" if name == "NystromRidge" else "three"
-        for centers in ("uniform", "leverage"):
-            yield (
-                f"{name} {centers}",
-                Fit(
-                    lambda name=name, centers=centers: getattr(al, name)(
-                        "rbf", n_centers=20, centers=centers
-                    ),
-                    y,
-                ),
-            )
+    for name, centers in product(
+        ("NystromRidge", "NystromRidgeClassifier", "NystromSVC"), ("uniform", "leverage")
+    ):
+        y, make = REAL if name == "NystromRidge" else THREE, partial(getattr(al, name), "rbf")
+        yield f"{name} {centers}", Fit(make, y, n_centers=20, centers=centers)
     for loss in ("hinge", "logistic", "squared"):
-        yield (
-            f"KernelSGDClassifier {loss}",
-            Fit(lambda loss=loss: al.KernelSGDClassifier(loss=loss, random_state=0), "three"),
-        )
+        name = f"KernelSGDClassifier {loss}"
+        yield name, Fit(al.KernelSGDClassifier, THREE, loss=loss, random_state=0)
     for loss in ("squared", "epsilon-insensitive"):
-        yield (
-            f"KernelSGDRegressor {loss}",
-            Fit(lambda loss=loss: al.KernelSGDRegressor(loss=loss, budget=30), "y"),
-        )
-    views = {"X": "tables"}
-    for measure in ("max", "min"):
-        yield (
-            f"KernelCCA {measure}",
-            Fit(lambda measure=measure: cca.KernelCCA(2, measure=measure), None, **views),
-        )
-    yield (
-        "KernelCCA kernels",
-        Fit(
-            lambda: cca.KernelCCA(2, kernels=[al.Gaussian(0.3), "linear", "rbf"], kappa=0.1),
-            None,
-            **views,
-        ),
-    )
-    yield from _tasks()
-    yield from _hyper()
+        yield f"KernelSGDRegressor {loss}", Fit(al.KernelSGDRegressor, REAL, loss=loss, budget=30)
+    given = {"kernels": [al.Gaussian(0.3), "linear", "rbf"], "kappa": 0.1}
+    for name, options in (
+        ("max", {"measure": "max"}),
+        ("min", {"measure": "min"}),
+        ("kernels", given),
+    ):
+        yield f"KernelCCA {name}", Fit(partial(cca.KernelCCA, 2), None, "tables", **options)
 
 
 class _Tasks(Fit):
@@ -576,32 +440,20 @@ class _Tasks(Fit):
 
     def __call__(self):
         X, y = _rows(DATA["X"], True), _rows(DATA[self.y], True)
-        task, model = np.arange(M) % 3, self.make()
-        model.fit(X, y, task)
-        return {
-            **dict(_attributes(model)),
-            "predict": model.predict(_rows(DATA["X"], False), np.arange(NEW) % 3),
-        }
+        model = self.make().fit(X, y, np.arange(M) % 3)
+        predicted = model.predict(_rows(DATA["X"], False), np.arange(NEW) % 3)
+        return {**dict(_attributes(model)), "predict": predicted}
 
 
 def _tasks():
+    classifier, regressor = (
+        partial(kind, KERNELS) for kind in (al.MultiTaskMKLClassifier, al.MultiTaskMKLRegressor)
+    )
     for method in ("onmkl", "independent", "uniform", "mkl", "kta", "rpkl", "onjkl"):
-        yield (
-            f"MultiTaskMKLClassifier {method}",
-            _Tasks(lambda method=method: al.MultiTaskMKLClassifier(KERNELS, method=method), "two"),
-        )
-        yield (
-            f"MultiTaskMKLRegressor {method}",
-            _Tasks(lambda method=method: al.MultiTaskMKLRegressor(KERNELS, method=method), "y"),
-        )
-    yield (
-        "MultiTaskMKLClassifier three",
-        _Tasks(lambda: al.MultiTaskMKLClassifier(KERNELS, multiclass="ovr"), "three"),
-    )
-    yield (
-        "MultiTaskMKLRegressor ridge",
-        _Tasks(lambda: al.MultiTaskMKLRegressor(KERNELS, coupling="ridge", ridge=0.5), "y"),
-    )
+        yield f"MultiTaskMKLClassifier {method}", _Tasks(classifier, TWO, method=method)
+        yield f"MultiTaskMKLRegressor {method}", _Tasks(regressor, REAL, method=method)
+    yield "MultiTaskMKLClassifier three", _Tasks(classifier, THREE, multiclass="ovr")
+    yield "MultiTaskMKLRegressor ridge", _Tasks(regressor, REAL, coupling="ridge", ridge=0.5)
 
 
 class _Similarities(Fit):
@@ -615,38 +467,24 @@ class _Similarities(Fit):
 
 
 def _hyper():
+    kinds = {"default": None, "WishartHyperKernel": al.WishartHyperKernel()}
+    kinds["HyperKernelSum"] = hyper.hyper_kernels((0.5, 2.0))
     for name in ("HyperKRR", "HyperNNLS", "HyperSVR", "HyperKRRCV"):
-        for hyper_kernel in (None, al.WishartHyperKernel(), hyper.hyper_kernels((0.5, 2.0))):
-            kind = type(hyper_kernel).__name__ if hyper_kernel is not None else "default"
-            yield (
-                f"{name} {kind}",
-                _Similarities(lambda name=name, given=hyper_kernel: getattr(al, name)(given), "y"),
-            )
+        for kind, given in kinds.items():
+            yield f"{name} {kind}", _Similarities(partial(getattr(al, name), given), REAL)
+    make, ladder = al.HyperKernelClassifier, partial(al.HyperKernelClassifier, "ladder")
     for machine in ("krein", "svm", "clip"):
-        yield (
-            f"HyperKernelClassifier {machine}",
-            Fit(lambda machine=machine: al.HyperKernelClassifier(machine=machine), "three"),
-        )
-    yield (
-        "HyperKernelClassifier svr",
-        Fit(lambda: al.HyperKernelClassifier("ladder", regression="svr"), "two"),
-    )
-    yield (
-        "HyperKernelClassifierCV",
-        Fit(
-            lambda: al.HyperKernelClassifierCV(
-                cv=2, multiples=[1.0], alphas=[10.0], Cs=[1.0, 10.0]
-            ),
-            "two",
-        ),
-    )
+        yield f"HyperKernelClassifier {machine}", Fit(make, THREE, machine=machine)
+    yield "HyperKernelClassifier svr", Fit(ladder, TWO, regression="svr")
+    few = {"cv": 2, "multiples": [1.0], "alphas": [10.0], "Cs": [1.0, 10.0]}
+    yield "HyperKernelClassifierCV", Fit(al.HyperKernelClassifierCV, TWO, **few)
 
 
 class _OnMatrix(Fit):
     """A machine on one Gram matrix, or on rows of features."""
 
-    def __init__(self, make, y, indefinite=False, rows=False, **given):
-        super().__init__(make, y, **given)
+    def __init__(self, make, y, indefinite=False, rows=False, **options):
+        super().__init__(make, y, **options)
         self.indefinite, self.rows = indefinite, rows
 
     def __call__(self):
@@ -656,62 +494,33 @@ class _OnMatrix(Fit):
 
 
 def _machines():
-    weight = {"sample_weight": DATA["weight"]}
-    for given in ({}, weight):
-        name = " weights" if given else ""
-        for y in ("y", "Y"):
-            yield f"KernelRidge {y}{name}", _OnMatrix(lambda: machines.KernelRidge(0.3), y, **given)
-        yield (
-            f"SupportVectorRegressor{name}",
-            _OnMatrix(lambda: machines.SupportVectorRegressor(2.0), "y", **given),
-        )
-        for how in ("ovo", "ovr"):
-            yield (
-                f"SupportVectorClassifier {how}{name}",
-                _OnMatrix(
-                    lambda how=how: machines.SupportVectorClassifier(2.0, multiclass=how),
-                    "three",
-                    **given,
-                ),
-            )
-            yield (
-                f"LinearSVM {how}{name}",
-                _OnMatrix(
-                    lambda how=how: machines.LinearSVM(2.0, multiclass=how),
-                    "three",
-                    rows=True,
-                    **given,
-                ),
-            )
-        yield (
-            f"LinearSVM squared{name}",
-            _OnMatrix(lambda: machines.LinearSVM(loss="squared-hinge"), "two", rows=True, **given),
-        )
-        yield f"KreinSVC{name}", _OnMatrix(machines.KreinSVC, "two", indefinite=True, **given)
-        yield (
-            f"KreinRidge{name}",
-            _OnMatrix(lambda: machines.KreinRidge(0.5), "y", indefinite=True, **given),
-        )
+    kinds = {
+        "KernelRidge y": (machines.KernelRidge, REAL, {"alpha": 0.3}),
+        "KernelRidge Y": (machines.KernelRidge, "Y", {"alpha": 0.3}),
+        "SupportVectorRegressor": (machines.SupportVectorRegressor, REAL, {"C": 2.0}),
+        "LinearSVM squared": (machines.LinearSVM, TWO, {"loss": "squared-hinge", "rows": True}),
+        "KreinSVC": (machines.KreinSVC, TWO, {"indefinite": True}),
+        "KreinRidge": (machines.KreinRidge, REAL, {"alpha": 0.5, "indefinite": True}),
+    }
+    for how in ("ovo", "ovr"):
+        options = {"C": 2.0, "multiclass": how}
+        kinds[f"SupportVectorClassifier {how}"] = machines.SupportVectorClassifier, THREE, options
+        kinds[f"LinearSVM {how}"] = machines.LinearSVM, THREE, {**options, "rows": True}
+    for name, (make, y, options) in kinds.items():
+        yield name, _OnMatrix(make, y, **options)
+        yield f"{name} weights", _OnMatrix(make, y, **options, **WEIGHTED)
 
 
 def _ensembles():
-    for machine, y in (("krr", "y"), ("svc", "two")):
-        yield f"Ensemble {machine} linear", Fit(lambda m=machine: Ensemble(m, 1.0), y, "grams")
+    for machine, y in (("krr", REAL), ("svc", TWO)):
+        yield f"Ensemble {machine} linear", Fit(partial(Ensemble, machine, 1.0), y, "grams")
 
 
 def cases():
     """All fits, {name: callable}."""
     makers = (
-        _by_rule,
-        _classifiers,
-        _regressors,
-        _searches,
-        _more_classifications,
-        _more_regressions,
-        _learners,
-        _wings,
-        _machines,
-        _ensembles,
+        *(_by_rule, _classifiers, _regressors, _searches, _more_classifications),
+        *(_more_regressions, _learners, _wings, _tasks, _hyper, _machines, _ensembles),
     )
     return {name: fit for make in makers for name, fit in make()}
 

@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce" / "p4_hyperkernels"))
 from example_similarity import auc
-from hyper_known import rmse
-from hyper_stages import load
+from hyper_measure import load, rmse
 
 from alignlearn.hyper import HyperKRRCV, align_hyper_kernels, hyper_kernels
 from alignlearn.kernels import TL1, Gaussian, Log

@@ -3,12 +3,14 @@
 
     scripts/lab/mutate.py RESULT.json --modules alignlearn/folds.py theory/draws.py ...
     scripts/lab/mutate.py RESULT.json --sample 60 --seed 0 [--tests FILE ...] [--seconds 600]
-    scripts/lab/mutate.py RESULT.json --table
+    scripts/lab/mutate.py RESULT.json --formulas --modules alignlearn/bounds/price.py
+    scripts/lab/mutate.py RESULT.json --table | --alive
 
 Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
 exchanged, a term of a sum left out, min for max, a comparison turned or its equality dropped, a
 condition or a return value turned. Strings and checks of arguments are left alone, except with
---checks. --sample N takes N mutants of each module, drawn with --seed.
+--checks; --formulas leaves conditions and logical values alone, too. --sample N takes N mutants of
+each module, drawn with --seed.
 
 The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
 are collected once. A first run without a change records for each test its processor time and the
@@ -19,7 +21,8 @@ Compiled loops run as Python in modules that have some.
 
 What is imported or computed when tests are collected is not changed, so a mutant that only such
 values notice counts as alive. RESULT.json keeps every mutant tried; the same command goes on where
-it stopped. --table prints seconds, lines and tests of each test file, and mutants by module.
+it stopped. --table prints seconds, lines and tests of each test file, and mutants by module;
+--alive those that live, with their reasons from `mutants.txt`, and exits with 1 if one has none.
 """
 
 import argparse
@@ -277,10 +280,11 @@ class Trial:
             return sorted(rng.sample(range(n), min(n, self.options.sample or n)))
 
         start = time.monotonic()
+        only = self.options.formulas
         for k, line, text, what, changed in mutants(
-            self.file, checks=self.options.checks, chosen=chosen
+            self.file, not only, self.options.checks, chosen
         ):
-            key = f"{self.path}:{line}:{k}"
+            key = f"{self.path}:{line}:{k}{'f' * only}"
             if key in self.done["mutants"] or time.monotonic() - start > self.options.seconds:
                 continue
             lines = around.get(line, {line})
@@ -488,6 +492,21 @@ def table(done):
         print(f"| {file} | {lines} | {tests[file]} | {seconds[file]:.1f} | {kills.get(file, 0)} |")
 
 
+def print_alive(done):
+    """Print the mutants that live, with their reasons; whether one has none."""
+    lines = (ROOT / "scripts/lab/mutants.txt").read_text(encoding="utf-8").splitlines()
+    reasons = [line.split(" => ") for line in lines if " => " in line]
+    unexplained = 0
+    for key, found in done["mutants"].items():
+        if found["killer"] is None:
+            place = f"{Path(key.split(':')[0]).stem}: {found['line']}"
+            why = next((reason for part, reason in reasons if part in place), "")
+            unexplained += not why
+            print(f"{key}: {found['what']}: {found['line']}\n    {why or 'NOT EXPLAINED'}")
+    print(f"{len(done['mutants'])} mutants, {unexplained} live without a reason")
+    return unexplained > 0
+
+
 def read_words(words):
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("result", type=Path)
@@ -500,7 +519,9 @@ def read_words(words):
     parser.add_argument("--budget", type=float, default=10.0, help="of the tests of a mutant")
     parser.add_argument("--files", type=int, default=10, help="with the tests of a module")
     parser.add_argument("--checks", action="store_true")
+    parser.add_argument("--formulas", action="store_true")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--alive", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(words)
 
@@ -512,6 +533,8 @@ def main(words):
         done = json.loads(options.result.read_text(encoding="utf-8"))
     if options.table:
         table(done)
+    elif options.alive:
+        return int(print_alive(done))
     elif options.one:
         one_module(options, done)
     else:

@@ -1,8 +1,8 @@
 """Every formula of the bounds at one point, worked out with numbers instead of names.
 
 Coverage tests cannot see a level or a constant that is wrong in a bound this conservative; these
-can. What `scripts/lab/mutate_bounds.py` changes in the bounds has to fail here or in the tests of
-the module.
+can. What `scripts/lab/mutate.py --formulas` changes in the bounds has to fail here or in the tests
+of the module.
 """
 
 import math

@@ -49,7 +49,7 @@ def dense_kcca(views, kappa):
     return eigh(A, B, eigvals_only=True, subset_by_index=[2 * N - 1, 2 * N - 1])[0]
 
 
-@row
+@row(N=300, sizes=(60, 100))
 def kcca(N=4000, sizes=(250, 500, 1000), tol=1e-6, kappa=0.02):
     """KernelCCA by pivoted Cholesky; the dense problem is timed where it is small, then cubic."""
     dense_kcca(two_views(50), 1.0)
@@ -74,7 +74,7 @@ def kcca(N=4000, sizes=(250, 500, 1000), tol=1e-6, kappa=0.02):
     yield Pair(f"KCCA, N = {N}, two views", dense, partial(model.fit, two_views(N)), 3, note)
 
 
-@row
+@row(m=100, n=10)
 def hsic(m=1000, n=200):
     """Permutation test of independence: centering, then a permuted product each time."""
     x, y = two_views(m)
@@ -91,7 +91,7 @@ def hsic(m=1000, n=200):
     yield Pair(f"hsic_test, m = {m}, {n} permutations", base, ours)
 
 
-@row
+@row(m=60, d=16, p=4)
 def cka(m=1000, d=256, p=20):
     """CKA of all pairs of layers: Gram matrices centered once, their products."""
     rng = np.random.default_rng(0)

@@ -28,7 +28,7 @@ def sample(m, d, seed=0):
     return X, X[:, 0] * X[:, 1] > 0.0
 
 
-@row
+@row(m=12, dimensions=(2,), repeats=1)
 def pairs(m=90, dimensions=(2, 8, 64), repeats=9):
     """A hyper-kernel between all pairs of pairs: its matrix, and its product with a vector."""
     first, second = np.triu_indices(m)
@@ -90,7 +90,7 @@ def fitted(data, options, kind="GaussianHyperKernel"):
     return [float(word) for word in output(program, **dict.fromkeys(names, str(threads))).split()]
 
 
-@row
+@row(m=60)
 def hyper_fit(m=1000):
     """HyperKRR by pivoted Cholesky on all pairs of 1000 points."""
     for kind in HYPER_KERNELS.values():
@@ -104,7 +104,7 @@ def _of_fit(work, found):
     return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}")
 
 
-@row
+@row(step=500, options=", max_rank=50")
 def hyper_ijcnn1(step=1, options=""):
     """HyperKRR on all points of ijcnn1, by clusters and by pairs drawn from all."""
     for v in (None, 5, 10, 20):
@@ -162,7 +162,7 @@ def numpy_wishart(kernel, X, Y):
     return out
 
 
-@row
+@row(m=20, n=30)
 def hyper_predict(m=500, n=1000):
     """A block of the learned kernel against NumPy; few rows stand for all."""
     points, _ = sample(m, 8)

@@ -15,7 +15,7 @@ import alignlearn as al
 from alignlearn.engine import grams
 
 
-@row
+@row(m=2000, n_centers=50)
 def gram(m=50_000, n_centers=1000, d=20):
     """K(X, Z) @ v of a Gaussian, float64, against scikit-learn in blocks of several sizes."""
     from sklearn.metrics.pairwise import rbf_kernel
@@ -39,7 +39,7 @@ def gram(m=50_000, n_centers=1000, d=20):
         yield Pair(work, partial(blocks, rows), ours, 3, f"extra memory {extra:.1f} MB")
 
 
-@row
+@row(m=500, n_support=50)
 def prediction(m=20_000, n_support=2000, d=20):
     """A learned kernel of nine Gaussians times three columns, against its own matrix and @."""
     rng = np.random.default_rng(0)
@@ -57,7 +57,7 @@ def prediction(m=20_000, n_support=2000, d=20):
     yield Pair("nine Gaussians, three columns, against blocks of alignlearn and @", blocks, ours)
 
 
-@row
+@row(sizes=(6000, 8000), n_centers=50)
 def nystrom(sizes=(125_000, 250_000, 500_000), n_centers=1000, d=20):
     """NystromRidge on synthetic points: time against m, and the memory of the process."""
     rng = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def nystrom(sizes=(125_000, 250_000, 500_000), n_centers=1000, d=20):
     yield Pair(f"NystromRidge: time is m^{slope:.2f}, peak {peak:.2f} GiB", None, None, 1)
 
 
-@row
+@row(m=6000, n_centers=30)
 def hinge(m=100_000, n_centers=500, d=10):
     """NystromSVC against scikit-learn's Nystroem and LinearSVC, on the same number of centers."""
     from sklearn.kernel_approximation import Nystroem

@@ -32,10 +32,10 @@ def numpy_loop(X, y, gamma, alpha, budget=None):
     return coef
 
 
-@row
-def sgd():
+@row(m=300)
+def sgd(m=5000):
     """Kernel SGD in one pass over 5000 samples, d = 20, against a loop in NumPy."""
-    X, y = stream()
+    X, y = stream(m)
     options = {"alpha": 1e-4, "eta0": 0.5, "n_passes": 1, "shuffle": False}
     options |= {"learning_rate": "optimal", "fit_intercept": False}
     for budget in (None, 1000, 200):
@@ -43,7 +43,7 @@ def sgd():
         loop = partial(numpy_loop, X, y, 0.02, 1e-4, budget)
         coef = loop()
         np.testing.assert_allclose(machine.dual_coef_[:, 0], coef[coef != 0.0], 1e-6, 1e-9)
-        yield Pair(f"kernel SGD, m = 5000, budget {budget}", loop, partial(machine.fit, X, y))
+        yield Pair(f"kernel SGD, m = {m}, budget {budget}", loop, partial(machine.fit, X, y))
 
 
 def counters(strings, k):
@@ -57,15 +57,15 @@ def counters(strings, k):
     return K
 
 
-@row
-def strings():
+@row(n=10, length=40)
+def strings(n=150, length=500):
     """Spectrum kernel of 150 strings of 500 letters of an alphabet of four, against Counter."""
     rng = np.random.default_rng(0)
-    samples = ["".join(rng.choice(list("ACGT"), 500)) for _ in range(150)]
+    samples = ["".join(rng.choice(list("ACGT"), length)) for _ in range(n)]
     for k in (3, 8):
         kernel = al.StringSpectrum(k)
         np.testing.assert_array_equal(kernel(samples), counters(samples, k))
-        work = f"spectrum kernel, k = {k}, 150 strings of 500 letters"
+        work = f"spectrum kernel, k = {k}, {n} strings of {length} letters"
         yield Pair(work, partial(counters, samples, k), partial(kernel, samples), 2)
 
 
@@ -88,7 +88,7 @@ _MEMORY = """
 import sys
 sys.path.insert(0, {here!r})
 from rows import objects
-X = objects.fingerprints()
+X = objects.fingerprints({m})
 objects.al.Tanimoto()(X[:100]), objects.formula(X[:100])
 before = peak()
 K = {call}
@@ -96,24 +96,24 @@ print((peak() - before) / K.nbytes)
 """
 
 
-@row
-def fingerprint_matrix():
+@row(m=300)
+def fingerprint_matrix(m=M):
     """Tanimoto of 4000 fingerprints of 2048 bits, against NumPy: time and peak memory."""
     for dtype in (np.float64, np.float32):
-        X, kernel = fingerprints(dtype=dtype), al.Tanimoto()
+        X, kernel = fingerprints(m, dtype=dtype), al.Tanimoto()
         np.testing.assert_allclose(kernel(X[:200]), formula(X[:200]), rtol=1e-6)
-        work = f"Tanimoto, {D} bits, m={M}, {dtype.__name__}"
+        work = f"Tanimoto, {D} bits, m={m}, {dtype.__name__}"
         yield Pair(work, partial(formula, X), partial(kernel, X), 7)
     calls = "objects.formula(X)", "objects.al.Tanimoto()(X)"
-    codes = [PEAK + _MEMORY.format(here=str(HERE), call=call) for call in calls]
+    codes = [PEAK + _MEMORY.format(here=str(HERE), call=call, m=m) for call in calls]
     base, ours = (float(output(code, OPENBLAS_NUM_THREADS="1")) for code in codes)
     yield Pair("    peak memory over the samples, in matrices", base, ours, 1)
 
 
-@row
-def counts():
+@row(sizes=((200, 20),))
+def counts(sizes=((2000, 512), (4000, 20))):
     """Tanimoto and MinMax of counts, which are no bits, against an inner product of the library."""
-    for m, d in ((2000, 512), (4000, 20)):
+    for m, d in sizes:
         X = np.random.default_rng(0).poisson(1.0, (m, d)).astype(np.float64)
         linear = al.Linear()
         for kernel in (al.Tanimoto(), al.MinMax()):
@@ -122,14 +122,14 @@ def counts():
             yield Pair(work, partial(linear, X), partial(kernel, X), 5)
 
 
-@row
-def fingerprint_fit():
+@row(m=300)
+def fingerprint_fit(m=M):
     """Fit and prediction on fingerprints, against the same estimator and SVC on matrices."""
     from sklearn.svm import SVC
 
-    X, new = fingerprints(), fingerprints(1000, seed=1)
+    X, new = fingerprints(m), fingerprints(1000, seed=1)
     signal = X[:, :200].sum(axis=1)
-    y = signal + np.random.default_rng(2).normal(size=M) > np.median(signal)
+    y = signal + np.random.default_rng(2).normal(size=m) > np.median(signal)
 
     def ours():
         return al.MKLClassifier([al.Tanimoto()]).fit(X, y).predict(new)
@@ -142,6 +142,6 @@ def fingerprint_fit():
         return SVC(kernel="precomputed").fit(formula(X), y).predict(formula(new, X))
 
     assert np.mean(ours() == on_matrices()) > 0.99
-    work = f"MKLClassifier([Tanimoto()]), m={M}, 1000 new"
+    work = f"MKLClassifier([Tanimoto()]), m={m}, 1000 new"
     yield Pair(f"{work}, against matrices", on_matrices, ours)
     yield Pair(f"{work}, against SVC", support_vectors, ours)

@@ -48,35 +48,35 @@ def against_numpy(work, X, y, gammas):
     return Pair(work, theirs, partial(al.alignment_statistics, X, y, kernels))
 
 
-@row
-def ladder():
+@row(m=300)
+def ladder(m=4000):
     """a, M and traces of 10 Gaussians in ratio 2, m = 4000, d = 20, on one thread and two."""
     for n in (1, 2):
         with threads(n):
-            yield against_numpy(f"ladder m=4000 p=10, {n} thread(s)", *sample(), LADDER)
+            yield against_numpy(f"ladder m={m} p=10, {n} thread(s)", *sample(m), LADDER)
 
 
-@row
-def unrelated():
+@row(m=300)
+def unrelated(m=4000):
     """The same of ten unrelated gammas."""
-    yield against_numpy("10 unrelated gammas", *sample(), np.geomspace(0.002, 1.1, 10))
+    yield against_numpy("10 unrelated gammas", *sample(m), np.geomspace(0.002, 1.1, 10))
 
 
-@row
-def many():
+@row(m=100, sizes=(30,))
+def many(m=500, sizes=(200, 600)):
     """Hundreds of kernels, where the p x p products are nearly all of the work."""
-    for p in (200, 600):
+    for p in sizes:
         with threads(1):
             gammas = np.geomspace(0.002, 1.1, p)
-            yield against_numpy(f"p={p} unrelated gammas, m=500, 1 thread", *sample(500), gammas)
+            yield against_numpy(f"p={p} unrelated gammas, m={m}, 1 thread", *sample(m), gammas)
 
 
-@row
-def sparse_samples():
+@row(m=200)
+def sparse_samples(m=4000, d=20_000):
     """100 entries a row in 20,000 columns, as many in each or as words in a text."""
     from scipy import sparse
 
-    rng, m, d = np.random.default_rng(0), 4000, 20_000
+    rng = np.random.default_rng(0)
     y = rng.standard_normal(m)
     frequency = 1.0 / np.arange(1, d + 1)
     # 145 words, some of them more than once, are 100 different ones.
@@ -85,13 +85,13 @@ def sparse_samples():
     even = sparse.random_array((m, d), density=100 / d, format="csr", rng=rng)
     with threads(1):
         for label, X in (("even", even), ("as in text", text.tocsr())):
-            yield against_numpy(f"sparse X, {label}, m=4000 p=10, 1 thread", X, y, LADDER / 50)
+            yield against_numpy(f"sparse X, {label}, m={m} p=10, 1 thread", X, y, LADDER / 50)
 
 
-@row
-def limit():
+@row(m=300, repeats=2)
+def limit(m=4000, repeats=41):
     """The ladder against the arithmetic of this machine, in float32, and on two threads."""
-    X, y = sample()
+    X, y = sample(m)
     kernels = al.gaussian_kernels(LADDER)
 
     def statistics(dtype, n):
@@ -100,7 +100,7 @@ def limit():
 
     cases = [(dtype, n) for dtype in ("float64", "float32") for n in (1, 2)]
     peaks = [Peaks("float64"), Peaks("float32")]
-    times = interleaved(41, *(partial(statistics, *c) for c in cases), *peaks)
+    times = interleaved(repeats, *(partial(statistics, *c) for c in cases), *peaks)
     # Medians where runs are compared: a processor may have a faster clock while another is idle.
     best, usual = (dict(zip(cases, f(times[1:], axis=0))) for f in (np.min, np.median))
     program, n_pairs = program_of_statistics(X, kernels), len(X) * (len(X) + 1) // 2
@@ -125,23 +125,24 @@ import sys
 sys.path.insert(0, {here!r})
 from _bench import best_of
 from rows import statistics
-for name in ("ladder", "many"):
-    pair = next(getattr(statistics, name)())
+for name, m in (("ladder", {m}), ("many", {m} // 8)):
+    pair = next(getattr(statistics, name)(m))
     print(*best_of(3, pair.baseline, pair.ours))
 """
 
 
-@row
-def processors():
+@row(m=300, names=("generic",))
+def processors(m=4000, names=tuple(_PROCESSORS)):
     """The ladder and 200 kernels, both sides compiled for older processors."""
     if platform.machine() not in ("x86_64", "AMD64"):
         yield Pair("older processors: measured on x86-64 only", None, None, 1)
         return
     dispatched = set(np._core._multiarray_umath.__cpu_dispatch__)
-    for name, (vectors, ours, blas, theirs) in _PROCESSORS.items():
+    for name in names:
+        vectors, ours, blas, theirs = _PROCESSORS[name]
         with tempfile.TemporaryDirectory() as cache:
             found = output(
-                _OLDER.format(here=str(HERE)),
+                _OLDER.format(here=str(HERE), m=m),
                 NUMBA_CPU_NAME=name,
                 NUMBA_CPU_FEATURES=ours,
                 NUMBA_CACHE_DIR=cache,
@@ -150,7 +151,7 @@ def processors():
                 OPENBLAS_CORETYPE=blas,
                 NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - theirs),
             )
-        for work, times in zip(("ladder m=4000 p=10", "p=200 m=500"), found.splitlines()):
+        for work, times in zip((f"ladder m={m} p=10", f"p=200 m={m // 8}"), found.splitlines()):
             yield Pair(f"{work} on {name} ({vectors}), 1 thread", *map(float, times.split()), 1)
 
 
@@ -168,30 +169,32 @@ seconds(300)
 _LARGE = """
 numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
 small = min(seconds(4000) for _ in range(7))
-print(small, seconds(100_000), peak() / 1e6)
+print(small, seconds({m}), peak() / 1e6)
 """
 _MEMORY = """
 before = peak()
-seconds(20_000)
+seconds({n})
 print((peak() - before) / 1e6)
 """
 
 
-@row
-def large():
+@row(m=2000, n=500)
+def large(m=100_000, n=20_000):
     """Exact statistics of 100,000 samples on two threads, against those of 4000 scaled up."""
-    small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE).split())
-    work = f"m=100,000, whole process {used:.0f} MB, against m=4000 x 625"
-    yield Pair(work, small * 625.0, fast, 1, "seconds of the clock")
-    used = float(output(PEAK + _SECONDS + _MEMORY))
-    yield Pair("extra MB at m=20,000 p=10, against p matrices", 32_000.0, max(used, 1.0), 1, "MB")
+    small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE.format(m=m)).split())
+    work = f"m={m:,}, whole process {used:.0f} MB, against m=4000 x {(m / 4000) ** 2:.4g}"
+    yield Pair(work, small * (m / 4000) ** 2, fast, 1, "seconds of the clock")
+    used = float(output(PEAK + _SECONDS + _MEMORY.format(n=n)))
+    yield Pair(
+        f"extra MB at m={n:,} p=10, against p matrices", 8e-5 * n * n, max(used, 1.0), 1, "MB"
+    )
 
 
-@row
-def folds():
+@row(m=200)
+def folds(m=4000):
     """Statistics of the ten training sets of a cross-validation, against ten passes and one."""
-    X, y = sample()
-    label = np.random.default_rng(0).permutation(np.arange(4000) % 10)
+    X, y = sample(m)
+    label = np.random.default_rng(0).permutation(np.arange(m) % 10)
     kernels = al.gaussian_kernels(LADDER)
 
     def ten_passes():
@@ -201,7 +204,7 @@ def folds():
     ours = partial(al.alignment_statistics, X, y, kernels, folds=label)
     one = partial(al.alignment_statistics, X, y, kernels)
     best_of(1, ours, one)
-    yield Pair("statistics of 10 training sets, m=4000 p=10, against ten passes", ten_passes, ours)
+    yield Pair(f"statistics of 10 training sets, m={m} p=10, against ten passes", ten_passes, ours)
     yield Pair("    against one pass", one, ours, 5)
 
 
@@ -217,7 +220,7 @@ print(time.perf_counter() - t)
 """
 
 
-@row
+@row()
 def start():
     """Import time, and MKLClassifier.fit from an empty and from a filled cache."""
 

@@ -47,13 +47,13 @@ def _source(X, gamma):
     return open_source(X, [al.Gaussian(gamma)]).single(0)
 
 
-@row
-def svc():
+@row(m=300)
+def svc(m=4000):
     """C-SVC on a precomputed Gram matrix at m = 4000, against LIBSVM; then kernel included."""
     from sklearn.metrics.pairwise import rbf_kernel
     from sklearn.svm import SVC
 
-    m, gamma = 4000, 1.0 / 20
+    gamma = 1.0 / 20
     X, y = overlapping_classes(m, 20)
     K = rbf_kernel(X, gamma=gamma)
     SupportVectorClassifier().fit(np.ascontiguousarray(K[:200, :200]), y[:200])
@@ -73,7 +73,7 @@ def svc():
             yield Pair(f"SVC m={m} C={C:g}, with the kernel", theirs, partial(with_kernel, C))
 
 
-@row
+@row(m=300)
 def svc_rows(m=20_000):
     """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side makes its kernel."""
     from sklearn.svm import SVC
@@ -115,15 +115,15 @@ def one_gaussian(X, y, C, gamma):
     return model.set_params(machine="svm").fit(X, y)
 
 
-@row
-def svm_fit(sizes=(2000, 4000, 10_000, 20_000, 50_000)):
+@row(sizes=(300,), n_digits=200)
+def svm_fit(sizes=(2000, 4000, 10_000, 20_000, 50_000), n_digits=1500):
     """One Gaussian from samples to a fitted classifier: digits, and ijcnn1 by size."""
     from sklearn.datasets import load_digits
     from sklearn.svm import SVC
 
     X, y = ijcnn1()
     digits = load_digits(return_X_y=True)
-    cases = [("digits", digits[0][:1500] / 16.0, digits[1][:1500], 0.05)]
+    cases = [("digits", digits[0][:n_digits] / 16.0, digits[1][:n_digits], 0.05)]
     cases += [(f"ijcnn1 m={m}", X[:m], y[:m], 2.0) for m in sizes]
     for m in (500, 3500):
         one_gaussian(X[:m], y[:m], 1.0, 2.0)
@@ -140,19 +140,19 @@ def svm_fit(sizes=(2000, 4000, 10_000, 20_000, 50_000)):
                         )
 
 
-@row
-def linear():
+@row(m=300)
+def linear(m=20_000):
     """Dual coordinate descent, m = 20,000, against LIBLINEAR and the interior point method."""
     from sklearn.svm import LinearSVC
 
-    X, y = stream(20_000)
+    X, y = stream(m)
     machine = LinearSVM(0.01, tol=1e-3)
     theirs = LinearSVC(C=0.01, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=100_000)
     kernels = al.MKLClassifier(["linear"], weighting="uniform", C=0.01)
     ours = partial(machine.fit, X, y)
     for name, other in (("LIBLINEAR", theirs), ("the interior point method", kernels)):
         other.fit(X, y), ours()
-        work = f"linear machine, m = 20,000, d = 20, against {name}"
+        work = f"linear machine, m = {m:,}, d = 20, against {name}"
         yield Pair(work, partial(other.fit, X, y), ours)
 
 

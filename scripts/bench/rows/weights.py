@@ -14,7 +14,7 @@ from alignlearn.weights.one_stage import L1SVM, LKRR
 TOL = 1e-8
 
 
-@row
+@row(rank=20, p=50)
 def alignf(rank=500, p=1000):
     """AlignF's QP at p = 1000, M dense of rank 500, against scipy's nnls on a factor given free."""
     from scipy.optimize import nnls
@@ -88,7 +88,7 @@ def _against_algorithm_1(work, forms, combine, y, p, lam, ours):
     return Pair(work, theirs, ours, 1, note)
 
 
-@row
+@row(m=60, p=5)
 def lkrr(m=2000, p=100):
     """LKRR on p Gram matrices, against its Algorithm 1 in NumPy and LAPACK."""
     grams, y = centered_kernels(m, p)
@@ -107,7 +107,7 @@ def lkrr(m=2000, p=100):
         )
 
 
-@row
+@row(m=60, p=80)
 def lkrr_rank_one(m=2000, p=4000):
     """LKRR on rank-one kernels, from counts (sparse) and from dense features."""
     from scipy import sparse
@@ -159,7 +159,7 @@ def repeated_svc(grams, y, C, tol, limit=400):
     return gap, step
 
 
-@row
+@row(m=60, p=3)
 def l1_svm(m=1000, p=20):
     """L1SVM against repeated calls of scikit-learn's SVC, to a gap of 1e-3."""
     grams, y = centered_kernels(m, p)

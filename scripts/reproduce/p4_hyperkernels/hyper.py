@@ -19,20 +19,23 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import hyper_ideal as ideal
-import hyper_known as known
-import hyper_large as large
+import hyper_measure as measured
 import shared
-from hyper_paper import DATA, KERNELS
-from hyper_report import (
-    draw,
-    report_ideal,
-    report_known,
-    report_large,
-    report_matched,
-)
-from hyper_stages import load
+from hyper_measure import APPROXIMATION, DATA, HYPER, IDEAL, KERNELS, KNOWN, LARGE
 
+TITLES = {
+    "gaussian": "Table 1: the known Gaussian kernel",
+    "tl1": "Table 2, first half: the TL1 kernel, tau = 0.7 d",
+    "log": "Table 2, second half: the log kernel, sigma = 1",
+}
+METHODS = (KNOWN, *HYPER)
+STYLES = {
+    KNOWN: ("#555555", "s"),
+    "hyper-nnls": ("#009E73", "v"),
+    "hyper-krr": ("#0072B2", "^"),
+    "hyper-svr": ("#D55E00", "o"),
+    "gaussian": ("#555555", "s"),
+}
 TABLES = (1, 2, 3, 4)
 FEWER = {"australian": 0.5}  # of the repeats of Table 3
 QUICK_DATA = ("sonar",)
@@ -138,16 +141,16 @@ def introduce(out, repeats):
     text = INTRODUCTION.format(
         repeats=repeats,
         fewer="in Table 3 " + ", ".join(f"of {n} {k}" for n, k in kept.items()),
-        pairs=known.SIZES["krr"][0],
-        rank=known.SIZES["krr"][1],
-        svr_pairs=known.SIZES["svr"][0],
-        svr_rank=known.SIZES["svr"][1],
-        ideal_pairs=ideal.FINAL[0],
-        ideal_rank=ideal.FINAL[1],
-        features=ideal.FEATURES,
-        large_pairs=large.PAIRS,
-        large_rank=large.RANK,
-        machine=large.MACHINE,
+        pairs=measured.KNOWN_SIZES["krr"][0],
+        rank=measured.KNOWN_SIZES["krr"][1],
+        svr_pairs=measured.KNOWN_SIZES["svr"][0],
+        svr_rank=measured.KNOWN_SIZES["svr"][1],
+        ideal_pairs=measured.IDEAL_SIZES[0],
+        ideal_rank=measured.IDEAL_SIZES[1],
+        features=measured.FEATURES,
+        large_pairs=measured.CLUSTER_PAIRS,
+        large_rank=measured.CLUSTER_RANK,
+        machine=measured.CLUSTER_MACHINE,
     )
     out.say(*text.split("\n"))
 
@@ -160,7 +163,9 @@ def measured_known(args, repeats):
             name: obtained(
                 args.keep,
                 f"known-{kernel}-{name}",
-                lambda kernel=kernel, name=name: known.measure(kernel, name, repeats, args.quick),
+                lambda kernel=kernel, name=name: measured.measure_known(
+                    kernel, name, repeats, args.quick
+                ),
             )
             for name in (QUICK_DATA if args.quick else DATA)
         }
@@ -174,7 +179,7 @@ def measured_ideal(args, repeats):
         name: obtained(
             args.keep,
             f"ideal-{name}",
-            lambda name=name: ideal.measure(
+            lambda name=name: measured.measure_ideal(
                 name, max(1, round(repeats * FEWER.get(name, 1))), args.quick
             ),
         )
@@ -185,8 +190,313 @@ def measured_ideal(args, repeats):
 
 def larger_class(name):
     """Its share, in per cent."""
-    counts = np.unique(load(name)[1], return_counts=True)[1]
+    counts = np.unique(measured.load(name)[1], return_counts=True)[1]
     return 100.0 * counts.max() / counts.sum()
+
+
+def _mean(values):
+    return float(np.mean(values))
+
+
+def _deviation(values):
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _beside(values, paper, tally):
+    """The measured value, the paper's, and the verdict; the last is counted."""
+    ours = shared.spread(_mean(values), _deviation(values), 1)
+    if paper is None:
+        return [ours, "-", ""]
+    word = shared.verdict(_mean(values), paper)
+    tally.append(word == "agrees")
+    return [ours, shared.spread(*paper, 1), word]
+
+
+def _counted(tally):
+    return f"{sum(tally)} of {len(tally)}"
+
+
+# Tables 1 and 2
+
+
+def report_known(out, kernel, found):
+    """One known kernel: {data set: what `measure` gives}; return the verdicts on accuracies."""
+    out.say(TITLES[kernel])
+    tally, rows = [], []
+    for name, ours in found.items():
+        for method in METHODS:
+            paper = APPROXIMATION[kernel].get(method, {})
+            row = [f"{name}, {method}"]
+            for what in ("unlabeled", "test"):
+                row += _beside(ours[method][what], paper.get(what, {}).get(name), tally)
+            rows.append(row + _error_cells(ours[method], paper.get("rmse", {}).get(name)))
+    header = ("", "unlabeled", "paper", "", "test", "paper", "", "RMSE", "paper", "")
+    out.table(header, rows)
+    out.say(f"  accuracies within one standard deviation of the paper's: {_counted(tally)}")
+    _say_orderings(out, kernel, found)
+    out.say(*_chosen(found), "")
+    return tally
+
+
+def report_matched(out, control):
+    """RMSE of a Gaussian that the hyper-kernel can represent, by data set."""
+    out.say(
+        "Control: the Gaussian kernel of gamma = 1 / (2 sigma2), the only one in the space of the",
+        "hyper-kernel up to a function of the midpoint. RMSE of hyper-KRR on test pairs:",
+        "  " + ", ".join(f"{name} {error:.4f}" for name, error in control.items()),
+        "",
+    )
+
+
+def _error_cells(ours, paper):
+    if "rmse" not in ours:
+        return ["", "", ""]
+    error = float(np.median(ours["rmse"]))
+    return [
+        f"{error:.3f}",
+        *(("-", "") if paper is None else (f"{paper:.3f}", f"x {error / paper:.3g}")),
+    ]
+
+
+def _say_orderings(out, kernel, found):
+    """How often a claim of section 5.1 holds in the paper's figures and in those measured."""
+    paper = APPROXIMATION[kernel]
+    learned = [m for m in HYPER if m in paper]
+    theirs = {
+        what: {m: [paper[m][what][n] for n in found] for m in learned} for what in ("rmse", "test")
+    }
+    theirs["test"] = {m: [cell[0] for cell in cells] for m, cells in theirs["test"].items()}
+    ours = {
+        what: {m: [float(middle(found[n][m][what])) for n in found] for m in learned}
+        for what, middle in (("rmse", np.median), ("test", np.mean))
+    }
+    claims = [("hyper-svr", "rmse", "hyper-SVR has the least RMSE"),
+              ("hyper-svr", "test", "hyper-SVR is the most accurate on test points")]  # fmt: skip
+    for method, what, words in claims:
+        counts = [
+            _first(table[what], method, -1 if what == "rmse" else 1) for table in (theirs, ours)
+        ]
+        out.say(f"  {words}: paper {counts[0]}, here {counts[1]} of {len(found)} data sets")
+    if "hyper-nnls" in paper:
+        counts = [
+            sum(min(k, s) < n for k, s, n in zip(*(t["rmse"][m] for m in HYPER[:0:-1] + HYPER[:1])))
+            for t in (theirs, ours)
+        ]
+        out.say(
+            f"  the better of hyper-KRR and hyper-SVR has less RMSE than hyper-NNLS: paper "
+            f"{counts[0]}, here {counts[1]} of {len(found)}"
+        )
+    else:
+        used = max(max(found[n]["hyper-nnls"]["pairs_used"]) for n in found)
+        out.say(f"  hyper-NNLS: at most {used} coefficients above 0 on any data set (paper: fails)")
+
+
+def _first(table, method, sign):
+    """On how many data sets a method has the largest (sign 1) or smallest figure."""
+    best = [max(sign * v for v in column) for column in zip(*table.values())]
+    return sum(sign * v >= b for v, b in zip(table[method], best))
+
+
+def _chosen(found):
+    """What the search chose, in a line for each data set."""
+    lines = ["  chosen (last) sigma_h2 / sigma2, then alpha or C (and epsilon):"]
+    for name, ours in found.items():
+        parts = []
+        for method in HYPER:
+            multiple, *strength = ours[method]["chosen"]
+            numbers = ", ".join(f"{v:g}" for v in (multiple, *strength) if v is not None)
+            parts.append(f"{method} {numbers}")
+        lines.append(f"    {name}: {'; '.join(parts)}; warnings {ours['counts']['warnings']}")
+    return lines
+
+
+# Table 3
+
+
+def report_ideal(out, found, majority):
+    """Of each data set what `measure` gives; return the verdicts."""
+    names = list(found)
+    out.say(f"Table 3: the ideal kernel; repeats: {_repeats(found)}")
+    tally = []
+    for some in filter(None, (names[:3], names[3:])):
+        rows = []
+        for method, paper in IDEAL.items():
+            cells = [_beside(found[n][method], paper.get(n), tally) for n in some]
+            rows.append([method, *(c for row in cells for c in row)])
+        rows.append(["largest class", *(c for n in some for c in (f"{majority[n]:.1f}", "", ""))])
+        out.table(("", *(c for n in some for c in (n, "paper", ""))), rows)
+        out.say("")
+    out.say(f"  within one standard deviation of the paper's: {_counted(tally)}")
+    ours = {m: [_mean(found[n][m]) for n in names] for m in IDEAL}
+    theirs = {m: [cells[n][0] for n in names] for m, cells in IDEAL.items() if cells}
+    for title, table in (("paper", theirs), ("here", ours)):
+        best = [max(table, key=lambda m: table[m][i]) for i in range(len(names))]
+        ranks = {m: np.mean([_rank(table, m, i) for i in range(len(names))]) for m in table}
+        order = ", ".join(f"{m} {r:.1f}" for m, r in sorted(ranks.items(), key=lambda p: p[1]))
+        said = ", ".join(f"{n}: {b}" for n, b in zip(names, best))
+        out.say(f"  {title}: best {said}", f"    mean rank: {order}")
+    for better, worse in (
+        ("svr gaussian", "krr gaussian"), ("svr wishart", "krr wishart"),
+        ("krr gaussian", "krr wishart"), ("svr gaussian", "svr wishart"),
+        ("svr gaussian", "svm-cv"), ("svr gaussian", "uniform"),
+    ):  # fmt: skip
+        counts = [
+            f"{sum(a > b for a, b in zip(t[better], t[worse]))}" if worse in t else "-"
+            for t in (theirs, ours)
+        ]
+        gain = np.mean(np.subtract(ours[better], ours[worse]))
+        out.say(
+            f"  {better} above {worse}: paper {counts[0]}, here {counts[1]} of {len(names)}, "
+            f"on average by {gain:+.1f} points"
+        )
+    short = {m: sum(found[n]["counts"].get(m, 0) for n in names) for m in IDEAL}
+    short = ", ".join(f"{m} {n}" for m, n in short.items() if n) or "none"
+    out.say(f"  solvers that stopped short of their tolerance: {short}", "")
+    return tally
+
+
+def _rank(table, method, i):
+    """Rank of a method on data set i, ties sharing the mean rank."""
+    values = [row[i] for row in table.values()]
+    own = table[method][i]
+    return 0.5 * (sum(v > own for v in values) + sum(v >= own for v in values) + 1)
+
+
+def _repeats(found):
+    return ", ".join(f"{len(ours['uniform'])} of {name}" for name, ours in found.items())
+
+
+# Table 4
+
+
+def report_large(out, found):
+    """What `measure` of ijcnn1 gives."""
+    train, test = found["n"]
+    out.say(f"Table 4: ijcnn1, {train} training and {test} test points (paper: 49990 and 91701)")
+    rows = []
+    for v, methods in ((int(v), m) for v, m in found.items() if v.isdigit()):
+        for method, row in methods.items():
+            paper = LARGE.get(v, {}).get(method)
+            theirs = ["-", "-", "-"]
+            if paper:
+                theirs = [
+                    f"{paper[0]:.2f}",
+                    f"{row['accuracy'] - paper[0]:+.2f}",
+                    f"{paper[1]:.0f}",
+                ]
+            label = "Gaussian, same machines" if method == "gaussian" else method
+            values = [f"{row[k]:.2f}" for k in ("accuracy", "balanced", "auc")]
+            seconds = [f"{row['stage 1']:.1f}", f"{row['seconds']:.1f}"]
+            rows.append(
+                [f"v = {v}, {label}", values[0], *theirs[:2], *values[1:], *seconds, theirs[2]]
+            )
+    header = ("", "accuracy", "paper", "", "balanced", "AUC", "s, stage 1", "s, all", "paper s")
+    out.table(header, rows)
+    majority = found["majority"]
+    above = [
+        f"{m}, v = {v}" for v, row in LARGE.items() for m, (a, _) in row.items() if a > majority
+    ]
+    out.say(
+        f"  The larger class for everything: accuracy {majority:.2f}, balanced 50, AUC 50.",
+        f"  Of the paper's nine accuracies above it: {len(above)} ({'; '.join(above) or 'none'}).",
+        f"  Solvers that stopped short of their tolerance: {found['counts']['warnings']}.",
+        "",
+    )
+
+
+# The figure
+
+
+def draw(known, ideal, large):
+    """Dots: measured; black dashes: the paper's. Parts that were not measured stay empty."""
+    layout = [["gaussian", "tl1", "log"], ["ideal"] * 3, ["rmse", "large", "seconds"]]
+    figure, axes = shared.mosaic_figure(layout, (14.0, 11.5))
+    for kernel in KERNELS:
+        ours = {m: {n: f[m]["test"] for n, f in known.get(kernel, {}).items()} for m in METHODS}
+        paper = {m: row["test"] for m, row in APPROXIMATION[kernel].items()}
+        _dots(axes[kernel], ours, paper, STYLES)
+        axes[kernel].set_title(TITLES[kernel], loc="left", fontsize=10)
+    colors = ["#555555", "#999999", "#E69F00", "#CC79A7", "#56B4E9", "#A6611A"]
+    colors += ["#0072B2", "#D55E00", "#0072B2", "#D55E00"]
+    styles = {m: (c, k) for m, c, k in zip(IDEAL, colors, "sXPd>p^ovD")}
+    ours = {m: {n: f[m] for n, f in ideal.items()} for m in IDEAL}
+    _dots(axes["ideal"], ours, IDEAL, styles)
+    axes["ideal"].set_title("Table 3: the ideal kernel", loc="left", fontsize=10)
+    for name in ("gaussian", "ideal"):
+        axes[name].set_ylabel("test accuracy, per cent")
+        columns = {"gaussian": 2, "ideal": 5}[name]
+        axes[name].legend(fontsize=8, ncols=columns, loc="lower left", framealpha=0.9)
+    _errors(axes["rmse"], known)
+    _bars(axes["large"], large, "accuracy", 0)
+    _bars(axes["seconds"], large, "seconds", 1)
+    if large:
+        axes["large"].legend(fontsize=8)
+    axes["seconds"].set_yscale("log")
+    if large:
+        axes["large"].axhline(large["majority"], color="#000000", linewidth=0.8, linestyle=":")
+    axes["large"].set_title("Table 4: accuracy (dotted: the larger class)", loc="left", fontsize=10)
+    axes["seconds"].set_title("Table 4: seconds (dots: one processor)", loc="left", fontsize=10)
+    figure.suptitle(
+        "Colored: alignlearn; black dashes: Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
+    )
+    return figure
+
+
+def _dots(ax, ours, paper, styles):
+    """Mean and deviation of each method on each data set."""
+    names = [n for n in DATA if any(n in values for values in ours.values())]
+    step = 0.8 / len(ours)
+    for k, (method, values) in enumerate(ours.items()):
+        color, marker = styles[method]
+        at = np.arange(len(names)) + step * (k - 0.5 * (len(ours) - 1))
+        means = [_mean(values[n]) for n in names]
+        spreads = [_deviation(values[n]) for n in names]
+        options = {"capsize": 2, "linewidth": 0.9}
+        ax.errorbar(
+            at - 0.15 * step, means, spreads, fmt=marker, color=color, label=method, markersize=5,
+            **options,
+        )  # fmt: skip
+        cells = [(x, *paper[method][n]) for x, n in zip(at, names) if n in paper.get(method, {})]
+        if cells:
+            x, mean, spread = np.transpose(cells)
+            x = x + 0.2 * step
+            ax.errorbar(x, mean, spread, fmt="_", color="#000000", markersize=6, **options)
+    ax.set_xticks(range(len(names)), names)
+
+
+def _errors(ax, known):
+    """RMSE of all kernels, methods and data sets: measured against the paper's."""
+    for kernel, fill in zip(KERNELS, ("full", "none", "left")):
+        for method in HYPER:
+            theirs = APPROXIMATION[kernel].get(method, {}).get("rmse", {})
+            names = [n for n in known.get(kernel, {}) if n in theirs]
+            color, marker = STYLES[method]
+            x = [theirs[n] for n in names]
+            y = [float(np.median(known[kernel][n][method]["rmse"])) for n in names]
+            label = f"{method}, {kernel}" if names else None
+            ax.plot(x, y, marker, color=color, fillstyle=fill, markersize=6, label=label)
+    ax.plot([1e-3, 5], [1e-3, 5], color="#000000", linewidth=0.8)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("RMSE in the paper")
+    ax.set_ylabel("RMSE of alignlearn")
+    if known:
+        ax.legend(fontsize=7, ncols=2, loc="lower right")
+    ax.set_title("Tables 1 and 2: RMSE on test pairs", loc="left", fontsize=10)
+
+
+def _bars(ax, large, what, column):
+    """Dots of Table 4 against the number of clusters."""
+    sizes = [v for v in large if v.isdigit()]
+    for k, method in enumerate((*HYPER, "gaussian")):
+        color, marker = STYLES[method]
+        at = np.arange(len(sizes)) + 0.15 * (k - 1.5)
+        values = [large[v][method][what] for v in sizes]
+        ax.plot(at, values, marker, color=color, markersize=7, label=method)
+        if method in HYPER:
+            paper = [LARGE[int(v)][method][column] for v in sizes]
+            ax.plot(at + 0.05, paper, "_", color="#000000", markersize=10)
+    ax.set_xticks(range(len(sizes)), [f"v = {v}" for v in sizes])
 
 
 def main(argv=None):
@@ -201,13 +511,15 @@ def main(argv=None):
         tally += report_known(out, kernel, found)
     if 1 in args.tables:
         names = QUICK_DATA if args.quick else DATA
-        control = obtained(args.keep, "matched", lambda: {n: known.matched(n) for n in names})
+        control = obtained(args.keep, "matched", lambda: {n: measured.matched(n) for n in names})
         report_matched(out, control)
     by_name = measured_ideal(args, repeats)
     if by_name:
         tally += report_ideal(out, by_name, {n: larger_class(n) for n in by_name})
     clusters = (
-        obtained(args.keep, "large", lambda: large.measure(args.quick)) if 4 in args.tables else {}
+        obtained(args.keep, "large", lambda: measured.measure_clusters(args.quick))
+        if 4 in args.tables
+        else {}
     )
     if clusters:
         report_large(out, clusters)

@@ -19,18 +19,19 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import hyper_ideal as ideal
-import hyper_known as known
+import hyper_measure as measured
 import shared
-from hyper_paper import APPROXIMATION, DATA, IDEAL, KERNELS, KNOWN
-from hyper_stages import (
+from hyper_measure import (
+    APPROXIMATION,
+    DATA,
+    IDEAL,
+    KERNELS,
+    KNOWN,
     accept_ranks,
-    chosen_predictions,
     gaussian_hyper,
     load,
-    machine_predictions,
     parts,
-    regressor,
+    rmse,
 )
 
 from alignlearn.hyper import HyperKRRCV, hyper_kernels
@@ -38,7 +39,7 @@ from alignlearn.hyper import HyperKRRCV, hyper_kernels
 SIZES = {"max_pairs": 8_000, "max_rank": 200}
 QUICK = {"max_pairs": 1_000, "max_rank": 80}
 METHODS = ("single", "ladder")
-MULTIPLES = {"single": known.MULTIPLES, "ladder": (None,)}
+MULTIPLES = {"single": measured.MULTIPLES, "ladder": (None,)}
 OTHERS = ("nnls", "svr")  # regressions beside ridge
 TARGETS = (*KERNELS, "ideal")
 TITLES = {
@@ -51,7 +52,7 @@ TITLES = {
 
 def regression(method, seed, sizes):
     """Ridge on pairs, not fitted."""
-    given = [gaussian_hyper(m) for m in known.MULTIPLES] if method == "single" else None
+    given = [gaussian_hyper(m) for m in measured.MULTIPLES] if method == "single" else None
     return HyperKRRCV(given, **sizes, random_state=seed)
 
 
@@ -59,7 +60,7 @@ def limit(kernel, X, v1):
     """Relative RMSE of what one hyper-kernel learns with the best constant function h."""
     K, D = kernel(X), np.square(X[:, None] - X).sum(axis=2)
     values = np.exp(-D / (2.0 * v1))
-    return known.rmse(values * ((K * values).sum() / np.square(values).sum()), K)
+    return rmse(values * ((K * values).sum() / np.square(values).sum()), K)
 
 
 def others(X, K, seed, sizes, chosen):
@@ -72,12 +73,12 @@ def others(X, K, seed, sizes, chosen):
         for method in METHODS:
             key = f"{short} {method}"
             if key not in chosen:
-                chosen[key] = known.search(short, X, K, quick, MULTIPLES[method])
+                chosen[key] = measured.search(short, X, K, quick, MULTIPLES[method])
             multiple, *strength = chosen[key]
-            pairs, rank = known.SEARCH if quick else known.SIZES[short]
+            pairs, rank = measured.KNOWN_SEARCH if quick else measured.KNOWN_SIZES[short]
             pairs = min(pairs, sizes["max_pairs"])
             hyper = gaussian_hyper(multiple)
-            model = regressor(short, hyper, *strength, pairs=pairs, rank=rank, seed=seed)
+            model = measured.regressor(short, hyper, *strength, pairs=pairs, rank=rank, seed=seed)
             yield key, model.fit(X, K).kernel_
 
 
@@ -85,7 +86,7 @@ def known_trial(name, kernel_name, seed, sizes, chosen):
     """Relative RMSE on test pairs, and accuracies on test points, of one partition."""
     X, y = load(name)
     labeled, unlabeled, test = parts(y, (2, 2, 1), seed)
-    kernel, C = known.known_kernel(kernel_name, X, y, labeled, seed)
+    kernel, C = measured.known_kernel(kernel_name, X, y, labeled, seed)
     train = np.concatenate([labeled, unlabeled])
     unit = np.abs(kernel(X[train])).max()
     found = {KNOWN: {}}
@@ -93,9 +94,9 @@ def known_trial(name, kernel_name, seed, sizes, chosen):
     def accuracy(k, C=None):
         K, K_new = k(X[labeled], X[labeled]) / unit, k(X[test], X[labeled]) / unit
         if C is None:
-            predicted = chosen_predictions(K, y[labeled], K_new, seed)
+            predicted = measured.chosen_predictions(K, y[labeled], K_new, seed)
         else:
-            predicted = machine_predictions(K, y[labeled], K_new, [C * unit])[0]
+            predicted = measured.machine_predictions(K, y[labeled], K_new, [C * unit])[0]
         return 100.0 * float(np.mean(predicted == y[test]))
 
     found[KNOWN] = {"test": accuracy(kernel, C)}
@@ -103,13 +104,13 @@ def known_trial(name, kernel_name, seed, sizes, chosen):
         model = regression(method, seed, sizes).fit(X[train], kernel(X[train]) / unit)
         values = unit * model.kernel_(X[test])
         found[method] = {
-            "rmse": known.rmse(values, kernel(X[test])),
+            "rmse": rmse(values, kernel(X[test])),
             "test": accuracy(lambda A, B, k=model.kernel_: unit * k(A, B)),
             "alpha": model.alpha_,
         }
     for key, learned in others(X[train], kernel(X[train]) / unit, seed, sizes, chosen):
         found[key] = {
-            "rmse": known.rmse(unit * learned(X[test]), kernel(X[test])),
+            "rmse": rmse(unit * learned(X[test]), kernel(X[test])),
             "test": accuracy(lambda A, B, k=learned: unit * k(A, B)),
         }
     v1 = gaussian_hyper(1.0).resolve(X[train]).sigma2
@@ -125,9 +126,9 @@ def ideal_trial(name, seed, sizes):
     for method in METHODS:
         kernel = regression(method, seed, sizes).fit(X[train], y[train]).kernel_
         K, K_new = kernel(X[train]), kernel(X[test], X[train])
-        predicted = chosen_predictions(K, y[train], K_new, seed)
+        predicted = measured.chosen_predictions(K, y[train], K_new, seed)
         found[method] = {"test": 100.0 * float(np.mean(predicted == y[test]))}
-    svr = {"single": ideal.METHODS, "ladder": ideal.LADDERS}
+    svr = {"single": measured.RIVALS, "ladder": measured.LADDERS}
     for method, table in svr.items():
         predicted = table["svr gaussian"](X[train], y[train], X[test], seed, sizes is QUICK)
         found[f"svr {method}"] = {"test": 100.0 * float(np.mean(predicted == y[test]))}
@@ -216,12 +217,12 @@ def finer(kernel_name, seed):
     """Relative RMSE on fertility with narrower widths and a wider reach; TL1: on each column."""
     X, y = load(FEW)
     *inside, test = parts(y, (2, 2, 1), seed)
-    train, kernel = np.concatenate(inside), known.known_kernel(kernel_name, X, y, None, seed)[0]
+    train, kernel = np.concatenate(inside), measured.known_kernel(kernel_name, X, y, None, seed)[0]
     scales = [None] if kernel_name == "log" else np.where(np.eye(X.shape[1]) > 0.0, 1.0, 1e-3)
     hyper = sum(hyper_kernels(4.0 ** np.arange(-6, 4), 4096.0, scales=row) for row in scales)
     options = {"max_rank": 400, "rank_tol": 1e-12, "random_state": seed}
     model = HyperKRRCV(hyper, 10.0 ** np.arange(-10, 1), **options).fit(X[train], kernel(X[train]))
-    return known.rmse(model.predict(X[test]), kernel(X[test]))
+    return rmse(model.predict(X[test]), kernel(X[test]))
 
 
 def report(out, target, found):
