@@ -7,7 +7,7 @@ from functools import partial
 
 import alignlearn.theory.bounds
 import numpy as np
-import pytest
+from cases import each
 from refusals import not_refused
 
 import alignlearn.bounds
@@ -124,13 +124,13 @@ def test_the_table_covers_the_bounds():
     assert some | {"class_betting.target_betting_interval"} <= set(BOUNDS)
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@each("name", BOUNDS)
 def test_the_good_arguments_are_accepted(name):
     function, given = BOUNDS[name]
     function(**given)
 
 
-@pytest.mark.parametrize("name", BOUNDS)
+@each("name", BOUNDS)
 def test_what_a_hypothesis_excludes_is_refused_by_its_name(name):
     function, given = BOUNDS[name]
     cases = [

@@ -1,6 +1,7 @@
 """The interval of Clopper and Pearson against the tails of the binomial law, and SciPy's own."""
 
 import pytest
+from cases import each
 from scipy.stats import binom, binomtest
 
 from alignlearn.bounds.binomial import clopper_pearson
@@ -24,7 +25,7 @@ def test_an_end_that_may_not_fail_is_what_is_always_true():
     assert clopper_pearson(3, 10, 0.1, 0.0)[1] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ((3, 2, 0.1, 0.1), "whole number from 0 to 2"),

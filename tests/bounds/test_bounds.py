@@ -16,6 +16,7 @@ from alignlearn.theory.reference.problems import (
     GaussianMixture,
     gaussian_kernel,
 )
+from cases import each
 
 import alignlearn.bounds
 from alignlearn.bounds import (
@@ -201,7 +202,7 @@ def test_stability_by_weights_is_the_general_bound_with_norms_bounded():
 GOOD = {"m": 100, "delta": 0.05, "a": 0.1, "a_prime": 0.5}
 
 
-@pytest.mark.parametrize(
+@each(
     ("bad", "message"),
     [
         ({"delta": 0.0}, "0 < delta < 1"),
@@ -224,7 +225,7 @@ def test_refusals_of_the_alignment_bounds(bad, message):
             bound(**(GOOD | bad))
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: unbiased.u_statistic(np.eye(3), np.eye(3)), "m >= 4"),
@@ -287,7 +288,7 @@ FILES = sorted(
 )
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+@each("file", FILES)
 def test_bounds_know_neither_the_claims_nor_the_library(file):
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

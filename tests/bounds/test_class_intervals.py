@@ -5,6 +5,7 @@ import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
+from cases import each
 from scipy.optimize import brentq
 
 from alignlearn.bounds import betting, class_betting, class_intervals
@@ -282,7 +283,7 @@ def test_shares_of_the_classes():
 K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: class_betting.class_betting_interval(K5, Y5, 0.0), "0 < delta < 1"),
@@ -343,7 +344,7 @@ def _beyond(size):
     return K
 
 
-@pytest.mark.parametrize(
+@each(
     "interval",
     [
         lambda K: class_betting.class_betting_interval(K, Y5, 0.05, FeatureRange(0.01)),

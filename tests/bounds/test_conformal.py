@@ -1,13 +1,13 @@
 """Order statistics of conformal prediction against sorting, and when samples are enough."""
 
 import numpy as np
-import pytest
+from cases import each
 
 from alignlearn.bounds import conformal
 
 
-@pytest.mark.parametrize("spread", [0.0, 1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("k", [1, 2, 200, 299, 300])
+@each("spread", [0.0, 1e-3, 1.0, 1e3])
+@each("k", [1, 2, 200, 299, 300])
 def test_kth_smallest_is_that_of_sorted_sums(spread, k):
     rng = np.random.default_rng(0)
     radii = np.round(rng.exponential(size=300), 2)  # some are equal

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
+from cases import each
 
 from alignlearn.bounds import fitted
 from alignlearn.bounds.concentration import covariance_deviation
@@ -128,7 +129,7 @@ def test_one_kernel_is_the_plain_interval_and_more_are_wider():
     assert wide.low == pytest.approx(low)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: fitted.intercept_bound(0.1, 10, 0.05, 1.0, 1.0, 0.0), "lam0 must be positive"),

@@ -4,11 +4,12 @@ import importlib
 
 import numpy as np
 import pytest
+from cases import each
 
 from alignlearn import bounds
 
 
-@pytest.mark.parametrize("name", bounds.__all__)
+@each("name", bounds.__all__)
 def test_each_is_the_function_of_its_module(name):
     module = importlib.import_module(f"alignlearn.bounds.{bounds._MODULE[name]}")
     own, flat = getattr(module, name), getattr(bounds, name)

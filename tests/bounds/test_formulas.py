@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from alignlearn.theory.bounds import predictors
+from cases import each
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
@@ -216,7 +217,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("found", "expected"), VALUES, ids=range(len(VALUES)))
+@each(("found", "expected"), VALUES)
 def test_value(found, expected):
     assert found == pytest.approx(expected, rel=1e-12)
 

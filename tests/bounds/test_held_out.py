@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.stats import binom
 
 from alignlearn.bounds.checks import HypothesisNotMet
@@ -84,8 +85,8 @@ def test_units_and_seeds():
     assert betting_upper([0.3], 1.0, 0.05) <= 1.0
 
 
-@pytest.mark.parametrize("function", [betting_upper, empirical_bernstein_upper])
-@pytest.mark.parametrize(
+@each("function", [betting_upper, empirical_bernstein_upper])
+@each(
     ("change", "error", "message"),
     [
         ({"losses": [0.5, 1.5]}, HypothesisNotMet, r"must lie in \[0, largest\]"),
@@ -105,7 +106,7 @@ def test_bad_losses(function, change, error, message):
         function(**given)
 
 
-@pytest.mark.parametrize(
+@each(
     ("numbers", "message"),
     [
         ((-1, 10, 0.05), "from 0 to m=10"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import hyper_rates as rates
+from cases import each
 from scipy.special import gammaln
 
 
@@ -146,7 +147,7 @@ def test_gaussian_moments_by_the_recursion_of_even_orders():
     assert gammaln(41) > np.log(3198)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "words"),
     [
         (lambda: rates.svr_exponent_printed(0.5, 0.0, 0.5, 0.5), "r=0.0.*0 < r <= 1"),

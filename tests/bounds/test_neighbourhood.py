@@ -7,6 +7,7 @@ from alignlearn.theory.bounds import neighbourhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import multitask
+from cases import each
 
 from alignlearn.bounds import rademacher
 
@@ -125,7 +126,7 @@ def test_signs_are_all_there_and_different():
     assert len(np.unique(signs, axis=0)) == 16
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda k, t: neighbourhood.neighbourhood_bounds(k, t[:1], 1.0, 1.0), "2 and 1 tasks"),

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.optimize import brentq
 from scipy.stats import norm
 
@@ -126,7 +127,7 @@ def test_units_of_the_kernel_do_not_matter():
     np.testing.assert_allclose(1e3 * scaled.coef, found.coef, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"y": np.r_[np.ones(29), 2.0]}, "must hold"),

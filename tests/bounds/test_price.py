@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from alignlearn.theory.figures import price as figure
 from alignlearn.theory.figures.curves import CURVES
+from cases import each
 from scipy.optimize import minimize
 
 from alignlearn.bounds import price
@@ -24,7 +25,7 @@ def drawn(seed, p=4, n=9, shift=0.2):
     return C, T, C + shift * rng.normal(size=(p, n)), T + shift * rng.normal(size=n)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_weights_are_those_of_a_general_solver(seed):
     M, a = terms(*drawn(seed)[:2])
     found = price.quadratic_weights(M, a)
@@ -54,8 +55,8 @@ def test_weights_of_singular_and_of_small_matrices():
     assert price.quadratic_weights(np.zeros((2, 2)), np.zeros(2)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.1])
-@pytest.mark.parametrize("seed", range(30))
+@each("eps", [0.0, 0.1])
+@each("seed", range(30))
 def test_the_price_by_hand_and_its_inequality(seed, eps):
     """|h|^2 in the norm of the inverse by solving, and the ridge; rho by its definition."""
     C, T, B, S = drawn(seed)

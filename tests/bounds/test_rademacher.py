@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from alignlearn.theory.reference.multitask import all_signs
 from alignlearn.theory.reference.problems import gaussian_kernel
+from cases import each
 from scipy.stats import norm
 
 from alignlearn.bounds import learned, rademacher
@@ -240,7 +241,7 @@ def test_the_mean_over_signs_is_not_too_small():
     assert learned.sampled_complexity(exact, 8, 0, 0.01) == exact
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: learned.margin_bound([], 1.0, 0.1, 0.1), "finite numbers"),
@@ -294,7 +295,7 @@ def test_the_fixed_point_falls_faster_than_the_root_of_m(decay):
     assert slope == pytest.approx(decay / (1 + decay), abs=0.02)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "words"),
     [
         ({"eigenvalues": [-1.0]}, "must not be negative"),

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from alignlearn.theory.p1_alignment import lemma_18
+from cases import each
 
 from alignlearn.bounds import concentration, intervals, u_statistics
 
@@ -72,7 +73,7 @@ def test_intervals_for_a_target_are_inside_the_general_ones():
     assert u_statistics.u_statistic_constant(4) == u_statistics.u_statistic_constant(5) == 16.0
 
 
-@pytest.mark.parametrize("wrong", ["no", None, [], "128/27"])
+@each("wrong", ["no", None, [], "128/27"])
 def test_the_kind_of_target_is_true_or_false(wrong):
     with pytest.raises(TypeError, match="scalar_target"):
         concentration.perturbation_bound(10, scalar_target=wrong)

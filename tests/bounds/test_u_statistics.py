@@ -7,6 +7,7 @@ import pytest
 from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
+from cases import each
 
 from alignlearn.bounds import u_statistics as unbiased
 from alignlearn.bounds.concentration import smallest_sample_size
@@ -129,7 +130,7 @@ def test_the_interval_from_the_data_covers_and_closes():
     assert lengths[1] < lengths[0] < 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "match"),
     [
         (lambda: unbiased.bernstein_deviation(3, 1.0, 0.1, 1.0), "m >= 4"),

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
@@ -338,7 +339,7 @@ def test_statistic_of_the_test_is_the_measure():
 V = np.random.default_rng(13).normal(size=(12, 2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("views", "options", "message"),
     [
         ([V], {}, "X has 1 view; accepted: 2 or more"),

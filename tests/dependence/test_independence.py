@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from permuted_orders import drawn_orders
@@ -183,7 +184,7 @@ def test_views_of_all_kinds_and_a_kernel_for_each():
 X = np.random.default_rng(4).normal(size=(8, 2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ((X, X[:7]), "view 1 has 7 samples, but view 0 has 8"),
@@ -202,7 +203,7 @@ def test_bad_views_are_named(arguments, message):
         hsic_test(*arguments)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({"method": "exact"}, ValueError, "method='exact' is not known"),
@@ -336,7 +337,7 @@ def test_noisy_quantum_gram_matrix_repaired_the_same_for_new_samples():
     assert accuracy > 0.8
 
 
-@pytest.mark.parametrize(
+@each(
     ("K", "y", "message"),
     [
         (np.ones((5, 5)), np.arange(5.0), "K is constant after centering"),

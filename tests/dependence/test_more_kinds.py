@@ -5,6 +5,7 @@ import itertools
 import numba
 import numpy as np
 import pytest
+from cases import each
 from permuted_orders import drawn_joint_orders, drawn_orders
 
 import alignlearn as al
@@ -329,7 +330,7 @@ def test_twenty_thousand_samples_by_default_and_levels_with_ties():
 X = np.random.default_rng(12).normal(size=(30, 2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: al.dhsic_test(X), "views: 1 given; accepted: two or more"),

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.dependence import CKAAccumulator, cka_matrix, plot_cka
@@ -132,7 +133,7 @@ def test_features_that_do_not_vary_are_zero_with_a_warning():
     assert found[0, 0] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("features", "options", "message"),
     [
         ([], {}, "features must be a non-empty sequence"),
@@ -260,7 +261,7 @@ def sum_of_batches(batches):
     return accumulator
 
 
-@pytest.mark.parametrize("other", [3, None, "linear", al.AlignmentAccumulator()])
+@each("other", [3, None, "linear", al.AlignmentAccumulator()])
 def test_an_accumulator_merges_nothing_else(other):
     with pytest.raises(TypeError, match="other must be of type CKAAccumulator, got"):
         CKAAccumulator().merge(other)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from cuda_cases import SIMULATED
 
 from alignlearn.engine import engines
@@ -35,7 +36,7 @@ def test_a_device_that_runs_a_kernel_is_good():
     assert problem(GOOD._replace(toolkit=(12, 9))) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "message"),
     [
         (Found(words="CudaSupportError: no libcuda"), "no CUDA driver.*nvidia-smi.*no libcuda"),

@@ -5,6 +5,7 @@ import tracemalloc
 import numba
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import LD, pair_primitives
@@ -186,7 +187,7 @@ def test_no_gram_matrix_is_held(rng):
     assert peak < 0.05 * 8 * 6000 * 1000  # with what threads of other tests may take meanwhile
 
 
-@pytest.mark.parametrize(
+@each(
     ("V", "message"),
     [
         (np.ones(4), r"V has shape \(4,\).*accepted: .*\(5,\) or \(5, c\)"),

@@ -4,6 +4,7 @@ import numba
 import numpy as np
 import oracle
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.engine import binding, external, loops
@@ -36,9 +37,9 @@ BLOCKS = pytest.mark.parametrize("add", [_by_fives, _by_pairs])
 
 
 @BLOCKS
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [1, 7, 40, 256, 515])
-@pytest.mark.parametrize("p", [1, 4, 5, 6, 64, 200])
+@each("dtype", DTYPES)
+@each("n", [1, 7, 40, 256, 515])
+@each("p", [1, 4, 5, 6, 64, 200])
 def test_products_are_those_of_numpy(p, n, dtype, add):
     W = tile(p, n, dtype)
     S, a = products(W, p, n, add=add)
@@ -65,9 +66,9 @@ def test_totals_over_tiles_are_float64(dtype):
 
 
 @BLOCKS
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("k", [0, 4, 6])
+@each("dtype", DTYPES)
+@each("value", [np.nan, np.inf])
+@each("k", [0, 4, 6])
 def test_products_show_nan_and_infinity_of_their_kernel_alone(k, value, dtype, add):
     p, n = 7, 40
     W = np.abs(tile(p, n, dtype))
@@ -95,8 +96,8 @@ def test_products_are_repeated_to_the_last_bit_wherever_the_tile_lies(dtype):
             np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("itemsize", [4, 8])
-@pytest.mark.parametrize("n_rows", [3, 13, 66, 205, 605, 5005])
+@each("itemsize", [4, 8])
+@each("n_rows", [3, 13, 66, 205, 605, 5005])
 def test_tiles_are_wide_enough_for_the_products_and_within_a_block(n_rows, itemsize):
     class Program:
         pass

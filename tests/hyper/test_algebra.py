@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,7 +171,7 @@ def test_a_ladder_learns_gaussians_of_other_widths(gamma):
     assert gamma == 0.5 or errors[0] > 5.0 * errors[1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("build", "error", "message"),
     [
         (lambda: hyper_kernels([1.0, 0.0]), ValueError, "width=0.0 is out of range"),

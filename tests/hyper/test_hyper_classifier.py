@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -237,7 +238,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("params", "error", "words"), BAD)
+@each(("params", "error", "words"), BAD)
 def test_bad_parameters(params, error, words):
     X, y = two_classes(10)
     model = HyperKernelClassifier(**params)

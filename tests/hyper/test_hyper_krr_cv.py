@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 from alignlearn import Gaussian
 from alignlearn.hyper import HyperKRR, HyperKRRCV, hyper_kernels, ideal_kernel
@@ -112,7 +113,7 @@ def test_the_search_is_reported_as_others_are():
     assert list(results["param_alpha"]) == [a for a in ALPHAS for _ in candidates]
 
 
-@pytest.mark.parametrize(
+@each(
     ("params", "message"),
     [
         ({"alphas": []}, "alphas is empty"),

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
@@ -261,7 +262,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("params", "data", "error", "message"), BAD)
+@each(("params", "data", "error", "message"), BAD)
 def test_bad_input_is_named(params, data, error, message):
     with pytest.raises(error, match=message):
         HyperKRR(**params).fit(*data)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -141,7 +142,7 @@ def test_rules_scale_with_the_units():
         np.testing.assert_allclose(*values, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     ("build", "message"),
     [
         (lambda: GaussianHyperKernel(0.0), "sigma2=0.0 is out of range"),

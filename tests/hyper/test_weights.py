@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 from alignlearn import MKLRegressor
 from alignlearn.hyper import (
@@ -73,7 +74,7 @@ def test_one_stage_on_pairs_learns_a_kernel_about_kernels():
     assert model.score(pairs, y) > 0.95
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda: align_hyper_kernels(LADDER.parts[0], X, D), TypeError, "must be a sum"),

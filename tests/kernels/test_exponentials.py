@@ -5,6 +5,7 @@ import re
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
@@ -96,7 +97,7 @@ EXPONENTS = {
 }
 
 
-@pytest.mark.parametrize("name", EXPONENTS)
+@each("name", EXPONENTS)
 def test_normalised_exponential_equals_the_definition_where_nothing_overflows(name):
     kernel = EXPONENTS[name]
     X = np.random.default_rng(1).normal(size=(19, 3))
@@ -137,8 +138,8 @@ SATURATED = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", SATURATED)
+@each("dtype", [np.float64, np.float32])
+@each("name", SATURATED)
 def test_overflow_is_an_error_that_names_the_kernel_and_the_remedies(name, dtype):
     kernel, shown = SATURATED[name]
     X = np.array([[40.0], [39.0], [1.0], [2.0]], dtype)
@@ -201,8 +202,8 @@ DECAYING = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", DECAYING)
+@each("dtype", [np.float64, np.float32])
+@each("name", DECAYING)
 def test_no_product_of_two_values_is_subnormal(name, dtype):
     """A subnormal number costs the loops a hundred times what another one does."""
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(dtype)

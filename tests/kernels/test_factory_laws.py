@@ -7,6 +7,7 @@ exist pointwise, and Taylor kernels live inside an open ball.
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -123,7 +124,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("rule", sorted(REFUSED))
+@each("rule", sorted(REFUSED))
 def test_what_no_rule_allows_is_refused(rule):
     expression, K = REFUSED[rule]
     with pytest.raises((KernelRuleError, TypeError)):

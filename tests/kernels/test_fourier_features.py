@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from scipy import sparse
 
 import alignlearn as al
@@ -79,7 +80,7 @@ def test_is_a_kernel_among_others():
     assert "5 frequencies" in str(k)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         (([1.0], [1.0]), "frequencies"),

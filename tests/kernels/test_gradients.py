@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases import each
 
 from alignlearn.engine.cpu import Cpu
 from alignlearn.kernels import (
@@ -111,7 +112,7 @@ def differences(value, step=1e-5):
     return np.moveaxis(np.array(columns), (0, 1, 2), (2, 1, 0))
 
 
-@pytest.mark.parametrize(("kernel", "value"), CASES, ids=[str(kernel) for kernel, _ in CASES])
+@each(("kernel", "value"), CASES)
 def test_gradients_are_limits_of_differences(kernel, value):
     expected = differences(value)
     np.testing.assert_allclose(gradients(kernel, X, COEF, Z), expected, rtol=1e-6, atol=1e-8)
@@ -185,7 +186,7 @@ def test_squares_by_products_in_float32(unit):
     np.testing.assert_allclose(found.squares(weight), np.diagonal(exact), **near)
 
 
-@pytest.mark.parametrize(
+@each(
     "kernel",
     [
         Laplacian(0.5),
@@ -199,7 +200,6 @@ def test_squares_by_products_in_float32(unit):
         Columns(Gaussian(1.0), [0, 0]),
         Gaussian(1.0) + Cosine(),
     ],
-    ids=str,
 )
 def test_kernels_without_such_a_gradient_are_refused(kernel):
     with pytest.raises(TypeError, match=r"its gradient is not a sum.*accepted"):

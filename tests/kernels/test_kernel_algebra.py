@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import samples
@@ -94,7 +95,7 @@ RULES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
+@each("rule", RULES)
 def test_combination_has_the_values_of_its_rule(rule):
     kernel, expected = RULES[rule]
     # float: numpy.float64 * kernel must not end as an array of objects.
@@ -173,14 +174,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("rule", REFUSED)
+@each("rule", REFUSED)
 def test_combination_without_guarantee_is_refused_with_the_rule(rule):
     combine, message = REFUSED[rule]
     with pytest.raises(KernelRuleError, match=message):
         combine()
 
 
-@pytest.mark.parametrize(
+@each(
     "combine",
     [
         lambda: G + "rbf",
@@ -208,7 +209,7 @@ def test_indefinite_is_inherited():
     assert (G * L + 2 * P).is_psd
 
 
-@pytest.mark.parametrize(
+@each(
     "columns", [[], -1, [0, -1], [0.5], ["a", 1], True, 2.5, None, [[0, 1]],
                 np.array([True, False]), slice(None), slice(-2, 3), slice(2, 0)]
 )  # fmt: skip
@@ -254,7 +255,7 @@ FLAGGED = [
 ]
 
 
-@pytest.mark.parametrize("kernel", FLAGGED, ids=str)
+@each("kernel", FLAGGED)
 def test_what_kernels_say_of_their_values_is_true(kernel):
     A = 2.0 * np.round(X) if kernel == Hamming() else 2.0 * X
     K = kernel(A)

@@ -3,6 +3,7 @@
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,7 +47,7 @@ def test_a_ladder_needs_one_exponential(options):
     assert count_exponentials(kernels, **options) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     "gammas",
     [
         [0.1, 0.2],
@@ -57,9 +58,8 @@ def test_a_ladder_needs_one_exponential(options):
         [3.2, 0.1, 0.8, 0.1, 0.3, 3.2, 0.2],
         list(2.0 ** np.arange(-30, 31)),
     ],
-    ids=["2", "4", "8", "16", "32", "unsorted with duplicates", "61 steps of 2"],
 )
-@pytest.mark.parametrize("kind", [Gaussian, Laplacian, Exponential])
+@each("kind", [Gaussian, Laplacian, Exponential])
 def test_ladder_equals_one_by_one(kind, gammas):
     kernels = [kind(g) for g in gammas]
     for k, kernel in enumerate(kernels):
@@ -81,13 +81,12 @@ class Nearness:
         return 1.0 / (1.0 + abs(x[0] - z[0]))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
+@each("dtype", [np.float64, np.float32])
+@each(
     "options",
     [{}, {"unbiased": True}, {"folds": np.arange(37) % 3}],
-    ids=["plain", "unbiased", "folds"],
 )
-@pytest.mark.parametrize(
+@each(
     "kernels",
     [
         gaussian_kernels([1.0, 0.5, 0.25]),
@@ -96,7 +95,6 @@ class Nearness:
         [FromFunction(Nearness()), Gaussian(2.0)],
         [Columns(Linear(), [0]), Columns(Linear(), [1, 2]), 3.0 * Linear()],
     ],
-    ids=["ladder", "long ladder", "mixed", "functions", "linear"],
 )
 def test_duplicates_are_bitwise_equal(kernels, options, dtype):
     p = len(kernels)
@@ -221,7 +219,7 @@ def oracle_l1(X):
     return np.abs(X[:, None] - X[None]).sum(axis=2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "parameters", "error", "match"),
     [
         ((Linear, [1.0]), {}, TypeError, "Linear has no parameter gamma"),

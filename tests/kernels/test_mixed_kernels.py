@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 from numpy.testing import assert_allclose, assert_array_equal
 
 import alignlearn as al
@@ -134,7 +135,7 @@ def test_tables_with_texts():
         al.MKLClassifier({"sales": "rbf", "numbers": "rbf"}).fit(tables(FRAME), Y)
 
 
-@pytest.mark.parametrize(
+@each(
     "kernels",
     [["rbf"], ["gower", "rbf"], [Gower([])], [Gower() * al.Gaussian()], ["gower", "tanimoto"],
      [Gower(["shop"])], [Gower().weighted(np.ravel)]],
@@ -144,7 +145,7 @@ def test_kernels_that_read_texts_as_numbers_are_refused(kernels):
         al.MKLClassifier(kernels).fit(FRAME, Y)
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT])
+@each("gap", [None, np.nan, pd.NA, pd.NaT])
 def test_gaps_are_refused_with_the_column(gap):
     frame = FRAME.astype({"colour": object})
     frame.loc[3, "colour"] = gap
@@ -160,7 +161,7 @@ def test_numbers_of_texts_depend_on_the_text_alone():
     assert known[0] == 5179091575568448.0  # files of models hold such numbers
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "message"),
     [
         (lambda: Gower([0.5]), "categorical=.*accepted"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -30,7 +31,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("what", MEANT)
+@each("what", MEANT)
 def test_what_an_entry_of_a_dict_means(what):
     given, meant = MEANT[what]
     found = kernel_list({"g": given})
@@ -67,7 +68,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
+@each("what", BAD)
 def test_what_is_no_dict_of_kernels_is_refused(what):
     kernels, message = BAD[what]
     with pytest.raises((TypeError, ValueError), match=message):
@@ -86,7 +87,7 @@ def test_columns_by_prefix_are_the_blocks_of_a_column_transformer():
     assert al.columns_by_prefix(["a.x", "b.y", "a.z"], ".") == {"a": [0, 2], "b": [1]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "message"),
     [
         ([], "names is empty"),

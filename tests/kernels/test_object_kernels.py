@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from cases import each
 
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Precomputed, precomputed_kernels
 from alignlearn.sources import alignment_statistics
@@ -153,13 +154,13 @@ def test_precomputed_next_to_features():
     )
 
 
-@pytest.mark.parametrize("rows", [[[6]], [[-1]], [[0.5]], [[0, 1]]])
+@each("rows", [[[6]], [[-1]], [[0.5]], [[0, 1]]])
 def test_precomputed_refuses_what_is_no_sample_number(rows):
     with pytest.raises(ValueError, match=r"row numbers.*integers in \[0, 6\)"):
         Precomputed(psd(6))(np.array(rows))
 
 
-@pytest.mark.parametrize(
+@each(
     ("gram", "message"),
     [
         (np.zeros((2, 3)), "gram must be a square matrix"),
@@ -220,7 +221,7 @@ def test_every_form_of_precomputed_kernels_gives_the_same_statistics(tmp_path):
     np.testing.assert_array_equal(kernels[2](sample_numbers), grams[2])
 
 
-@pytest.mark.parametrize(
+@each(
     ("grams", "error", "message"),
     [
         ([], ValueError, "empty"),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from cases import each
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -58,9 +59,9 @@ def amounts(m, d, seed=0):
 KINDS = {"bits": fingerprints, "counts": counts, "amounts": amounts}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("kernel", "oracle"), [(Tanimoto(), tanimoto), (MinMax(), minmax)])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each("kind", KINDS)
+@each(("kernel", "oracle"), [(Tanimoto(), tanimoto), (MinMax(), minmax)])
+@each("dtype", [np.float64, np.float32])
 def test_values_are_those_of_the_formula(kernel, oracle, kind, dtype):
     X, Z = (KINDS[kind](m, 120, seed).astype(dtype) for m, seed in ((19, 0), (11, 5)))
     relative = 1e-14 if dtype == np.float64 else 1e-5
@@ -267,7 +268,7 @@ ON_BYTES = {
 }
 
 
-@pytest.mark.parametrize("what", ON_BYTES)
+@each("what", ON_BYTES)
 def test_packed_bits_are_refused(what):
     with pytest.raises(ValueError, match=r"holds bytes \(uint8\) up to \d+ .*np\.unpackbits\("):
         ON_BYTES[what]()

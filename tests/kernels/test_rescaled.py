@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.kernels import Rescaled
@@ -32,7 +33,7 @@ def test_rules_for_gamma_are_for_the_transformed_features():
     np.testing.assert_allclose(both(X), 2.0 * found(X) + X @ X.T)
 
 
-@pytest.mark.parametrize("factors", [[], [[1.0, 2.0]], [np.nan, 1.0], 3.0])
+@each("factors", [[], [[1.0, 2.0]], [np.nan, 1.0], 3.0])
 def test_bad_factors(factors):
     with pytest.raises(ValueError, match="factors"):
         Rescaled("rbf", factors)

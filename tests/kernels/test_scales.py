@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
@@ -42,9 +43,9 @@ def test_units_of_x_cancel(name, rule, exponent, d, seed):
     np.testing.assert_allclose(part(c * A), part(A), rtol=1e-11, atol=1e-13)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "exponential", "matern", "poly", "sigmoid",
+@each("kernel", ["rbf", "laplacian", "exponential", "matern", "poly", "sigmoid",
                                     "rational-quadratic", "exponential-dot"])  # fmt: skip
-@pytest.mark.parametrize("c", [1e-6, 1e6])
+@each("c", [1e-6, 1e6])
 def test_units_of_x_cancel_in_the_kernels_that_strings_name(kernel, c):
     A = (X - 1.0) / 5.0
     np.testing.assert_allclose(as_kernel(kernel)(c * A), as_kernel(kernel)(A), rtol=1e-11)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -108,7 +109,7 @@ def test_values_are_those_of_dense_samples(kernel, rng, form, old):
     np.testing.assert_allclose(kernel.diag(X), kernel.diag(A), **close)
 
 
-@pytest.mark.parametrize("kernel", PLAIN, ids=str)
+@each("kernel", PLAIN)
 def test_parameters_from_the_data_are_those_of_dense_samples(kernel):
     for seed in range(5):
         A = thin(np.random.default_rng(seed), m=30)
@@ -180,7 +181,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("which", REFUSED)
+@each("which", REFUSED)
 def test_kernels_that_read_other_samples_are_named(which):
     kernel, A = REFUSED[which], np.eye(4)
     for call in (kernel, kernel.diag):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process import kernels as gp
 
@@ -23,8 +24,8 @@ X = np.random.default_rng(0).normal(size=(30, 4))
 Z = np.random.default_rng(1).normal(size=(11, 4))
 
 
-@pytest.mark.parametrize("length_scale", [1e-3, 0.3, 1.0, 7.0, 1e4])
-@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+@each("length_scale", [1e-3, 0.3, 1.0, 7.0, 1e4])
+@each("nu", [0.5, 1.5, 2.5])
 def test_matern_equals_scikit_learn(nu, length_scale):
     theirs, ours = gp.Matern(length_scale, nu=nu), Matern(nu, length_scale=length_scale)
     np.testing.assert_allclose(ours(X, Z), theirs(X, Z), rtol=1e-12, atol=1e-150)

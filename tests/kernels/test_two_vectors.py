@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem
@@ -21,7 +22,7 @@ KERNELS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@each("kernel", KERNELS)
 def test_the_number_is_that_of_the_matrix(kernel):
     found = kernel(X[0], Z[1])
     assert type(found) is float

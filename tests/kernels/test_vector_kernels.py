@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise
@@ -20,7 +21,6 @@ from alignlearn.kernels import (
     Gaussian,
     Gower,
     Hamming,
-    Kernel,
     Laplacian,
     Linear,
     Log,
@@ -74,8 +74,8 @@ def _points(m, d=3, seed=0):
     return X
 
 
-@pytest.mark.parametrize(("kernel", "formula"), FORMULAS, ids=IDS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each(("kernel", "formula"), FORMULAS)
+@each("dtype", [np.float64, np.float32])
 def test_gram_and_diagonal_equal_the_formula(kernel, formula, dtype):
     X, Z = _points(23).astype(dtype), _points(9, seed=1).astype(dtype)
     relative = 1e-13 if dtype == np.float64 else 1e-5
@@ -89,7 +89,7 @@ def test_gram_and_diagonal_equal_the_formula(kernel, formula, dtype):
     np.testing.assert_allclose(kernel.diag(X), expected.astype(float), rtol=relative, atol=1e-14)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ours", "theirs"),
     [
         (Gaussian(0.2), lambda X, Z: pairwise.rbf_kernel(X, Z, gamma=0.2)),
@@ -106,7 +106,6 @@ def test_gram_and_diagonal_equal_the_formula(kernel, formula, dtype):
         (Polynomial("auto"), pairwise.polynomial_kernel),
         (Sigmoid("auto"), pairwise.sigmoid_kernel),
     ],
-    ids=lambda value: str(value) if isinstance(value, Kernel) else "",
 )
 def test_gram_equals_scikit_learn(ours, theirs):
     X, Z = _points(40, 5), _points(11, 5, seed=2)
@@ -200,14 +199,14 @@ def test_binomial_refuses_samples_outside_its_domain():
             call()
 
 
-@pytest.mark.parametrize("gamma", [-1.0, 0.0, np.nan, np.inf, "size", None, True, [1.0], 1j])
-@pytest.mark.parametrize("kind", [Gaussian, Laplacian, Polynomial, Sigmoid, Binomial])
+@each("gamma", [-1.0, 0.0, np.nan, np.inf, "size", None, True, [1.0], 1j])
+@each("kind", [Gaussian, Laplacian, Polynomial, Sigmoid, Binomial])
 def test_bad_gamma_is_refused_by_name(kind, gamma):
     with pytest.raises((ValueError, TypeError), match="gamma"):
         kind(gamma)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "name"),
     [
         (lambda: Polynomial(degree=-1), "degree"),
@@ -247,7 +246,7 @@ def test_bad_parameters_are_refused_by_name(make, name):
         make()
 
 
-@pytest.mark.parametrize(
+@each(
     ("X", "Y", "message"),
     [
         ([[1.0, np.nan]], None, "X contains NaN"),
@@ -267,7 +266,7 @@ def test_bad_samples_are_refused_by_name(X, Y, message):
         Gaussian(1.0)(X, Y)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "gaussian", "laplacian", "exponential", "linear", "poly",
+@each("kernel", ["rbf", "gaussian", "laplacian", "exponential", "linear", "poly",
                                     "polynomial", "sigmoid", "cosine", "tl1", "log",
                                     "exponential-dot", "matern", "rational-quadratic",
                                     "hamming"])  # fmt: skip

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.sparse import csr_array
 
 import alignlearn as al
@@ -182,7 +183,7 @@ def test_unconverged_says_so():
     assert model.residual_ > 1e-12
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({"alpha": 0.0}, ValueError, "alpha=0.0 is out of range"),

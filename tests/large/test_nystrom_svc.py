@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.sparse import csr_array
 
 import alignlearn as al
@@ -113,7 +114,7 @@ def test_progress(stepwise, capsys, monkeypatch):
     assert "passes, duality gap" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error", "message"),
     [
         ({"C": 0.0}, ValueError, "C=0.0 is out of range"),

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,7 +76,7 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         assert choose(exact, sizes, memory + more).on == "matrix"
 
 
-@pytest.mark.parametrize(
+@each(
     ("exact", "n", "share", "memory", "expected"),
     [
         ("svm", 3000, None, GIGABYTE, ("svm", "matrix")),
@@ -103,7 +104,7 @@ def test_sizes_decide(exact, n, share, memory, expected):
     assert choose(exact, Sizes(n), memory, pilot=pilot) == Choice(*expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("exact", "n", "d", "options", "expected"),
     [
         ("svm", 1999, 8, {}, "matrix"),  # milliseconds either way

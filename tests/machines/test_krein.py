@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.svm import SVC
 
 from alignlearn import _lapack
@@ -273,8 +274,8 @@ NAN[3, 0], SKEW[0, 1] = np.nan, 1e-3
 FITS = [KreinSVC().fit, KreinRidge().fit, SpectrumFix("flip").fit, SpectrumFix("shift").fit]
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize(
+@each("fit", FITS)
+@each(
     ("K", "message"),
     [
         (NAN, "K contains NaN or inf"),

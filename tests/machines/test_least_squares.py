@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.kernel_ridge import KernelRidge as OfScikitLearn
 
 import alignlearn as al
@@ -136,7 +137,7 @@ def test_a_search_over_values():
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("C", [0.0, -1.0, np.inf, np.nan])
+@each("C", [0.0, -1.0, np.inf, np.nan])
 def test_bad_values(C):
     X, y = samples()
     with pytest.raises(ValueError, match="C"):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.sparse import csr_array
 from sklearn.svm import LinearSVC
 
@@ -72,7 +73,7 @@ def test_on_the_features_of_a_learned_family():
     np.testing.assert_allclose(machine.decision_function(Z), decisions, atol=1e-10)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "message"),
     [
         ({"C": 0.0}, "C=0.0 is out of range"),

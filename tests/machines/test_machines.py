@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import datasets
@@ -290,7 +291,7 @@ def test_hard_margin_is_the_soft_one_with_a_large_C(seed, scale):
     assert (three.predict(np.kron(np.eye(3), np.ones((2, 2)))) == list("aabbcc")).all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "y"),
     [
         ([[0.0], [1.0], [2.0]], [0, 1, 0]),
@@ -299,7 +300,6 @@ def test_hard_margin_is_the_soft_one_with_a_large_C(seed, scale):
         ([[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]),
         (np.random.default_rng(0).standard_normal((200, 3)), np.arange(200) % 2),
     ],
-    ids=["between", "touching", "same-point", "xor", "random"],
 )
 def test_hard_margin_refuses_inseparable_classes(x, y):
     x = np.asarray(x)

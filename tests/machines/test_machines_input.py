@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.exceptions
+from cases import each
 from sklearn.metrics.pairwise import rbf_kernel
 
 import alignlearn as al
@@ -26,8 +27,8 @@ NAN[3, 0], INF[0, 3], SKEW[0, 1] = np.nan, np.inf, 1e-3
 SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
 
 
-@pytest.mark.parametrize("machine", [SVM(), REG(), RIDGE()])
-@pytest.mark.parametrize(
+@each("machine", [SVM(), REG(), RIDGE()])
+@each(
     ("K", "y", "weight", "message"),
     [
         (EYE[:3], LABELS, None, "K must be a square"),
@@ -52,7 +53,7 @@ def test_bad_data_is_named(machine, K, y, weight, message):
         machine.fit(K, y, weight)
 
 
-@pytest.mark.parametrize(
+@each(
     ("machine", "error", "message"),
     [
         (SVM(C=0.0), ValueError, "C=0.0 is out of range"),
@@ -146,7 +147,7 @@ def test_leave_one_out_at_the_largest_alpha():
         ridge_loo_path(np.eye(3), y, [1e308])
 
 
-@pytest.mark.parametrize(
+@each(
     ("machine", "method"),
     [
         (LinearSVM(), "predict"),
@@ -161,7 +162,6 @@ def test_leave_one_out_at_the_largest_alpha():
         (KreinRidge(), "predict"),
         (SpectrumFix(), "transform"),
     ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_before_fit(machine, method):
     """The error of the estimators, which is scikit-learn's too."""

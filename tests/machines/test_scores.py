@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, r2_score
 
@@ -40,7 +41,7 @@ def test_machines_show_their_parameters(name):
     assert "=7.0" in repr(changed)
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@each("name", MACHINES)
 def test_scores_are_those_of_scikit_learn(name):
     machine, kind = MACHINES[name]
     X, labels, weight = _samples()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 
@@ -10,7 +11,7 @@ Y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
 TASK = np.repeat([0, 1, 2], 8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameters", "error", "message"),
     [
         ({"method": "svm"}, ValueError, "method='svm' is not known"),
@@ -36,14 +37,14 @@ TASK = np.repeat([0, 1, 2], 8)
         ({"task_column": 0}, ValueError, "task and task_column are both given"),
     ],
 )
-@pytest.mark.parametrize("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
+@each("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
 def test_parameters(kind, parameters, error, message):
     y = Y if kind.endswith("Classifier") else X[:, 0]
     with pytest.raises(error, match=message):
         getattr(al, kind)(**parameters).fit(X, y, TASK)
 
 
-@pytest.mark.parametrize(
+@each(
     ("task", "error", "message"),
     [
         (TASK[:-1], ValueError, "task has 23 labels, but X has 24"),
@@ -59,7 +60,7 @@ def test_task_labels(task, error, message):
         al.MultiTaskMKLClassifier().fit(X, Y, task)
 
 
-@pytest.mark.parametrize(
+@each(
     ("column", "error", "message"),
     [
         (3, ValueError, "task_column=3 is out of range"),
@@ -96,7 +97,7 @@ def test_targets():
         al.MultiTaskMKLClassifier().fit(np.ones_like(X), Y, TASK)
 
 
-@pytest.mark.parametrize("method", ["onmkl", "uniform", "kta", "rpkl", "onjkl", "independent"])
+@each("method", ["onmkl", "uniform", "kta", "rpkl", "onjkl", "independent"])
 def test_targets_beyond_products_are_refused(method):
     with pytest.raises(ValueError, match=r"absolute values up to .*e\+200; accepted: at most 1e"):
         al.MultiTaskMKLRegressor(method=method).fit(X, 1e200 * X[:, 0], TASK)

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.online import KernelSGDClassifier, KernelSGDRegressor
@@ -13,7 +14,7 @@ X = RNG.normal(size=(40, 2))
 Y = X[:, 0] > 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "message"),
     [
         ({"budget": 0}, "budget=0"),

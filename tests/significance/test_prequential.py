@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import each
 from scipy import stats
 
 from alignlearn.folds import prequential_blocks
@@ -118,7 +119,7 @@ def test_power_is_that_of_the_documentation():
     assert np.mean(np.array(fold) <= 0.05) == pytest.approx(0.41, abs=0.06)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: prequential_test([0, 2], [0, 1]), r"losses_a lie in \[0, 2\]; accepted"),

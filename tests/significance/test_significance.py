@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -57,9 +58,9 @@ tables = st.tuples(st.integers(2, 9), st.integers(3, 6)).flatmap(
 )
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("n", [2, 40])
-@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
+@each("alternative", ALTERNATIVES)
+@each("n", [2, 40])
+@each("unit", [1.0, 1e-200, 1e200])
 def test_paired_t_test_is_scipys_in_any_unit(alternative, n, unit):
     a, b = np.random.default_rng(n).random((2, n))
     ours = paired_t_test(unit * a, unit * b, alternative)
@@ -285,7 +286,7 @@ def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
     assert sorted(map(sorted, result.groups)) == sorted(map(sorted, largest))
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: paired_t_test([0.1], [0.2]), r"errors_a has shape \(1,\); accepted: 1-dim"),

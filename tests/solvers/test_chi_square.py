@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -106,7 +107,7 @@ def test_at_least_a_share_of_the_scores_keep_weight():
     assert abs(found.duality_gap) < 1e-12 * scores.max() * len(scores)
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "rho", "error", "words"),
     [
         ([1.0, np.nan], 1.0, ValueError, "scores"),

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
@@ -78,8 +79,8 @@ def test_enumeration_of_supports_with_integers(seed, p, rank):
     assert objective(M, a, result.v) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("nonnegative", [False, True])
-@pytest.mark.parametrize(
+@each("nonnegative", [False, True])
+@each(
     ("rank", "p"),
     [(30, 10), (10, 30), (60, 60), (90, 64), (90, 65), (100, 300), (500, 1000)],
 )
@@ -262,7 +263,7 @@ def test_stopping_short_warns_with_the_residual(p):
     assert (result.v >= 0).all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("M", "a", "options", "message"),
     [
         (np.eye(2), [1.0], {}, "M must have shape"),

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices
@@ -202,7 +203,7 @@ def bad_callbacks():
     yield "on the diagonal in row", lambda index: 2.0 * A[:, index]
 
 
-@pytest.mark.parametrize(("message", "columns"), list(bad_callbacks()))
+@each(("message", "columns"), list(bad_callbacks()))
 def test_bad_callbacks(message, columns):
     with pytest.raises(ValueError, match=message):
         pivoted_cholesky(np.ones(6), columns, block=3, tol=0.0)
@@ -215,14 +216,14 @@ def indefinite_matrices():
     yield (Q * np.append(np.ones(29), -0.2)) @ Q.T
 
 
-@pytest.mark.parametrize("A", list(indefinite_matrices()))
-@pytest.mark.parametrize("with_submatrix", [False, True])
+@each("A", list(indefinite_matrices()))
+@each("with_submatrix", [False, True])
 def test_indefinite(A, with_submatrix):
     with pytest.raises(ValueError, match="not positive semi-definite: its residual diagonal is -"):
         factorise(A, with_submatrix, tol=0.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"tol": -1.0}, "tol"),

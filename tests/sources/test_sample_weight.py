@@ -3,6 +3,7 @@
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -223,7 +224,7 @@ def test_hsic_cka_and_centring():
         assert al.alignment(flat, np.eye(3), sample_weight=[1.0, 1.0, 0.0]) == 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("weight", "message"),
     [
         (np.r_[-1.0, np.ones(39)], "negative"),

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from scipy import sparse
 
 from alignlearn.kernels import (
@@ -76,7 +77,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_bad_input_is_refused_by_name(case):
     arguments, error, message = BAD[case]
     with pytest.raises(error, match=message):

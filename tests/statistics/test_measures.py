@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import generators, gram_matrices, labels
@@ -267,7 +268,7 @@ BAD_MATRIX = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     "function",
     [
         center_kernel,
@@ -276,13 +277,13 @@ BAD_MATRIX = [
         lambda K: cka(K, [0, 1]),
     ],
 )
-@pytest.mark.parametrize(("K", "error", "message"), BAD_MATRIX)
+@each(("K", "error", "message"), BAD_MATRIX)
 def test_bad_matrix_is_refused_by_name(function, K, error, message):
     with pytest.raises(error, match=message):
         function(K)
 
 
-@pytest.mark.parametrize(
+@each(
     ("L", "error", "message"),
     [
         (np.eye(4), ValueError, "L has 4 samples, but K has 3"),
@@ -295,7 +296,7 @@ def test_bad_matrix_is_refused_by_name(function, K, error, message):
         (3, ValueError, "L must be a 1-d array"),
     ],
 )
-@pytest.mark.parametrize("function", [alignment, hsic, cka])
+@each("function", [alignment, hsic, cka])
 def test_bad_second_argument_is_refused_by_name(function, L, error, message):
     with pytest.raises(error, match=message):
         function(np.eye(3), L)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import labels
@@ -31,8 +32,8 @@ def test_real_values_are_one_centred_column(y):
     np.testing.assert_array_equal(Y, target_columns(np.array(y)[:, None]))
 
 
-@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 1e300])
-@pytest.mark.parametrize("m", [1, 3, 6, 7, 10])
+@each("value", [0.1, 0.3, 0.7, 1e300])
+@each("m", [1, 3, 6, 7, 10])
 def test_constant_target_is_exactly_zero(value, m):
     np.testing.assert_array_equal(target_columns(np.full(m, value)), 0)
     np.testing.assert_array_equal(target_columns(np.full((m, 2), value)), 0)
@@ -57,7 +58,7 @@ def test_input_is_not_modified():
     assert check_targets(y) is y
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "error", "message"),
     [
         ([1, "a"], TypeError, "mixed type"),
@@ -81,7 +82,7 @@ def test_bad_targets_are_refused_by_name(y, error, message):
         target_columns(y, name="L")
 
 
-@pytest.mark.parametrize("y", [["1", "2"], [1j, 2], [None, "a"], [[1.0], [1.0, 2.0]]])
+@each("y", [["1", "2"], [1j, 2], [None, "a"], [[1.0], [1.0, 2.0]]])
 def test_regression_takes_numbers_only(y):
     with pytest.raises(ValueError, match="y must hold real numbers"):
         target_columns(y, task="regression")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Status, all_claims, check
 from alignlearn.theory.draws import RandomDraw, strategy
+from cases import each
 from hypothesis import given, settings
 
 EVERY = list(all_claims())
@@ -20,7 +21,7 @@ DECIDED = ("holds", "vacuous")
 FALSE = [claim for claim in EVERY if not claim.status.holds]
 
 
-@pytest.mark.parametrize("claim", EVERY, ids=IDS)
+@each("claim", EVERY)
 def test_negative_control_is_rejected(claim):
     """And twice the wrong bound (half of a lower one) would pass; 0 has no multiples."""
     verdict = check(claim.wrong(), claim.negative_control.case())
@@ -66,7 +67,7 @@ def test_seeded_cases_decide_a_statement_with_probability(claim):
     assert any(check(claim, case).outcome in DECIDED for case in cases)
 
 
-@pytest.mark.parametrize("claim", FALSE, ids=[c.name for c in FALSE])
+@each("claim", FALSE)
 def test_counterexample_violates_and_correction_survives(claim):
     case = claim.counterexample()
     assert check(claim, case).outcome == "violated"

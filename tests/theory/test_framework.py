@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Claim, HypothesisNotMet, NegativeControl, check
 from alignlearn.theory.draws import KERNEL_FORMS, RandomDraw
+from cases import each
 
 
 def make(kind, value, measured, **more):
@@ -25,7 +26,7 @@ def make(kind, value, measured, **more):
     return Claim(**(defaults | more))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "bound", "measured", "outcome"),
     [
         ("upper", 1.0, 0.5, "holds"),

@@ -8,6 +8,7 @@ from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.reference import circle, hyper
 from alignlearn.theory.search import adversary
 from alignlearn.theory.verification import select
+from cases import each
 
 CORRECTED = {claim.name: claim for claim in select() if claim.name.startswith("p4")}
 
@@ -20,7 +21,7 @@ def at_counterexample(name):
     return verdict.measured, verdict.bound
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "measured", "printed", "digits"),
     [
         ("p4-eq-2-1", 0.01, 0.0001, 1e-12),

@@ -8,6 +8,7 @@ from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
 from alignlearn.theory.reference import library, multitask
+from cases import each
 
 ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
 
@@ -50,7 +51,7 @@ def test_the_order_of_theta():
     assert (printed.measured, printed.bound, fixed.bound) == pytest.approx((44, 58, 44))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_the_terms_of_the_paper_are_products_of_v(seed):
     terms = tasks.terms_of(tasks.random_tasks(RandomDraw(seed)))
     np.testing.assert_allclose(terms.A, terms.V.T @ terms.V, atol=1e-9 * np.abs(terms.A).max())

@@ -6,6 +6,7 @@ from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.bounds.predictors import predictor_deviation, root_risk_deviation
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.reference.problems import FiniteDistribution
+from cases import each
 
 from alignlearn.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 
@@ -84,7 +85,7 @@ def test_predictor_deviation_is_of_order_one_over_the_root_of_m():
     assert values[0] / values[1] == pytest.approx(2, rel=1e-2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "error"),
     [
         ({"m": 100}, "m=100 is too small"),

@@ -5,6 +5,7 @@ import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.reference import kcca
 from alignlearn.theory.reference.matrices import center
+from cases import each
 from scipy.linalg import eigh
 from sklearn.svm import SVC
 
@@ -19,7 +20,7 @@ def at_counterexample(name):
     return np.asarray(claim.measure(case)), np.asarray(claim.bound(case))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "measured", "printed"),
     [
         ("p5-centred-gram", [[0.75, -0.75], [-0.75, 0.75]], [[-2.75, -4.25], [-4.25, -2.75]]),

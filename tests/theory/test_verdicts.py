@@ -17,6 +17,7 @@ from alignlearn.theory.reference import kcca
 from alignlearn.theory.reference.matrices import alignf_terms
 from alignlearn.theory.reference.problems import FiniteDistribution
 from alignlearn.theory.verification import examine
+from cases import each
 
 from alignlearn.bounds.class_intervals import class_interval_from, class_statistics
 
@@ -35,7 +36,7 @@ def _counts(paper):
 COUNTS = {paper: _counts(paper) for paper in ("p1", "p2", "p3", "p4", "p5")}
 
 
-@pytest.mark.parametrize("paper", COUNTS)
+@each("paper", COUNTS)
 def test_the_papers_claims_are_counted_apart_from_ours(paper):
     row = next(line for line in counts_table().splitlines() if f" {sum(COUNTS[paper])} |" in line)
     assert " | ".join(map(str, COUNTS[paper])) in row
@@ -123,7 +124,7 @@ def test_a_degenerate_record_is_noticed_where_it_is_wrong():
     assert "found holds" in " ".join(examine(useful, 2).problems)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "words"),
     [
         ({"status": "wrong"}, "accepted: 'true'"),
@@ -141,7 +142,7 @@ def test_a_status_without_its_evidence_is_refused(fields, words):
 # -- disputes that were decided --------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "status"),
     [
         ("p3-convexity", Status.TRUE),
@@ -188,7 +189,7 @@ QUOTED = {
 }
 
 
-@pytest.mark.parametrize("name", QUOTED)
+@each("name", QUOTED)
 def test_a_verdict_that_was_disputed_quotes_the_paper(name):
     """The quotation decides: a definition, an observation, a bound that is taken from elsewhere."""
     assert QUOTED[name] in CLAIMS[name].quotation

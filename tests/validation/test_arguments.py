@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.folds import fold_codes
@@ -23,7 +24,7 @@ RAGGED = [[1.0], [1.0, 2.0]]
 MASKED = np.ma.masked_array(np.eye(3), np.eye(3) > 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("check", "error"),
     [
         (lambda: check_number("size", HUGE), ValueError),
@@ -73,7 +74,7 @@ def test_what_is_accepted():
     np.testing.assert_array_equal(check_samples("n", unmasked), np.eye(2))
 
 
-@pytest.mark.parametrize(
+@each(
     ("weight", "message"),
     [
         ([1.0, np.nan, 1.0], "contains NaN"),
@@ -83,9 +84,7 @@ def test_what_is_accepted():
         ([1.0, -1.0, 1.0], "negative"),
     ],
 )
-@pytest.mark.parametrize(
-    ("make", "y"), [(al.MKLClassifier, [0, 1, 1]), (al.MKLRegressor, [0.0, 1.0, 3.0])]
-)
+@each(("make", "y"), [(al.MKLClassifier, [0, 1, 1]), (al.MKLRegressor, [0.0, 1.0, 3.0])])
 def test_weights_of_a_score_are_checked(make, y, weight, message):
     X = np.arange(6.0).reshape(3, 2)
     model = make(["rbf"]).fit(X, y)

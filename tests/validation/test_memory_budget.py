@@ -3,12 +3,13 @@
 import math
 
 import pytest
+from cases import each
 
 from alignlearn.validation import check_memory
 from alignlearn.validation.memory import free_memory
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "size"),
     [
         (1, 1),
@@ -33,19 +34,19 @@ def test_default_is_half_of_what_is_free():
     assert 0.3 * min(free, 2**62) < check_memory("memory", None) <= 0.7 * free
 
 
-@pytest.mark.parametrize("given", ["", "GB", "1XB", "-1GB", "1 GB 2", "1.2.3", "nan"])
+@each("given", ["", "GB", "1XB", "-1GB", "1 GB 2", "1.2.3", "nan"])
 def test_texts_that_are_no_sizes(given):
     with pytest.raises(ValueError, match=r"memory=.* is not a size; accepted"):
         check_memory("memory", given)
 
 
-@pytest.mark.parametrize("given", [0, -5, 0.5, math.nan, "0GB"])
+@each("given", [0, -5, 0.5, math.nan, "0GB"])
 def test_sizes_out_of_range(given):
     with pytest.raises(ValueError, match=r"memory=.* accepted"):
         check_memory("memory", given)
 
 
-@pytest.mark.parametrize("given", [True, [1], b"1GB", 1j])
+@each("given", [True, [1], b"1GB", 1j])
 def test_other_types(given):
     with pytest.raises(TypeError, match="memory must be"):
         check_memory("memory", given)

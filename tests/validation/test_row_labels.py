@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 import alignlearn as al
 
@@ -93,14 +94,14 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_rows_in_another_order_are_those_of_the_same_labels(name):
     expected = CALLS[name](lambda rows: rows)
     found = CALLS[name](lambda rows: rows.loc[SHUFFLED] if len(rows) == M else rows)
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_other_labels_are_an_error_that_shows_three_and_the_remedy(name):
     def other(rows):
         return rows.rename("new {}".format) if len(rows) == M else rows

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -141,7 +142,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_bad_matrices_are_refused_by_name(case):
     X, message = BAD[case]
     with pytest.raises(ValueError, match=message) as error:

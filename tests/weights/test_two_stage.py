@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
@@ -242,7 +243,7 @@ def test_lq_limits():
     np.testing.assert_allclose(near_one, [0.5, 0, 0.5, 0])
 
 
-@pytest.mark.parametrize("rule", WITH_TARGET, ids=repr)
+@each("rule", WITH_TARGET)
 def test_degenerate_targets_fall_back_to_uniform(rule):
     M = np.diag([1.0, 0.0, 2.0])
     with pytest.warns(DegenerateKernelWarning, match="target is constant"):
@@ -276,7 +277,7 @@ def test_zero_kernels_get_zero(rule):
     assert result.names == ("k0", "k1", "k2", "k3")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
+@each("rule", RULES)
 def test_normalizations(rule):
     stats = gram_statistics(*problem(4))
     raw = clone(rule).set_params(normalize=None).solve(stats).weights
@@ -303,7 +304,7 @@ def test_get_weighting():
             get_weighting(wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "message"),
     [
         (AlignLq(q=0.5), "q=0.5 is out of range"),

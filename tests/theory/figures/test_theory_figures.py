@@ -13,6 +13,7 @@ from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
 from alignlearn.theory.figures.table import SURPRISING, claims_page, counts, outcomes_of_forms
 from alignlearn.theory.reference.problems import gaussian_kernel
+from cases import each
 
 from alignlearn.bounds import rademacher
 from alignlearn.bounds.intervals import alignment_interval_from
@@ -289,7 +290,7 @@ def test_the_same_figure_gives_the_same_file(tmp_path):
         figures.draw("table-1")
 
 
-@pytest.mark.parametrize("name", figures.FIGURES)
+@each("name", figures.FIGURES)
 def test_committed_figures_are_there_and_small(name):
     assert 5_000 < (ROOT / "figures" / f"{name}.png").stat().st_size < 150_000
     svg = ROOT / "figures" / f"{name}.svg"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import circle, hyper
+from cases import each
 
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, HyperSVR, WishartHyperKernel
 
@@ -32,7 +33,7 @@ def test_gaussian_hyper_kernel_entry_by_entry(convention):
     np.testing.assert_allclose(hyper.hyper_matrix(X, kernel), loops(X, convention, 0.7, 0.9))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_hyper_kernels_are_symmetric_in_every_way_and_semidefinite(seed):
     draw = RandomDraw(seed)
     X = draw.array((3, 2))

@@ -13,6 +13,7 @@ from alignlearn.theory.reference.problems import (
     numerators,
     two_points,
 )
+from cases import each
 
 X = [Fraction(1), Fraction(1, 2), Fraction(-1)]
 
@@ -82,7 +83,7 @@ def test_samples_are_reproducible():
     assert law.sample(4000, 0).mean() == pytest.approx(0.75, abs=0.03)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "message"),
     [
         (lambda: FiniteDistribution(np.array([0.5, 0.4])), "sum 1"),

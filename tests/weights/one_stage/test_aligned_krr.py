@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from alignlearn.theory.reference.learners import aligned_krr, aligned_objective
 from alignlearn.theory.reference.matrices import alignf_terms
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
@@ -131,7 +132,7 @@ def test_columns_and_zero_kernels():
     np.testing.assert_allclose(found.dual_coef, np.linalg.solve(A, Y))
 
 
-@pytest.mark.parametrize(
+@each(
     ("params", "match"),
     [
         ({"gamma": -1.0}, "gamma"),

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC, SVR
@@ -226,7 +227,7 @@ def test_a_run_cut_short_says_how_far_it_came():
         assert found.duality_gap > 1e-6
 
 
-@pytest.mark.parametrize(
+@each(
     ("params", "match"),
     [
         ({"C": 0.0}, "C"),

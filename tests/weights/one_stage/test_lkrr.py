@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from alignlearn.theory.reference.learners import lkrr as plain_lkrr
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -270,7 +271,7 @@ K2 = np.array([np.eye(3), np.ones((3, 3))])
 Y3 = np.array([1.0, -1.0, 2.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("params", "match"),
     [
         ({"Lambda": -1.0}, "Lambda"),
@@ -292,7 +293,7 @@ def test_parameters_out_of_range(params, match):
         LKRR(**params).solve_grams(K2, Y3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("grams", "y", "match"),
     [
         ([], Y3, r"p = 0"),
