@@ -104,7 +104,7 @@ def _of_fit(work, found):
     return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}")
 
 
-@row(step=500, options=", max_rank=50")
+@row(step=500, options=", solver='pivoted', max_rank=50")
 def hyper_ijcnn1(step=1, options=""):
     """HyperKRR on all points of ijcnn1, by clusters and by pairs drawn from all."""
     for v in (None, 5, 10, 20):
