@@ -1,6 +1,5 @@
 """Methods of a comparison with kernels of their own, against scikit-learn and the estimators."""
 
-import json
 from functools import lru_cache
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn.cli import main
 from alignlearn.comparison import C_GRID, Method, Protocol, compare, rivals, split
 from alignlearn.comparison import METHODS as ALL_METHODS
 from alignlearn.comparison.figure import plot_comparison
@@ -177,20 +175,6 @@ def test_figure_without_weights_and_with_some():
     assert len(figure.axes[0].patches) == 2 * 3  # alignf and bayesian-mkl
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [ALL_METHODS[m].style[0] for m in METHODS[2:]] == names[2:]
-
-
-def test_command_line(tmp_path, capsys):
-    out, figure = tmp_path / "found.json", tmp_path / "found.png"
-    words = f"compare iris --methods {','.join(METHODS)} --json {out} --out {figure} --quiet"
-    assert main([*words.split(), "--max-samples", "75", "--folds", "3"]) == 0
-    assert figure.stat().st_size > 10_000
-    methods = json.loads(out.read_text())["methods"]
-    assert list(methods) == list(METHODS)
-    assert methods["svm-cv"]["weights"][0][0] is None
-    assert methods["bayesian-mkl"]["weights"][0][0] is not None
-    assert "aligned-rf" in capsys.readouterr().out
-    assert main(["compare", "diabetes", "--methods", "svm-cv", "--no-figure", "--quiet"]) == 2
-    assert "--methods svm-cv is for classification" in capsys.readouterr().err
 
 
 def test_a_method_is_added_in_one_place(monkeypatch):
