@@ -13,7 +13,7 @@ from alignlearn import datasets
 from alignlearn.cli import compare as command
 from alignlearn.cli import main
 from alignlearn.cli.main import parse
-from alignlearn.comparison import Protocol, compare, explain
+from alignlearn.comparison import METHODS, Protocol, compare, explain
 from alignlearn.kernels import (
     Gaussian,
     Hamming,
@@ -164,9 +164,15 @@ def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
     assert written in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys):
+    rows = "".join(f"{i},{i * i},a\n" for i in range(20))
+    files = {"one.csv": rows, "gap.csv": rows + "1,,b\n", "rare.csv": rows + "1,1,rare\n"}
+    files["words.csv"] = "".join(f"{i},{'ten' if i == 10 else i},{i % 2}\n" for i in range(20))
+    for name, text in files.items():
+        with open(name, "w") as file:
+            file.write(text)
+    np.savez("two.npz", X=np.zeros((9, 2)), Y=np.zeros((9, 2)))
+    cases = [
         (["missing.csv"], "missing.csv.*no such file"),
         (["brest_cancer"], "Did you mean 'breast_cancer'"),
         (["{csv}", "--target", "kin"], "not a column.*Did you mean 'kind'"),
@@ -195,25 +201,17 @@ def test_out_names_a_file_a_stem_or_a_folder(csv, folder, capsys, out, written):
         (["two.npz"], "several targets.*--target"),
         ([], "DATA"),
         (["{csv}", "--no-such-option"], "unrecognized"),
-    ],
-)
-def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys, arguments, words):
-    rows = "".join(f"{i},{i * i},a\n" for i in range(20))
-    files = {"one.csv": rows, "gap.csv": rows + "1,,b\n", "rare.csv": rows + "1,1,rare\n"}
-    files["words.csv"] = "".join(f"{i},{'ten' if i == 10 else i},{i % 2}\n" for i in range(20))
-    for name, text in files.items():
-        with open(name, "w") as file:
-            file.write(text)
-    np.savez("two.npz", X=np.zeros((9, 2)), Y=np.zeros((9, 2)))
-    try:
-        code = main(["compare", *(a.format(csv=csv) for a in arguments)])
-    except SystemExit as stop:
-        code = stop.code
-    err = capsys.readouterr().err
-    assert code == 2
-    assert err.startswith("alignlearn: error: ")
-    assert err.count("\n") == 1
-    assert re.search(words, err)
+    ]
+    for arguments, words in cases:
+        try:
+            code = main(["compare", *(a.format(csv=csv) for a in arguments)])
+        except SystemExit as stop:
+            code = stop.code
+        err = capsys.readouterr().err
+        assert code == 2, arguments
+        assert err.startswith("alignlearn: error: "), arguments
+        assert err.count("\n") == 1, arguments
+        assert re.search(words, err), arguments
 
 
 def test_missing_rows_can_be_left_out(folder, capsys):
@@ -228,7 +226,9 @@ def test_help_teaches_and_lists_the_command(capsys):
         with pytest.raises(SystemExit) as stop:
             main([*arguments, "--help"])
         assert stop.value.code == 0
-        assert words in capsys.readouterr().out
+        text = " ".join(capsys.readouterr().out.split())
+        assert words in text
+    assert all(re.search(rf"\b{name}[,;.]", text) for name in METHODS)
 
 
 def test_python_m_and_light_start(csv):

@@ -135,19 +135,24 @@ def test_the_figure_is_announced_also_when_quiet(table, tmp_path, capsys):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices and pipes of POSIX")
-@pytest.mark.parametrize(
-    "out", ["/dev/null", "/dev/stdout", "/dev/stdout.png", "/dev/fd/1", "/proc/self/fd/1", "pipe"]
-)
 @pytest.mark.parametrize("command", [COMPARE, BOUNDS], ids=["compare", "bounds"])
-def test_no_figure_goes_beside_a_device(command, out, table, capsys):
+def test_no_figure_goes_beside_a_device(command, table, capsys):
     os.mkfifo("pipe")
-    code, printed, err = run(capsys, *command, "--out", out)
-    assert (code, printed) == (2, "")
-    assert err == (
-        f"alignlearn: error: --out {out} is a device or pipe; accepted: a file or folder for the "
-        "figure, or --no-figure.\n"
-    )
-    assert not os.path.exists(f"{out}.png")
+    for out in (
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/stdout.png",
+        "/dev/fd/1",
+        "/proc/self/fd/1",
+        "pipe",
+    ):
+        code, printed, err = run(capsys, *command, "--out", out)
+        assert (code, printed) == (2, "")
+        assert err == (
+            f"alignlearn: error: --out {out} is a device or pipe; accepted: a file or folder for "
+            "the figure, or --no-figure.\n"
+        )
+        assert not os.path.exists(f"{out}.png")
 
 
 def test_a_terminal_gets_a_line_for_each_fold_of_long_work(table, capsys, monkeypatch):
@@ -224,7 +229,7 @@ def test_closed_streams(words, expected, tmp_path, monkeypatch):
     assert (tmp_path / "out.json").exists() == (expected == 0)
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_a_terminal_of_another_encoding(encoding, tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("名前,y\n1,2.5\n2,3\n3,7.5\n4,1\n5,0\n6,2", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -55,9 +55,9 @@ def test_bounds_without_a_claim_lists_them(capsys):
     assert "p2-prop-3" in out
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_bounds_refuses(capsys):
+    sizes = ("10", "100:10", "0:10", "10:ten", "10:1e99", "1.5:9")
+    cases = [
         (("--claim", "theorem 12"), "not a claim; claims with a bound for each m: p1-prop-11"),
         (("--claim", "p1-lemma-1"), "has no bound for each m"),
         (("--claim", "p1-theorem-12", "--delta", "1.5"), "accepted: 0 < delta < 1"),
@@ -66,22 +66,18 @@ def test_bounds_without_a_claim_lists_them(capsys):
         (("--claim", "p1-u-statistic", "--m", "2:3"), "needs m >= 4"),
         (("--claim", "p1-theorem-12", "--out", "x.txt"), "accepted endings"),
         (("--claim", "p1-theorem-12", "--out", "no/such/x.png"), "does not exist"),
-    ],
-)
-def test_bounds_refuses(capsys, words, message):
-    code, _, err = run(capsys, "bounds", *words)
-    assert code == 2
-    assert err.startswith("alignlearn: error: ")
-    assert len(err.splitlines()) == 1
-    assert message in err
-
-
-@pytest.mark.parametrize("m", ["10", "100:10", "0:10", "10:ten", "10:1e99", "1.5:9"])
-def test_bounds_refuses_sample_sizes(capsys, m):
-    with pytest.raises(SystemExit) as stopped:
-        main(["bounds", "--claim", "p1-theorem-12", "--m", m])
-    assert stopped.value.code == 2
-    assert "whole numbers" in capsys.readouterr().err
+        *((("--claim", "p1-theorem-12", "--m", m), "whole numbers") for m in sizes),
+    ]
+    for words, message in cases:
+        try:
+            code = main(["bounds", *words])
+        except SystemExit as stopped:
+            code = stopped.code
+        err = capsys.readouterr().err
+        assert code == 2, words
+        assert err.startswith("alignlearn: error: "), words
+        assert len(err.splitlines()) == 1, words
+        assert message in err, words
 
 
 def test_verify_passes_what_the_theory_says(capsys, tmp_path):
