@@ -46,6 +46,12 @@ class Listener(event.Listener):
 event.register("numba:compile", Listener())
 import alignlearn
 early = [name for name in WATCHED if name in sys.modules]
+before = set(sys.modules)
+import alignlearn.datasets
+heavy = {"sklearn", "scipy.sparse", "urllib.request", "scipy.io", "http.client"}
+assert not (set(sys.modules) - before) & heavy
+import alignlearn.estimators
+assert "alignlearn.theory" not in sys.modules
 for name in alignlearn.__all__:
     getattr(alignlearn, name)
 import alignlearn.sources
