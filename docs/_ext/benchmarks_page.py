@@ -117,6 +117,11 @@ def sentences(found, is_ahead, figure):
     return lines
 
 
+def on(places):
+    """The places with their preposition: "on" data sets, "at" sizes."""
+    return f"{'at' if ' = ' in places[0].partition('(')[0] else 'on'} {', '.join(places)}"
+
+
 def slower(found):
     """Where another tool is faster at the largest size, and why."""
 
@@ -130,7 +135,7 @@ def slower(found):
     for (name, side), places in lines.items():
         why = WHY.get((name, side), "")
         title = found["about"][name]["title"]
-        yield f"- {title}: {side} is faster at {', '.join(places)}. {why}".rstrip()
+        yield f"- {title}: {side} is faster {on(places)}. {why}".rstrip()
 
 
 def less_accurate(found):
@@ -144,7 +149,7 @@ def less_accurate(found):
         return f"({score(record['score'])}, alignlearn {score(ours['score'])})"
 
     for (name, side), places in sentences(found, is_ahead, figure).items():
-        yield f"- {found['about'][name]['title']}: {side} at {', '.join(places)}."
+        yield f"- {found['about'][name]['title']}: {side} {on(places)}."
 
 
 def row_section(row, records):
@@ -236,7 +241,7 @@ def page(found, docs):
     lines = [
         "# Benchmarks",
         "",
-        "Time, memory and accuracy beside other packages.",
+        "Time, memory and accuracy compared with other packages.",
         "",
         *figure_lines(found, docs),
         f"All numbers{rest} were measured in one run of `scripts/bench/peers` on one thread, in an "
