@@ -99,7 +99,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What identifies the arrays of a set, independent of the file they came in.
+    """Identification of the arrays of a data set, independent of their file.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Fingerprint:
     X, y : str
         SHA-256 digests of the canonical bytes described in :func:`fingerprint`.
     extra : tuple of (str, str)
-        Name and digest of what else the set holds.
+        Name and digest of each further array of the data set.
 
     Examples
     --------

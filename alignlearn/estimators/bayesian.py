@@ -47,8 +47,8 @@ class BayesianMKLClassifier(Classifier, Estimator):
     alpha_omega, beta_omega : float, default 1.0
         The same on the precisions of the kernel weights e; 1e-10 and 1e10 make these sparse.
     sigma_g : float, default 1.0
-        Standard deviation of the noise between a kernel's response and what is weighted. Less noise
-        fits the training samples more closely.
+        Standard deviation of the noise that is added to a kernel's response before weighting. Less
+        noise fits the training samples more closely.
     margin : float, default 0.0
         From 0 to 1000: how far beyond 0 the decision of a training sample has to lie. The paper
         takes 1, with which probabilities are overconfident; see the notes.
@@ -56,7 +56,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         Stop when a round of updates adds at most this to the evidence lower bound, in nats per
         sample.
     max_iter : int, default 1000
-        Most rounds of each problem.
+        Maximum number of rounds for each problem.
 
     Attributes
     ----------
@@ -65,13 +65,14 @@ class BayesianMKLClassifier(Classifier, Estimator):
         Posterior mean and standard deviation of e, of the kernels centered and scaled. May be
         negative.
     scale_ : ndarray of shape (p,)
-        Factors that bring the centered kernels to trace m; 0 for a constant one, left out.
+        Factors that scale the centered kernels to trace m; 0 for a constant kernel, which is left
+        out.
     intercept_ : ndarray of shape (n_problems,)
         Posterior mean of b.
     dual_coef_ : ndarray of shape (m, n_problems)
         Posterior mean of a.
     lower_bounds_ : list of ndarray of shape (n_iter,)
-        Evidence lower bound of each problem after every round, in nats; never falls.
+        Evidence lower bound of each problem after every round, in nats; nondecreasing.
     n_iter_ : ndarray of shape (n_problems,)
     kernels_ : list of Kernel
         With numbers for ``gamma="scale"``.
@@ -138,7 +139,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         return not are_per_column(self.kernels) and super()._accepts_sparse()
 
     def fit(self, X, y) -> Self:
-        """Find the posterior.
+        """Compute the approximate posterior.
 
         Parameters
         ----------

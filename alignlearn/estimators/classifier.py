@@ -388,11 +388,10 @@ class MKLClassifier(KernelClassifier):
         computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced", dict or list, default None
-        Of the machine alone; stage 1 does not see it. Of many labels one for all, with the keys 0
-        and 1 where it is a dict, or a list of one for each.
+        Class weights of the model; stage 1 does not use them. With many labels, one for all labels
+        (a dict has the keys 0 and 1), or a list with one entry per label.
     per_label : bool, default False
-        Of many labels: weights of the kernels, and all else, for each label by itself, in place of
-        one kernel for all.
+        With many labels: learn a kernel and a model for each label, instead of one kernel for all.
     probability : {"sigmoid", "isotonic", "temperature"} or None, default None
         How ``predict_proba`` turns decisions into probabilities; None: there is none. See Notes.
     normalize : {"trace"} or None, default "trace"
@@ -426,11 +425,11 @@ class MKLClassifier(KernelClassifier):
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
-        Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
+        With many labels, shape (c, 2): 0 and 1, or twice the value of a constant label.
     models_ : tuple of MKLClassifier or None
-        With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
-        (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
-        attributes are those of the models.
+        With ``per_label``, the model of each label; None for a constant label. ``weights_`` then
+        has shape (p, c), with zeros for constant labels, ``alignment_`` and ``uniform_alignment_``
+        have shape (c,), and only the models have the other attributes.
     support_ : ndarray of shape (n_support,)
     dual_coef_ : ndarray of shape (n_support, n_problems)
     intercept_ : ndarray of shape (n_problems,)
@@ -455,30 +454,31 @@ class MKLClassifier(KernelClassifier):
     Notes
     -----
     Several tables. X may be a dict or list of matrices of the same samples (arrays, data frames,
-    sparse), or `Tables` of them, which scikit-learn's cross-validation and searches can index.
-    ``kernels`` are then on each table by itself: a dict, by the names of the tables, or else the
-    same for every table; but what selects `Columns` is on these of all tables side by side. New
-    samples come as such tables too, found by their names. Rows of data frames, of y and of weights
-    that have an index are matched by its labels: those of another order are brought to that of the
-    first table, also by ``predict``, and different labels are an error. Where the kernels are
-    "precomputed", a dict of matrices, or a `GramStack` that can be indexed, has names in the same
-    way. `summary` has sums for each name, `kernel_table` and `contributions` with
+    sparse), or `Tables` of them, which scikit-learn's cross-validation and searches can index. Each
+    kernel then uses one table: a dict of ``kernels`` has the names of the tables as keys, and any
+    other ``kernels`` apply to every table. Kernels with `Columns` are an exception: they select
+    from the columns of all tables side by side. New samples are tables, too, found by their names.
+    Rows of data frames, of y and of weights are matched by their index: rows in another order are
+    brought to the order of the first table, also by ``predict``, and different labels raise an
+    error. For "precomputed" kernels, a dict of matrices, or a `GramStack` that can be indexed, has
+    names in the same way. `summary` has sums for each name, `kernel_table` and `contributions` with
     ``groups="columns"``. `TableTransformer` in a pipeline scales or reduces every table by itself.
     ``missing`` allows missing tables.
 
     Data frames. With the default kernels a frame of pandas, polars or Arrow is prepared as by
     `TablePreparer`, on the training samples: numbers, categories, strings, booleans, dates and
     missing values become features of comparable scale. New samples are frames whose columns are
-    found by their names; ``preparation_`` is what was learned of them, and ``kernel_`` and
-    ``kernels_`` are on these features. A frame of finite numbers whose columns have numbers for
-    names is a matrix. With ``kernels`` of your own, a frame must hold what these accept.
+    found by their names; ``preparation_`` holds the learned preparation, and ``kernel_`` and
+    ``kernels_`` are kernels on the prepared features. A frame of finite numbers whose columns have
+    numbers for names is a matrix. With custom ``kernels``, the values of a frame must be accepted
+    by these kernels.
 
     Many labels. y of shape (m, c) with 0 and 1, as scikit-learn's label indicators, is fitted with
-    one kernel for all labels, aligned with ``YY'`` of the centered columns of y, and a machine for
-    each label. Kernels of labels that are 1 for about half of the samples weigh most there;
-    ``per_label=True`` learns a kernel for each. A constant label needs no model, and its value is
-    predicted. ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds,
-    intervals and contributions are for one label.
+    one kernel for all labels, aligned with ``YY'`` of the centered columns of y, and an SVM for
+    each label. Labels that are 1 for about half of the samples dominate ``YY'``; ``per_label=True``
+    learns a kernel for each. A constant label needs no model, and its value is predicted.
+    ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds, intervals and
+    contributions are for one label.
 
     Centering. The SVM is trained on the uncentered Gram matrix. Since its dual coefficients sum to
     0, the decisions are those of the centered Gram matrix with another intercept. For the same

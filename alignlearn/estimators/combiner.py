@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class KernelCombiner(FrameOutput, KernelLearner):
     """Transformer from samples to Gram matrices of the learned kernel.
 
-    ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier. With a
-    weighting that needs no target ``fit(X)`` does without one, before clustering or kernel PCA.
+    ``make_pipeline(KernelCombiner(kernels), SVC(kernel="precomputed"))`` is a classifier. With an
+    unsupervised weighting, ``fit(X)`` needs no target, for example before clustering or kernel PCA.
     ``set_output(transform="pandas")`` gives data frames, with the index of X if X is one and the
     columns ``get_feature_names_out()``: "kernelcombiner0", ..., one per training sample.
 

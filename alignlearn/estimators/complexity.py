@@ -61,7 +61,7 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
         Norm of the weights.
     draws : int, optional
         Number of random vectors of signs. By default all signs are enumerated for m <= 12, and 1000
-        are drawn for more; enumeration can be asked for with 0, up to m = 17.
+        are drawn for more; ``draws=0`` requests enumeration, up to m = 17.
     random_state : int, Generator or None
 
     Returns

@@ -56,14 +56,14 @@ class Contributions(Versioned):
     total : ndarray of shape (q,)
         Score of the whole model on these samples.
     offset : ndarray of shape (q,)
-        What R^2 loses as predictions have another mean than the targets: with it ``values`` of
-        "product" add up to ``total``. 0 for other methods.
+        Loss in R^2 because the means of predictions and targets differ; with it, ``values`` of
+        "product" sum to ``total``. 0 for other methods.
     spread : ndarray of shape (n_groups, q)
         "permutation", "interaction": standard deviation over the repeats. 0 for other methods.
     method, scoring : str
         "interaction" with ``groups="pairs"``.
     n_samples : int
-        Those of positive weight.
+        Number of samples of positive weight.
 
     Examples
     --------

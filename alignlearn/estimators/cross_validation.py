@@ -26,8 +26,8 @@ def cross_validate_kernels(
     estimator : MKLClassifier or MKLRegressor
         With ``kernels="precomputed"``; it is copied for every fold.
     grams : sequence of p matrices (m, m), data frames or Precomputed, or array of shape (p, m, m)
-        May be memmaps or lazy: only the rows in use are read. A ``fix`` of a Precomputed is found
-        on each training set alone. A dict of matrices, or a `GramStack`, gives them names.
+        May be memmaps or lazy: only the rows in use are read. The ``fix`` of a Precomputed is
+        computed on each training set. A dict of matrices, or a `GramStack`, gives them names.
     y : array-like of shape (m,) or (m, c)
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
@@ -36,7 +36,7 @@ default 5
     scoring : callable, optional
         ``scoring(estimator, grams, y) -> float``; default ``estimator.score``.
     random_state : int or numpy.random.Generator, optional
-        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+        Seed of the shuffle. None is a fixed seed, so results are reproducible.
     return_estimator : bool, default False
 
     Returns

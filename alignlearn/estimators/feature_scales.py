@@ -246,36 +246,36 @@ class FeatureScales(FrameOutput):
     full : bool, default False
         Learn a matrix M of ``x'Mx'`` in place of a scale for each feature; for d up to hundreds.
     search_samples : int, default 250
-        What kernel and alpha are chosen on, by leave-one-out errors.
+        Number of samples on which kernel and alpha are selected by leave-one-out errors.
     max_samples : int, default 2000
-        What scales are learned on, at most; they hold two matrices of all pairs.
+        Maximum number of samples for learning the scales; two matrices of all pairs are held.
     task : {"auto", "classification", "regression"}, default "auto"
         How to read y; "auto" takes floating-point values as regression.
 
     Attributes
     ----------
     scales_ : ndarray of shape (d,)
-        Features are multiplied by their roots. They sum to the number of features that vary on the
-        training samples; those that do not have 0.
+        Features are multiplied by the square roots of the scales, which sum to the number of
+        features that vary in the training samples; constant features have 0.
     matrix_ : ndarray of shape (d, d)
         M, with ``full``; samples are multiplied by its root. ``scales_`` is its diagonal.
     kernel_, alpha_ : Kernel and float
-        As chosen.
+        The selected kernel and alpha.
     search_ : LeaveOneOutTable or None
-        The errors they were chosen by; None where both are given.
+        Leave-one-out errors of the selection; None if kernel and alpha are given.
     path_ : ScalePath
         All iterations, their leave-one-out errors and changes.
     n_features_in_, feature_names_in_
 
     Notes
     -----
-    A recursive feature machine is this and a machine on what it gives: in a pipeline
+    A recursive feature machine is this transformer followed by a model: in a pipeline
     ``make_pipeline(FeatureScales(), MKLClassifierCV())``, which learns its own widths, or
     ``KernelRidge(alpha_)`` of `alignlearn.machines` on the matrix of ``kernel_``.
 
-    The leave-one-out errors are those of a machine on scales that all samples have chosen, so they
-    compare iterations and are too small as errors of prediction. A sample is left out with its
-    whole weight.
+    The leave-one-out errors are those of a model whose scales were learned from all samples. They
+    serve to compare iterations, and underestimate the errors of predictions. A sample is left out
+    with its whole weight.
 
     The result depends on the units of the features: scale them first, as for any kernel of
     distances. A constant feature gets scale 0, which maps it to 0 in new samples.
@@ -284,7 +284,7 @@ class FeatureScales(FrameOutput):
     sum of kernels times samples. `Exponential` is the Laplacian of the L2 distance, which papers on
     recursive feature machines use.
 
-    Sparse samples stay sparse and are not made dense, but for some rows at a time. Memory: two
+    Sparse samples stay sparse; only blocks of rows are converted to dense arrays. Memory: two
     matrices of at most ``max_samples`` squared, and the gradients of some rows.
 
     References
@@ -458,7 +458,7 @@ class FeatureScales(FrameOutput):
         Parameters
         ----------
         input_features : array-like of str, optional
-            Names of the features, where ``fit`` saw none.
+            Names of the features, if X had none in ``fit``.
 
         Returns
         -------

@@ -25,8 +25,8 @@ class OneClassMKL(OutlierDetector, KernelLearner):
     """Support of a distribution in the feature space of several kernels, from samples alone.
 
     Stage 1 combines the kernels without labels; stage 2 finds the half-space of largest margin from
-    the origin that holds most samples (the nu-one-class support vector machine). What lies outside
-    counts as an outlier.
+    the origin that holds most samples (the nu-one-class support vector machine). Samples outside
+    are outliers.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class OneClassMKL(OutlierDetector, KernelLearner):
         column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
         tables.
     weighting : str or object, default "uniform"
-        "uniform": equal weights. "max-entropy": the combination of the most evenly spread spectrum.
-        "consensus": that which agrees most with all kernels. "structure": sparse weights that keep
-        neighborhoods. See `MaxEntropy`, `Consensus` and `Structure`; or an object with a method
-        ``solve(statistics)`` whose attribute ``needs_target`` is False.
+        "uniform": equal weights. "max-entropy": the combination with the most even spectrum.
+        "consensus": the combination that agrees most with all kernels. "structure": sparse weights
+        that preserve neighborhoods. See `MaxEntropy`, `Consensus` and `Structure`; or an object
+        with a method ``solve(statistics)`` whose attribute ``needs_target`` is False.
     nu : float, default 0.5
         In (0, 1]: at most this share of the training samples is outside, and at least this share
         are support vectors.
@@ -97,8 +97,8 @@ class OneClassMKL(OutlierDetector, KernelLearner):
     Notes
     -----
     Units are those of scikit-learn's ``OneClassSVM`` on the same Gram matrix. No training sample on
-    the margin counts as outside, so that nu bounds their share exactly. The machine is not
-    invariant to a constant added to a kernel, as those with an intercept are.
+    the margin counts as outside, so that nu bounds their share exactly. Unlike models with an
+    intercept, this one changes if a constant is added to a kernel.
 
     Sample weights count repetitions; 0 leaves a sample out.
 
@@ -156,7 +156,7 @@ class OneClassMKL(OutlierDetector, KernelLearner):
         Warns
         -----
         ConvergenceWarning
-            The machine stopped above ``tol``.
+            The solver stopped above ``tol``.
         """
         machine = OneClassSVM(check_nu(self.nu), tol=self.tol, max_iter=self.max_iter)
         memory = check_memory("memory", self.memory)

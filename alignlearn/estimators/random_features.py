@@ -148,7 +148,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     Frequencies are drawn from the spectral density of a base kernel; distribution q of weights over
     them maximizes ``sum_k q_k <K_k, T>`` (K_k of one frequency, T the target's kernel) within a
     chi-square ball about equal weights. Frequencies of weight 0 are dropped. Inner products of the
-    columns are the values of the learned kernel, so any linear machine can follow.
+    columns are the values of the learned kernel, so any linear model can follow.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     kernel_ : FourierFeatures
         The learned kernel, of the frequencies that are kept.
     weights_ : ndarray of shape (D,)
-        Of sum 1; of all frequencies drawn.
+        Weights of all drawn frequencies, which sum to 1.
     scores_ : ndarray of shape (D,)
         ``<K_k, T>_F / (m |T|_F)``, the alignment of each frequency up to its own norm.
     result_ : ChiSquareBall
@@ -288,7 +288,7 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     kernel_ : FourierFeatures
         The learned kernel, of the frequencies that are kept.
     weights_ : ndarray of shape (D,)
-        Of sum 1; of all frequencies drawn.
+        Weights of all drawn frequencies, which sum to 1.
     scores_ : ndarray of shape (D,)
         ``<K_k, T>_F / (m |T|_F)``, the alignment of each frequency up to its own norm.
     result_ : ChiSquareBall
@@ -307,9 +307,9 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
 
     Notes
     -----
-    The machine works on one (m, m) matrix, or without it where features are few (m >= 2000 and at
-    least 25 samples a feature), to the same ``tol``. A fitted classifier holds frequencies and
-    coefficients, no samples but the dual coefficients of ``machine_``.
+    The SVM needs one (m, m) matrix, or none if there are few features (m >= 2000 and at least 25
+    samples per feature), with the same ``tol``. A fitted classifier holds frequencies, coefficients
+    and the dual coefficients of ``machine_``, but no samples.
 
     References
     ----------

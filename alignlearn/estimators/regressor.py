@@ -377,11 +377,11 @@ class MKLRegressor(KernelRegressor):
 
     Notes
     -----
-    See `MKLClassifier` on centering, indefinite kernels and memory. "krr" needs ``K + alpha I``
-    to be positive definite after centering, so with an indefinite kernel a large enough ``alpha``.
-    Targets may have several columns: one kernel is learned for all, and one machine per column.
-    With kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in
-    the features in use where they are fewer than the samples, without an (m, m) matrix.
+    See `MKLClassifier` on centering, indefinite kernels and memory. "krr" needs ``K + alpha I`` to
+    be positive definite after centering, so an indefinite kernel needs a large enough ``alpha``.
+    Targets may have several columns: one kernel is learned for all, and one model per column. With
+    kernels that are linear in the features, ridge regression with ``alpha > 0`` is solved in the
+    features in use where they are fewer than the samples, without an (m, m) matrix.
 
     Examples
     --------
@@ -417,7 +417,7 @@ class MKLRegressor(KernelRegressor):
 
     @one_convergence_warning
     def fit(self, X, y, sample_weight=None) -> Self:
-        """Learn the kernel and train the machine.
+        """Learn the kernel and train the model.
 
         Parameters
         ----------
@@ -427,7 +427,7 @@ class MKLRegressor(KernelRegressor):
         y : array-like of shape (m,) or (m, c)
             Real, finite and not constant.
         sample_weight : array-like of shape (m,), optional
-            Not negative. Both stages take it, as in `MKLClassifier`: an integer counts repetitions.
+            Nonnegative. Both stages use it, as in `MKLClassifier`: an integer counts repetitions.
 
         Returns
         -------
@@ -443,7 +443,7 @@ class MKLRegressor(KernelRegressor):
         DegenerateKernelWarning
             No kernel is positively aligned with y: equal weights are used.
         ConvergenceWarning
-            The machine stopped above ``tol``.
+            The solver stopped above ``tol``.
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         memory = check_memory("memory", self.memory)

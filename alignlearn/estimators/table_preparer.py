@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class TablePreparer(FrameOutput):
     """Prepare the columns of a data frame for kernels: numbers, categories, missing values.
 
-    Each column gets about the same total variance, whatever its type, so that a kernel of distances
-    sees all of them. `MKLClassifierCV` and `MKLRegressorCV` do the same inside every training set;
-    in a pipeline this transformer is for other estimators.
+    Each column gets about the same total variance, whatever its type, so that all columns affect a
+    kernel of distances. `MKLClassifierCV` and `MKLRegressorCV` apply this preparation inside every
+    training set; in a pipeline this transformer is for other estimators.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class TablePreparer(FrameOutput):
     Attributes
     ----------
     preparation_ : Preparation
-        What was learned of the columns.
+        The learned maps of the columns.
     groups_ : dict {column: ndarray of int}
         The features that each column of the frame has become; none for a constant column.
     n_features_in_ : int
@@ -61,8 +61,8 @@ class TablePreparer(FrameOutput):
     A column of numbers with more than two values whose skewness is beyond ±1 is mapped first: by
     ``log1p(max(x, 0) / median of the positive values)`` where its minimum is at least 0, otherwise
     by ``arcsinh((x - median) / (IQR / 1.349))``, where IQR is the interquartile range. Then it is
-    standardized. A missing number becomes the mean; where at least 10 % are missing, a
-    standardized indicator is added.
+    standardized. A missing number becomes the mean; where at least 10% are missing, a standardized
+    indicator is added.
 
     Strings, categories and booleans become indicators of their levels, centered and divided by
     ``sqrt(sum p (1 - p))``, where p are the shares of the levels, so that their variances sum to 1.
@@ -111,7 +111,7 @@ class TablePreparer(FrameOutput):
         Raises
         ------
         ValueError, TypeError
-            A column that holds what cannot be prepared, infinite values, duplicated names, no
+            A column with values that cannot be prepared, infinite values, duplicated names, no
             column that varies.
 
         Warns

@@ -133,7 +133,7 @@ def _halves(side):
 
 @dataclass(frozen=True, repr=False)
 class HyperKernelSum(HyperKernel):
-    """``sum_k weights[k] parts[k]`` of hyper-kernels: what ``+`` and ``*`` make.
+    """``sum_k weights[k] parts[k]`` of hyper-kernels: the result of ``+`` and ``*``.
 
     Gaussian hyper-kernels whose v2 are equal, or one another's halves, share a table of distances
     and cost together little more than one; others are evaluated one by one.
@@ -191,7 +191,7 @@ class HyperKernelSum(HyperKernel):
         return f"({listed(shown, show=str, separator=' + ')})"
 
     def resolve(self, X):
-        """The same with numbers for what depends on the training samples X (m, d)."""
+        """Replace parameters that depend on the training samples X (m, d) by numbers."""
         return replace(self, parts=tuple(part.resolve(X) for part in self.parts))
 
     def log_constant(self, d):
@@ -214,8 +214,8 @@ class HyperKernelSum(HyperKernel):
 class MidpointProduct(HyperKernel):
     """A hyper-kernel times a kernel of the midpoints ``(x + x') / 2`` and ``(y + y') / 2``.
 
-    What ``hyper_kernel * kernel`` makes. A Gaussian kernel narrows v2 of Gaussian hyper-kernels and
-    costs nothing; others are evaluated on the midpoints.
+    The result of ``hyper_kernel * kernel``. A Gaussian kernel only reduces v2 of Gaussian
+    hyper-kernels; other kernels are evaluated on the midpoints.
 
     Parameters
     ----------
@@ -252,11 +252,11 @@ class MidpointProduct(HyperKernel):
             )
 
     def resolve(self, X):
-        """The same with numbers for what depends on the training samples X (m, d)."""
+        """Replace parameters that depend on the training samples X (m, d) by numbers."""
         return MidpointProduct(self.hyper_kernel.resolve(X), self.kernel.resolve(X))
 
     def log_constant(self, d):
-        """That of the hyper-kernel."""
+        """Logarithm of the factor that the hyper-kernel omits in d dimensions."""
         return self.hyper_kernel.log_constant(d)
 
     def _terms(self, weight=1.0):

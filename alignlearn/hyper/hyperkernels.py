@@ -133,7 +133,7 @@ class GaussianHyperKernel(HyperKernel):
         object.__setattr__(self, "multiple", multiple)
 
     def resolve(self, X):
-        """The same with numbers for what depends on the training samples X (m, d)."""
+        """Replace parameters that depend on the training samples X (m, d) by numbers."""
         sigma2 = _variance(self.sigma2, X) if isinstance(self.sigma2, str) else self.sigma2
         sigma_h2, reach = self.sigma_h2, self.reach
         if reach is not None:
@@ -259,7 +259,7 @@ class WishartHyperKernel(HyperKernel):
             ) from None
 
     def resolve(self, X):
-        """The same with numbers for what depends on the training samples X (m, d)."""
+        """Replace parameters that depend on the training samples X (m, d) by numbers."""
         d = X.shape[1]
         r = float(d + 1) if self.r is None else self.r
         changed = replace(self, r=r, multiple=1.0)

@@ -49,8 +49,8 @@ class LearnedKernel(_Evaluated):
     -----
     ``is_psd`` means that it is positive semidefinite on all samples: all coefficients and the
     constant are >= 0, and every section ``h((a, b), .)`` is a kernel, which Ong, Smola and
-    Williamson (2005) ask of a hyper-kernel. With others it may be so on some samples:
-    `eigenvalue_range`.
+    Williamson (2005) ask of a hyper-kernel. Other learned kernels may be positive semidefinite on
+    given samples; see `eigenvalue_range`.
 
     Examples
     --------

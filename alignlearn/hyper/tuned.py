@@ -126,7 +126,7 @@ default 5
 
     Measured against a grid search over the same 3 folds (104 samples of sonar, 3 multiples, 4
     values of C, one core): 7 s and 22 s for "krr" with 3 values of alpha, 2.8 s and 5.9 s for "svr"
-    with 2 of kernel_C. A dense ridge takes a Cholesky factorisation for each alpha: one reduction
+    with 2 of kernel_C. A dense ridge takes a Cholesky factorization for each alpha: one reduction
     to tridiagonal form costs as much as 8 of them.
 
     Examples

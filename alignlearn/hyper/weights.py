@@ -57,7 +57,7 @@ class PairKernel(Kernel):
         return True
 
     def resolve(self, X, weight=None):
-        """The same with numbers for what depends on the points in the pairs X (n, 2 d)."""
+        """Replace parameters that depend on the points in the pairs X (n, 2 d) by numbers."""
         return PairKernel(self.hyper_kernel.resolve(np.concatenate(_ends(X))))
 
     def block(self, X, Y):
@@ -97,7 +97,7 @@ def align_hyper_kernels(
     max_pairs : int, default 3000
         If there are more known pairs, this number is drawn. All pairs of them are summed in blocks.
     random_state : int or numpy.random.Generator, optional
-        Of this draw; None repeats.
+        Seed of this draw. None is a fixed seed.
 
     Returns
     -------

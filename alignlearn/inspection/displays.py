@@ -42,9 +42,9 @@ def _rows(ax, names):
 class KernelWeightsDisplay:
     """Weights of the kernels of a fitted model as bars, with their variation.
 
-    Weights of many targets are drawn as distributions over the targets. Of an average of models
-    each has a panel of its own, and so has each of up to six labels of a model with
-    ``per_label=True``; of more labels the weights are drawn as distributions.
+    Weights of many targets are drawn as distributions over the targets. An average of models has
+    one panel per model, and a model with ``per_label=True`` one panel per label, for up to six
+    labels; the weights of more labels are drawn as distributions.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class KernelWeightsDisplay:
     target_weights : ndarray of shape (p, q), optional
         The weights of each of q targets.
     of : str, default "targets"
-        What they are called in the picture.
+        Name of the targets in the figure.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class KernelWeightsDisplay:
     distributions_ : list of matplotlib artists
         For the weights of targets: one for each kernel.
     panels_ : list of KernelWeightsDisplay
-        For an average of models: one for each model. For ``per_label=True``: one for each label
-        that is not constant.
+        For an average of models, one per model; for ``per_label=True``, one per label that is not
+        constant.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class KernelWeightsDisplay:
         return found
 
     def plot(self, *, ax=None, max_kernels=30) -> Self:
-        """Draw it; parameters as of ``from_estimator``."""
+        """Draw the figure; parameters are those of ``from_estimator``."""
         most = check_count("max_kernels", max_kernels, optional=False)
         weight = np.asarray(self.table["weight"])
         p = weight.size
@@ -307,7 +307,7 @@ class ContributionsDisplay:
         return cls(found).plot(ax=ax, kind=kind, max_groups=max_groups)
 
     def plot(self, *, ax=None, kind="auto", max_groups=30) -> Self:
-        """Draw it; parameters as of ``from_estimator``."""
+        """Draw the figure; parameters are those of ``from_estimator``."""
         check_choice("kind", kind, ("auto", "bars", "image", "violins"))
         most = check_count("max_groups", max_groups, optional=False)
         found, q = self.contributions, len(self.contributions.total)
@@ -470,7 +470,7 @@ class CKADisplay:
         return cls(values, names, other_names).plot(ax=ax, title=title)
 
     def plot(self, *, ax=None, title="") -> Self:
-        """Draw it; parameters as of ``from_estimator``."""
+        """Draw the figure; parameters are those of ``from_estimator``."""
         names = {"names": self.names, "other_names": self.other_names}
         self.ax_ = plot_cka(self.values, **names, title=title, ax=ax)
         self.figure_ = self.ax_.figure

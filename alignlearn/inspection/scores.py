@@ -24,8 +24,8 @@ class CVScoreDisplay:
     values : ndarray of shape (n,)
         Ascending.
     scores : dict of str to ndarray of shape (n_splits, n)
-        Scores of every weight rule, or every method of a strategy; NaN if a fold was not tried. Of
-        a value that several levels of a search tried those on most samples.
+        Scores of every weight rule, or every method of a strategy; NaN if a fold was not tried. For
+        a value that several levels of a search tried, the scores on the most samples.
     best : (str, float)
         The selected rule or method, and value.
     score_name : str
@@ -60,7 +60,7 @@ class CVScoreDisplay:
         ----------
         estimator : fitted MKLClassifierCV or MKLRegressorCV
         ax : matplotlib.axes.Axes, optional
-            Where to draw; default a new figure.
+            Axes to draw on. Default: a new figure.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class CVScoreDisplay:
         return cls(parameter, distinct, scores, best, label).plot(ax=ax)
 
     def plot(self, *, ax=None) -> Self:
-        """Draw it; ``ax`` as of ``from_estimator``."""
+        """Draw the figure; ``ax`` is that of ``from_estimator``."""
         ax = self.ax_ = new_axes(ax, 6.4, 4.2)
         self.figure_, self.lines_ = ax.figure, []
         at, ticks = _positions(self.values)

@@ -307,7 +307,7 @@ class Kernel(Described, Versioned, ABC):
         Whether the kernel is ``exp(+-rate * primitive)``. Kernels whose rates have ratios 2, 4, ...
         then share one exponential.
     rate : float, default 0
-        That of an exponential.
+        Rate of an exponential kernel.
     adds_columns : bool, default False
         Whether values depend on the relative units of columns, as for distances and inner products.
 

@@ -80,7 +80,7 @@ class Tanimoto(_Overlap):
         Whether bytes (uint8) hold eight columns each, as ``np.packbits(bits, axis=1)`` makes them.
         All of X is unpacked then, also for other kernels on X, and has 8 features for each byte;
         the bits that fill the last byte are 0 and change no value. Samples of other dtypes are not
-        packed. A table of several needs ``np.unpackbits(table, axis=1)`` instead.
+        packed. For one of several tables, use ``np.unpackbits(table, axis=1)`` instead.
 
     Notes
     -----

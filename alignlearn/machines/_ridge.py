@@ -281,12 +281,12 @@ def ridge_loo_path(
 ) -> RidgePath:
     """Exact leave-one-out predictions for many alphas from one reduction of the matrix.
 
-    A leave-one-out residual of a linear smoother S that minimizes a penalized sum of squares is
-    (y - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). With one, I - S is
-    alpha (Kc + alpha I)^-1 on the vectors that sum to 0. The constant vector is moved above the
-    spectrum, so that its part, which is taken off, is small beside the diagonal of the inverse.
-    With weights w all this holds of ``sqrt(w_i) y_i``, and of the vector of the roots in place of
-    the constant one.
+    A leave-one-out residual of a linear smoother S that minimizes a penalized sum of squares is (y
+    - Sy)_i / (1 - S_ii), here with the intercept refitted (S includes 11'/m). With one, I - S is
+    alpha (Kc + alpha I)^-1 on the vectors that sum to 0. The constant vector is shifted above the
+    spectrum, so that its contribution, which is subtracted, is small relative to the diagonal of
+    the inverse. With weights w, the same holds for ``sqrt(w_i) y_i``, with the vector of the
+    ``sqrt(w_i)`` in place of the constant vector.
 
     Parameters
     ----------

@@ -127,8 +127,8 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         (c problems).
     class_weight : None, "balanced", dict or list
         Weight of each class; "balanced" makes the total weights of all classes equal (m / (c m_k)
-        without sample weights); classes that are not in the dict have weight 1. Of many labels one
-        for all, or a list of one for each.
+        without sample weights); classes that are not in the dict have weight 1. With many labels,
+        one for all labels, or a list with one entry per label.
     tol : float
         Maximum KKT violation, in units of the margin, as in LIBSVM.
     max_iter : int, optional
@@ -182,7 +182,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         self.max_iter = max_iter
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
         return self.predictions(K_test[:, self.support_] @ self.dual_coef_ + self.intercept_)
 
     def predictions(self, raw):
-        """The same from the values (n_test, c) of the problems."""
+        """Predict targets from the values (n_test, c) of the problems."""
         check_fitted(self, "n_train_")
         return raw[:, 0] if self._flat else raw
 

@@ -97,7 +97,7 @@ class KreinSVC(AlongC, SupportVectorClassifier):
     """
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class KreinSVC(AlongC, SupportVectorClassifier):
         alpha0 : (m, n_problems) or (m,), optional
             Coefficients to start from, such as ``full_dual_coef()`` of another fit on this K.
         check : bool, default True
-            False for a finite symmetric K in C order, which is then not read to make sure.
+            False skips the check that K is finite, symmetric and in C order.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class KreinRidge(KernelRidge):
         sample_weight : (m,), optional
             Not negative; weight 0 leaves the sample out. Not with a `KreinSpectrum`.
         check : bool, default True
-            False for a finite symmetric K in C order, which is then not read to make sure.
+            False skips the check that K is finite, symmetric and in C order.
 
         Raises
         ------

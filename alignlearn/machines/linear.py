@@ -33,10 +33,10 @@ class LinearSVM(ParamsMixin, LabelScore):
     """Linear C-SVC without an intercept, by dual coordinate descent.
 
     Minimizes |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
-    its class's weight. With features times the square roots of their weights,
-    ``Z = X * np.sqrt(kernel.weights)``, this is the machine on the `FeatureWeighted` kernel that
-    families of rank-one and linear kernels combine to. A pass costs O(m d), or O(entries) for
-    sparse Z, whatever C is; the number of passes grows with C and with the scale of Z.
+    its class's weight. On ``Z = X * np.sqrt(kernel.weights)`` this is the SVM on a
+    `FeatureWeighted` kernel, the combination of rank-one or linear kernels. A pass costs O(m d), or
+    O(entries) for sparse Z, whatever C is; the number of passes grows with C and with the scale of
+    Z.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class LinearSVM(ParamsMixin, LabelScore):
         self.random_state = random_state
 
     def fit(self, Z, y, sample_weight=None):
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class LinearSVM(ParamsMixin, LabelScore):
         return self.confidences(np.asarray(Z @ self.coef_))
 
     def confidences(self, raw):
-        """The same from the decisions (n, n_problems) of the problems."""
+        """Confidences from the decisions (n, n_problems) of the problems."""
         check_fitted(self, "coef_")
         return class_confidences(raw, self.classes_, self.multiclass)
 

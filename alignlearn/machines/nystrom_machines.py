@@ -102,7 +102,7 @@ class NystromHinge(ParamsMixin):
         check_count("max_iter", self.max_iter)
 
     def fit(self, features, y, sample_weight=None, *, memory, rng, verbose=False):
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------

@@ -79,13 +79,13 @@ class OneClassSVM(ParamsMixin):
         self.max_iter = max_iter
 
     def fit(self, K, sample_weight=None, *, times=None, dtype=None, check=True):
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------
         K : (m, m) float64 or float32, or RowCache
-            As in `SupportVectorClassifier.fit`. A constant may be missing, or f(x) + f(x'), where
-            ``times`` is given.
+            As in `SupportVectorClassifier.fit`. If ``times`` is given, K may omit a constant or a
+            term f(x) + f(x').
         sample_weight : (m,), optional
             Not negative, one of them positive: an integer counts repetitions.
         times : callable, optional
@@ -93,7 +93,7 @@ class OneClassSVM(ParamsMixin):
         dtype : numpy.dtype, optional
             Of the kernel values in these products; that of K by default.
         check : bool, default True
-            False for a finite symmetric K in C order, which is then not read to make sure.
+            False skips the check that K is finite, symmetric and in C order.
 
         Raises
         ------

@@ -49,7 +49,7 @@ class MultiTaskResult(Result):
     Attributes
     ----------
     weights : ndarray of shape (T, p), float64
-        Of the scaled kernels.
+        Weights of the scaled kernels.
     shared : ndarray of shape (p,)
         The part of the weights that all tasks share.
     neighbors : ndarray of shape (T, p)

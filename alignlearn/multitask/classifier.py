@@ -100,7 +100,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     kernels_ : list of Kernel
         With numbers for ``gamma="scale"``.
     classes_ : ndarray of shape (c,)
-        Of all tasks together.
+        Classes of all tasks together.
     result_ : MultiTaskResult
         With the certificate of the weights.
     n_iter_ : int

@@ -34,7 +34,8 @@ class KernelSGDRegressor(Regressor, KernelSGD):
     epsilon : float, default 0.1
         Half-width of the tube without loss, >= 0, in units of y.
     alpha : float, default 1e-3
-        Of the penalty, > 0. With the squared loss m alpha is the alpha of kernel ridge regression.
+        Penalty parameter, > 0. With the squared loss m alpha is the alpha of kernel ridge
+        regression.
     eta0 : float, optional
         First step length, < 1 / alpha. Default: 1 / (max k(x, x) + alpha), plus 1 in the
         denominator with an intercept, over the samples of all calls so far.

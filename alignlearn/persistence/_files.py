@@ -199,7 +199,7 @@ def load(path) -> Any:
     Returns
     -------
     object
-        Of the class that was saved, with the same parameters, attributes and predictions.
+        An object of the saved class, with the same parameters, attributes and predictions.
 
     Raises
     ------
@@ -218,8 +218,9 @@ def load(path) -> Any:
 
     Notes
     -----
-    The form of a file is checked, and not its meaning: a model from an untrusted source can only
-    predict, but may predict anything. The format is described in docs/guide/model-files.md.
+    Loading checks the structure of a file, not its meaning: a model from an untrusted source
+    executes no code, but may predict anything. The format is described in
+    docs/guide/model-files.md.
 
     Examples
     --------

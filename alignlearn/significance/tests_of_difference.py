@@ -31,7 +31,7 @@ class TTestResult(Result):
     df : int
         Degrees of freedom, n - 1.
     mean_difference, standard_error : float
-        Of ``errors_a - errors_b``, in units of the errors.
+        Mean of ``errors_a - errors_b`` and its standard error, in units of the errors.
     alternative : {"less", "greater", "two-sided"}
 
     Examples
@@ -233,7 +233,7 @@ def friedman_test(
     results : array-like of shape (n, k), n >= 2, k >= 2
         Data sets by methods. Equal values are ties; round first if the last digits are noise.
     names : sequence of str, optional
-        Of the methods. Default: "method 1", "method 2", ...
+        Names of the methods. Default: "method 1", "method 2", ...
     greater_is_better : bool
         False for errors, True for scores such as accuracy or AUC.
     tie_correction : bool

@@ -192,7 +192,7 @@ class AlignmentAccumulator(Versioned):
         Raises
         ------
         TypeError
-            ``other`` is something else.
+            ``other`` is not an AlignmentAccumulator.
         ValueError
             The kernels differ, for example because each accumulator took ``gamma="scale"`` from
             its own first batch. Use numbers, or resolve the kernels on one sample first.

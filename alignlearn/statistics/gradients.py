@@ -34,9 +34,9 @@ _SKEW = 1e-5  # difference of sums of rows and of columns, relative to what they
 def alignment_gradient(K, L, *, kind="centered", unbiased=False) -> tuple[float, np.ndarray]:
     """Return the alignment of two matrices and its gradient with respect to the first.
 
-    For optimizers that have the gradients of the entries of K, such as those of the parameters of a
-    quantum or deep kernel. `alignment` and `cka` of PyTorch tensors that require a gradient and of
-    JAX arrays under ``jax.grad`` take it themselves.
+    For optimizers that have the gradients of the entries of K with respect to parameters, such as
+    those of a quantum or deep kernel. `alignment` and `cka` use this gradient for PyTorch tensors
+    that require one and for JAX arrays under ``jax.grad``.
 
     Parameters
     ----------

@@ -111,10 +111,10 @@ def alignment(
 
     Notes
     -----
-    Of tensors that require a gradient it is a tensor, whose ``backward()`` is the closed form of
-    `alignment_gradient`, by blocks of rows: no centered matrix is held. JAX arrays may be traced,
-    by ``jax.grad``, ``jax.jit`` or ``jax.vmap``; their gradient is computed by a callback on the
-    processor.
+    For tensors that require a gradient the result is a tensor whose ``backward()`` uses the closed
+    form of `alignment_gradient`, by blocks of rows: no centered matrix is held. JAX arrays may be
+    traced, by ``jax.grad``, ``jax.jit`` or ``jax.vmap``; their gradient is computed by a callback
+    on the processor.
 
     References
     ----------

@@ -18,7 +18,7 @@ from .base import Weighting
 
 
 class EasyMKL(Weighting):
-    """The rule of Aiolli and Donini (2015), section 3.
+    """Weights by the margin of each kernel (EasyMKL; Aiolli and Donini 2015, section 3).
 
     With the sum K of the kernels and ``Y = diag(y)``, ``gamma`` minimizes
 
@@ -72,7 +72,7 @@ class EasyMKL(Weighting):
         Parameters
         ----------
         problem : alignlearn.weights.Problem
-            Of classification.
+            A classification problem.
 
         Returns
         -------

@@ -55,7 +55,7 @@ class CudaOutOfMemory(MemoryError):
     Attributes
     ----------
     needed : float
-        Bytes that the largest box needs, where nothing but its samples is copied.
+        Bytes that the largest block of pairs needs if only its samples are copied.
 
     Examples
     --------
