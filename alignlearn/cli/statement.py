@@ -331,8 +331,8 @@ def _head(data, X, model, n_train, n_held_out):
     learned += ["weights", "widths and scales of the columns"] if p > 1 else ["widths and scales"]
     return wrapped(
         f"{data.name}: {n_train + n_held_out} samples, {X.shape[1]} features, {kind}; {kernels}. "
-        f"One half, {n_train} samples at random, learned {', '.join(learned)}; the other "
-        f"{n_held_out} took no part in that, and what follows rests on them."
+        f"A random half, {n_train} samples, was used to learn {', '.join(learned)}. The statements "
+        f"use only the other {n_held_out} samples."
     )
 
 
@@ -356,7 +356,7 @@ def _alignment_lines(found, silence):
         what = "of length 1/2" if interval.vacuous else "half as long"
         about = f"{float(f'{found.needed:.2g}'):,.0f}"
         text = f"an interval {what} takes about {about} held-out samples"
-        lines.append(("half", f"{text}, if more are like these"))
+        lines.append(("half", f"{text} from the same distribution"))
     share = interval.low
     text = (
         f"some function of this kernel explains at least {share:.1%} of the variance of the target "
@@ -370,7 +370,7 @@ def _alignment_lines(found, silence):
 def _risk_lines(risk, silence):
     if risk is None:
         return [("risk", f"nothing is said: {silence}")]
-    text = f"{risk.loss} of the machine at most {risk.value:.4g} ({risk.method}); "
+    text = f"{risk.loss} of the model at most {risk.value:.4g} ({risk.method}); "
     text += f"{risk.empirical_risk:.4g} on the samples"
     if risk.vacuous:
         text += "; vacuous: a constant prediction is known to be as good"
