@@ -175,7 +175,7 @@ def _draw_scores(ax, scores, data):
             markersize=6.5, label=label,
         )  # fmt: skip
     regression = data.task == "regression"
-    x = "accuracy: 1 - RMSE, units of $y$" if regression else "accuracy: share classified rightly"
+    x = "accuracy: 1 - RMSE, units of $y$" if regression else "accuracy: share correct"
     low, high = data.exponents
     for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (0, 9), "center")):
         place = scores.accuracy[k], scores.uncentered[k]

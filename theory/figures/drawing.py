@@ -180,7 +180,7 @@ def legend_name(form: str, claim) -> str:
     """Name of a form in the legend, readable without the code."""
     words = {
         "printed": f"as printed ({claim.status.value})",
-        "printed, M1^2/4 for M1 M2/4": "as printed, with the slip $M_1M_2/4$ repaired",
+        "printed, M1^2/4 for M1 M2/4": "as printed, with $M_1^2/4$ for $M_1M_2/4$",
         "sharpened, K' = K": "sharpened, for $K'=K$",
         "sharpened, K' = yy'": "sharpened, for a target kernel",
         "McDiarmid, K' = yy'": "McDiarmid, for a target kernel",

@@ -60,7 +60,7 @@ def _draw_theorem_17(ax):
     curve, m = CURVES["p1-theorem-17"], style.log_grid(10, 1e6)
     looks = (
         ("printed", "Theorem 17 as printed (false)", style.PRINTED),
-        ("printed, M1^2/4 for M1 M2/4", "its slip $M_1M_2/4$ repaired", style.REPAIRED),
+        ("printed, M1^2/4 for M1 M2/4", "with $M_1^2/4$ for $M_1M_2/4$", style.REPAIRED),
         ("corrected", "corrected", style.CORRECTED),
     )
     values = {lam0: curve.values(m, DELTA, {"lam0": lam0}) for lam0 in (0.1, 100.0)}
