@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SAMPLE = "samples independent and from one distribution"
+SAMPLE = "samples independent and identically distributed"
 UNSEEN = "samples that took no part in the fit"
 
 
