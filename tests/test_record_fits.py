@@ -103,9 +103,10 @@ def test_lines_of_code():
 
 
 def test_what_a_call_passes():
-    files, functions, depth = measure_structure.passed(
-        lambda: folds.fold_numbers(np.arange(12), 3, False)
-    )
-    assert files >= 1
-    assert functions >= depth >= 1
+    found = measure_structure.passed(lambda: folds.fold_numbers(np.arange(12), 3, False))
+    assert len(found.calls) >= len(found.deepest) >= 1
+    assert found.deepest[0] is folds.fold_numbers.__code__
+    assert found.calls[found.deepest[0]] == 1
+    assert "folds.py" in found.tree()
+    assert "depth" in str(found)
     assert measure_structure.classes()["MKLClassifier"] > 1
