@@ -14,7 +14,7 @@ from alignlearn.weights.base import shares
 from . import inputs
 from .candidates import fold_result, from_statistics
 from .kernel_groups import kernel_groups
-from .search import used_part
+from .search_folds import used_part
 
 
 def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):

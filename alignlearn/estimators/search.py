@@ -9,21 +9,17 @@ that it tries, the values, and how many candidates go on. A grid search is one r
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from alignlearn._progress import Progress, silence
-from alignlearn.engine.boxes import InOrder
-from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
-from alignlearn.folds import make_folds
-from alignlearn.validation import check_number, doubt, gathered_warnings, warn
+from alignlearn._progress import Progress
+from alignlearn.validation import check_number
 
-_LEAST_GRID = 3  # values of which one is inside
-_ROUNDING = 1e-12  # of scores, relative to the largest
-_TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
+from .calls import each
+from .results_table import first_best, results_table, score_columns, some_rows, stacked
+
 _TRIMMED = 5  # values of a grid whose ends are left out at first
 
 
@@ -303,9 +299,9 @@ def search(
     ]
     if len(tables) == 1:
         entered = np.flatnonzero(trials.entered()[rows // len(values)])
-        rows, table = rows[entered], _some_rows(tables[0], entered)
+        rows, table = rows[entered], some_rows(tables[0], entered)
     else:
-        table = _stacked(tables, sizes)
+        table = stacked(tables, sizes)
     if members is None:
         best = first_best(table["mean_test_score"])
         chosen = [divmod(int(rows[best]), len(values))]
@@ -508,7 +504,7 @@ class _Trials:
         found = results_table(every, scores, shown if with_shown else None, rungs)
         for name, other in self.others.items():
             other = other[:, :, folds].reshape(-1, len(folds))[rows].T
-            found.update(_score_columns(name, np.ascontiguousarray(other)))
+            found.update(score_columns(name, np.ascontiguousarray(other)))
         return found
 
 
@@ -534,9 +530,6 @@ def _ranked(scores):
     return order
 
 
-# The table
-
-
 def _in_grid(values, every, parameter):
     """Values of (candidate, value of the parameter) in the order of scikit-learn's grid, flat."""
     others = sorted(set(every) - {parameter})
@@ -544,140 +537,7 @@ def _in_grid(values, every, parameter):
     return np.moveaxis(values, -1, sorted(every).index(parameter)).ravel()
 
 
-def results_table(every, scores, shown=None, rungs=None):
-    """``cv_results_`` of a search.
-
-    Parameters
-    ----------
-    every : dict of list
-        Values of each parameter, by name.
-    scores : ndarray of shape (n_splits, ...)
-        With the axes of the parameters in the order of their sorted names; NaN where a candidate
-        was not tried.
-    shown : ndarray of the same shape, optional
-        Scores that are only shown.
-    rungs : ndarray of shape (n_candidates,), optional
-        The rung at which each was dropped; default: none was.
-
-    Returns
-    -------
-    dict
-        As of scikit-learn's grid search over the same values, and in its order, names sorted and
-        the last one varying fastest. Also ``n_splits``, on how many folds it was tried, and
-        ``rung``, -1 where that is all of them; means are over the folds that were tried. Ranks are
-        1 for all of the same score, and candidates that more folds tried come first.
-    """
-    names = sorted(every)
-    params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
-    # Rows are added up one after the other, whatever the order in memory was.
-    scores = np.ascontiguousarray(scores.reshape(len(scores), len(params)))
-    results = _score_columns("score", scores)
-    mean = results["mean_test_score"]
-    tried = results["n_splits"] = np.isfinite(scores).sum(axis=0)
-    better = mean[:, None] > mean + rounding_of(mean)
-    ahead = (tried[:, None] > tried) | ((tried[:, None] == tried) & better)
-    results["rank_test_score"] = 1 + ahead.sum(axis=0)
-    results["rung"] = np.full(len(params), -1) if rungs is None else rungs
-    if shown is not None:
-        results["mean_test_shown"] = _mean(np.ascontiguousarray(shown.reshape(scores.shape)))
-    for name in names:
-        values = [p[name] for p in params]
-        numbers = all(isinstance(v, float) for v in values)
-        results[f"param_{name}"] = column = np.empty(len(params), float if numbers else object)
-        column[:] = values
-    results["params"] = params
-    return results
-
-
-def _score_columns(name, scores):
-    """Columns of a table for the scores (n_splits, n_candidates) of a name."""
-    found = {f"split{t}_test_{name}": row for t, row in enumerate(scores)}
-    mean = found[f"mean_test_{name}"] = _mean(scores)
-    found[f"std_test_{name}"] = np.sqrt(_mean(np.square(scores - mean)))
-    return found
-
-
-def _some_rows(table, rows):
-    """Some rows of a table, by their numbers."""
-    params = [table["params"][i] for i in rows]
-    return {name: column[rows] for name, column in table.items() if name != "params"} | {
-        "params": params
-    }
-
-
-def _stacked(tables, sizes):
-    """The rows of several levels that were tried, and on how many samples; later ones rank first.
-
-    ``rung`` of an earlier level is the last rung that tried the row's candidate and value.
-    """
-    tried = [np.flatnonzero(table["n_splits"] > 0) for table in tables]
-    splits = {key: None for table in tables for key in table if key.startswith("split")}
-    found = {}
-    for name in [*splits, *tables[0]]:
-        if name in ("params", *found):
-            continue
-        missing = np.full(len(tables[0]["params"]), np.nan)
-        columns = [table.get(name, missing)[rows] for table, rows in zip(tables, tried)]
-        found[name] = np.concatenate(columns)
-    found["params"] = [table["params"][i] for table, rows in zip(tables, tried) for i in rows]
-    found["n_samples"] = np.repeat(sizes, [len(rows) for rows in tried])
-    ahead = np.cumsum([0, *(len(rows) for rows in tried[:0:-1])])[::-1]
-    found["rank_test_score"] = found["rank_test_score"] + np.repeat(ahead, [len(r) for r in tried])
-    return found
-
-
-def _mean(values):
-    """Means of the columns without NaN, NaN where there is nothing else."""
-    counts = np.isfinite(values).sum(axis=0)
-    total = np.where(counts > 0, np.nansum(values, axis=0), np.nan)
-    return total / np.maximum(counts, 1)
-
-
-def rounding_of(scores):
-    """How far apart equal scores may be: sums of the same numbers in another order."""
-    return _ROUNDING * np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape)).max()
-
-
-def first_best(scores):
-    """Position of the largest of some scores; ties up to rounding go to the first, NaN is last."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    return int(np.argmax(known >= known.max() - rounding_of(scores)))
-
-
-def doubt_edges(results, best):
-    """Warn where the best value of a parameter ends its grid, and scores still rise there."""
-    params = results["params"]
-    for name, value in params[best].items():
-        others = {k: v for k, v in params[best].items() if k != name}
-        line = [i for i, p in enumerate(params) if {k: p[k] for k in others} == others]
-        values = sorted({params[i][name] for i in line if isinstance(params[i][name], float)})
-        edges = values[:1] + values[-1:]
-        if len(values) < _LEAST_GRID or value not in edges or value in (0.0, np.inf):
-            continue
-        inner = values[1] if value == values[0] else values[-2]
-        inside = next(i for i in line if params[i][name] == inner)
-        if _rises(results, inside, best, line):
-            end = "smallest" if value == values[0] else "largest"
-            doubt(
-                f"The best {name}={value:g} is the {end} of its grid, and scores still rise there "
-                f"({results['mean_test_score'][inside]:.4g} at {inner:g}, "
-                f"{results['mean_test_score'][best]:.4g} at {value:g}): better ones may lie "
-                f"beyond; extend {name}s."
-            )
-
-
-def _rises(results, inside, best, line):
-    """Whether a candidate's score is above another one's by more than chance, and not a trifle."""
-    n = sum(key.startswith("split") for key in results)
-    scores = np.array([results[f"split{t}_test_score"] for t in range(n)])
-    gain = scores[:, best] - scores[:, inside]
-    error = gain.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
-    mean = results["mean_test_score"][line]
-    trifle = max(_TRIFLES[0] * np.ptp(mean), _TRIFLES[1] * abs(float(scores[:, inside].mean())))
-    return gain.mean() > max(2.0 * error, trifle)
-
-
-# Values and folds
+# Values
 
 
 def check_grid(name, values, default, strict=True):
@@ -706,156 +566,3 @@ def refined(values, fine):
     between = [float(np.sqrt(a * b)) for a, b in pairwise(values)]
     found = [v for pair in zip(values, [*between, values[-1] * ratio]) for v in pair]
     return found, list(range(0, len(found), 2))
-
-
-def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
-    """The folds (train, test) of a search, or None for leave-one-out; None as ``cv`` is five folds.
-
-    Parameters
-    ----------
-    cv : None, int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``
-    y : ndarray of shape (m,) or (m, q)
-    groups : array-like of shape (m,), optional
-        Warns where ``cv`` does not take them.
-    stratify : bool
-    random_state : int, Generator or None
-    leave_one_out : bool, default False
-    """
-    splitter = hasattr(cv, "split") and not isinstance(cv, str)
-    if groups is not None and not splitter:
-        warn(
-            f"groups are given, but cv={cv!r:.40} does not look at them; accepted: a "
-            "splitter such as GroupKFold, or cv=groups for one fold per group.",
-            UserWarning,
-        )
-    if leave_one_out:
-        return None
-    return make_folds(5 if cv is None else cv, y, stratify, random_state, groups)
-
-
-def request_groups(routing, cv):
-    """A ``MetadataRequest`` in which ``fit`` requests groups where the splitter ``cv`` does.
-
-    ``set_fit_request(groups=True)`` requests them for every ``cv``.
-    """
-    from sklearn.utils.metadata_routing import get_routing_for_object
-
-    if routing.fit.requests["groups"] is None:
-        request = get_routing_for_object(cv).split.requests.get("groups")
-        routing.fit.add_request(param="groups", alias=request)
-    return routing
-
-
-def used_part(source, y, folds):
-    """The source, the targets and the splits of the samples of positive weight."""
-    if source.weight is None or source.weight.all():
-        return source, y, folds
-    return source.used(), y[source.weight > 0.0], used_splits(folds, source.weight)
-
-
-def used_splits(folds, weight):
-    """Splits as positions among the samples of positive weight; None for None."""
-    if folds is None:
-        return None
-    position = np.cumsum(weight > 0.0) - 1
-    found = [tuple(position[rows[weight[rows] > 0.0]] for rows in fold) for fold in folds]
-    for which, (train, test) in enumerate(found):
-        for name, rows in (("training", train), ("test", test)):
-            if not rows.size:
-                raise ValueError(
-                    f"sample_weight is zero in all of the {name} set of fold {which} of cv; "
-                    "accepted: folds with a positive one in both sets."
-                )
-    return found
-
-
-def check_training_classes(labels, folds, weight):
-    """Raise where sample weights of zero leave a training set with one class."""
-    if weight is None and labels.ndim == 1:
-        return  # which the folds have checked
-    weight = np.ones(len(labels)) if weight is None else weight
-    for which, (train, _) in enumerate(folds):
-        found = np.unique(labels[train][weight[train] > 0.0], axis=0)
-        if labels.ndim == 2 and len(found) == 1:
-            raise ValueError(
-                f"cv: all labels are constant in the training set of fold {which}; accepted: fewer "
-                "or other folds."
-            )
-        if len(found) == 1:
-            raise ValueError(
-                f"cv: samples of positive sample_weight in the training set of fold {which} are of "
-                f"1 class only, {found[0].item()!r}; accepted: fewer or other folds."
-            )
-
-
-# Calls
-
-
-def each(client, function, arguments, take, most_threads=None, watch=None):
-    """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
-
-    Several calls of ``function`` are spread over the threads of this process, where BLAS then keeps
-    to one thread, or over the workers of a client, a thread for each call. Warnings come from here,
-    in the order of the calls.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client or None
-    function : callable
-    arguments : list of tuple
-    take : callable
-        Called in any thread, never twice at once.
-    most_threads : int, optional
-        Without a client; default: as many as there are.
-    watch : callable, optional
-        As of `on_threads`.
-    """
-    later = []
-
-    def taken(k, found):
-        result, caught = found
-        later.extend(caught)
-        take(k, result)
-
-    if client is None:
-        count = min(thread_count(), len(arguments), most_threads or len(arguments))
-        with one_blas_thread() if count > 1 else nullcontext():
-            given = function, arguments, InOrder(len(arguments), taken)
-            on_threads(_deal, *given, count=count, watch=watch)
-    else:
-        from alignlearn.engine.cluster import Cluster
-
-        boxes = [(k, k + 1) for k in range(len(arguments))]
-        Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
-    for warning in later:
-        warn(warning)
-
-
-def _deal(thread, function, arguments, results):
-    """Call the function with the next arguments until there are none."""
-    if thread[1] > 1:
-        silence()
-    while (k := results.next()) is not None:
-        results.put(k, _call(function, arguments[k]))
-
-
-def _call(function, given):
-    """The result of a call, and the warnings that it gave."""
-    with gathered_warnings() as caught:
-        return function(*given), caught
-
-
-class _Calls:
-    """An engine whose data are a function and its arguments, as a worker needs it."""
-
-    in_place = True
-    operations = frozenset({"call"})
-
-    def run_boxes(self, operation, data, boxes, take):
-        """Pass on the results of the calls and their warnings."""
-        function, arguments = data
-        for k, (number, _) in enumerate(boxes):
-            take(k, _call(function, arguments[number]))
-
-
-_CALLS = _Calls()

@@ -45,7 +45,7 @@ from alignlearn.validation import (
 )
 from alignlearn.weights import get_weighting
 
-from . import inputs, per_label, per_target, search
+from . import inputs, per_label, per_target, search, search_folds
 from ._calibrated import (
     AUTO,
     calibrate,
@@ -57,12 +57,14 @@ from ._calibrated import (
 from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS, parameters, shared
+from .calls import each
 from .candidates import FoldSources, RuleKernels, check_weightings, fold_statistics
 from .classifier import MACHINES, KernelClassifier, MKLClassifier
 from .kernel_table import refuse_several
 from .model import KernelModel
 from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .regressor import KernelRegressor, MKLRegressor
+from .results_table import doubt_edges, first_best
 from .scoring import FoldDecisions, FoldPredictions, class_score, read_scoring
 from .ways import (
     BYTES,
@@ -197,7 +199,7 @@ class Tuned(KernelModel):
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """
-        return search.request_groups(super().get_metadata_routing(), self.cv)
+        return search_folds.request_groups(super().get_metadata_routing(), self.cv)
 
     def _rule(self):
         """``weighting``, or what stands for None: a strategy, or `_EACH` of several kernels."""
@@ -243,7 +245,7 @@ class Tuned(KernelModel):
         """The folds, or None for leave-one-out."""
         classes = self._estimator_type == "classifier" and y.ndim == 1
         options = {"stratify": classes, "random_state": self.random_state}
-        return search.splits(
+        return search_folds.splits(
             self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
         )
 
@@ -288,7 +290,7 @@ class Tuned(KernelModel):
         """
         given, rules, several = check_weightings(self._rule())
         inputs.check_room(source, rules, self._matrices(source))
-        used, y_used, splits = search.used_part(source, y, splits)
+        used, y_used, splits = search_folds.used_part(source, y, splits)
         everything = np.arange(used.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         options = {"unbiased": self.unbiased, "client": self.client}
@@ -331,7 +333,7 @@ class Tuned(KernelModel):
         if frame is not None and len(levels) > 1:
             X = _prepared_without(levels[-1], X, frame, source)
             source = self._open(X, source.weight)
-        used, y_used, _ = search.used_part(source, y, None)
+        used, y_used, _ = search_folds.used_part(source, y, None)
         sources = [used if level.rows is None else used.part(level.rows) for level in levels]
         ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
         rng = check_seed("random_state", self.random_state)
@@ -452,7 +454,7 @@ class Tuned(KernelModel):
         most = self._at_once(source.n_samples) if few else 1
         what = f"final fit on {source.n_samples} samples"
         with Progress(what, len(asked), source.progress) as progress:
-            search.each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
+            each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
 
     def _units(self, found):
         """The size of the decisions of each member."""
@@ -487,7 +489,7 @@ class Tuned(KernelModel):
         gains = np.array([scores(one) - usual for one in options])
         error = gains.std(axis=1, ddof=min(1, len(usual) - 1)) / np.sqrt(len(usual))
         gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
-        return found.of(options[search.first_best(gains)])
+        return found.of(options[first_best(gains)])
 
     def _with_partner(self, found, plan, score, blocks, least):
         """The best candidate, and the one whose average with it is better by ``least``.
@@ -509,7 +511,7 @@ class Tuned(KernelModel):
         averages = [0.5 * (sized[0] + other) for other in sized[1:]]
         if not averages or len(blocks) < 2:
             return found.of(_both_machines(own[:1], ways))
-        best = search.first_best(np.array([score(t, average)[0] for average in averages]))
+        best = first_best(np.array([score(t, average)[0] for average in averages]))
         gains = scores(averages[best]) - scores(sized[0])
         error = gains.std(ddof=1) / np.sqrt(len(blocks))
         chosen = [own[0], own[best + 1]] if gains.mean() > least * error else own[:1]
@@ -560,7 +562,7 @@ class Tuned(KernelModel):
         self.cv_results_, self.best_index_ = found.table, found.best
         self.best_params_ = found.params
         self.best_score_ = float(found.table["mean_test_score"][found.best])
-        search.doubt_edges(found.table, found.best)
+        doubt_edges(found.table, found.best)
 
     @property
     def _task(self):
@@ -707,7 +709,7 @@ def _weighting_table(estimator):
     for rule in {id(rule): rule for rule in rules}.values():
         index = np.array([k for k in numbers if rules[k] is rule])
         used = estimator.best_index_ in index
-        best = estimator.best_index_ if used else index[search.first_best(score[index])]
+        best = estimator.best_index_ if used else index[first_best(score[index])]
         error = results["std_test_score"][best] / np.sqrt(max(results["n_splits"][best] - 1, 1))
         value = f"{results[f'param_{parameter}'][best]:.3g}"
         rows.append((str(rule), value, f"{score[best]:.4f}", f"{error:.4f}", "yes" if used else ""))
@@ -780,7 +782,7 @@ def _of_used(y, weight, splits):
     """Targets, weights and splits of the samples of positive weight."""
     if weight is None:
         return y, None, splits
-    return y[weight > 0.0], weight[weight > 0.0], search.used_splits(splits, weight)
+    return y[weight > 0.0], weight[weight > 0.0], search_folds.used_splits(splits, weight)
 
 
 @parameters
@@ -1074,7 +1076,7 @@ default 5
         values = search.check_grid("Cs", self.Cs, _CS)
         splits = self._splits(labels, groups)
         check_class_weight(self.class_weight, labels)
-        search.check_training_classes(labels, splits, source.weight)
+        search_folds.check_training_classes(labels, splits, source.weight)
         check_classes(None if probability == AUTO else probability, labels, splits, source.weight)
         if self._by_strategy():
             return self._fit_classes(X, labels, source, splits, values, given)
@@ -1533,7 +1535,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = search.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups)
-        source, Y, splits = search.used_part(source, given.reshape(len(given), -1), splits)
+        source, Y, splits = search_folds.used_part(source, given.reshape(len(given), -1), splits)
         (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 5)
         first = per_target.first_statistics(source, Y)

@@ -9,7 +9,8 @@ import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn.estimators.base import parameters, shared
-from alignlearn.estimators.search import check_grid, results_table
+from alignlearn.estimators.results_table import results_table
+from alignlearn.estimators.search import check_grid
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers import panels
 from alignlearn.solvers.low_rank import low_rank_svm

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from alignlearn.estimators import search
+from alignlearn.estimators import search, search_folds
 from alignlearn.estimators.base import parameters, shared
+from alignlearn.estimators.results_table import doubt_edges
 from alignlearn.estimators.scoring import get_score
 from alignlearn.machines import paths
 from alignlearn.solvers.multiclass import check_class_weight
@@ -177,7 +178,7 @@ default 5
         measure = get_score(self.scoring, self._estimator_type)
         every = self._candidates()
         options = {"stratify": True, "random_state": self.random_state}
-        splits = search.splits(self.cv, labels, groups, **options)
+        splits = search_folds.splits(self.cv, labels, groups, **options)
         check_class_weight(self.class_weight, labels)
 
         def score(t, predicted):
@@ -208,7 +209,7 @@ default 5
         self.cv_results_, self.best_params_ = found.table, found.params
         self.best_index_ = found.best
         self.best_score_ = float(found.table["mean_test_score"][found.best])
-        search.doubt_edges(found.table, found.best)
+        doubt_edges(found.table, found.best)
         self.n_splits_ = len(splits)
         return self
 
@@ -217,7 +218,7 @@ default 5
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """
-        return search.request_groups(super().get_metadata_routing(), self.cv)
+        return search_folds.request_groups(super().get_metadata_routing(), self.cv)
 
     def _candidates(self):
         """Values of every parameter that is searched, by its name in the plain classifier."""

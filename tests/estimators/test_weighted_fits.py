@@ -313,5 +313,5 @@ def test_a_fit_keeps_no_weights_and_changes_none():
     plain = al.MKLRegressor(["linear"]).fit(X, y)
     assert len(pickle.dumps(model)) < len(pickle.dumps(plain)) + 100
     splits = make_folds(3, y, False)
-    assert al.estimators.search.used_splits(None, given) is None
-    assert len(al.estimators.search.used_splits(splits, given)) == 3
+    assert al.estimators.search_folds.used_splits(None, given) is None
+    assert len(al.estimators.search_folds.used_splits(splits, given)) == 3

@@ -1,0 +1,146 @@
+"""The table of a search, ``cv_results_``: its columns, the best row, and grids that end too soon."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from alignlearn.validation import doubt
+
+_LEAST_GRID = 3  # values of which one is inside
+_ROUNDING = 1e-12  # of scores, relative to the largest
+_TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
+
+
+def results_table(every, scores, shown=None, rungs=None):
+    """``cv_results_`` of a search.
+
+    Parameters
+    ----------
+    every : dict of list
+        Values of each parameter, by name.
+    scores : ndarray of shape (n_splits, ...)
+        With the axes of the parameters in the order of their sorted names; NaN where a candidate
+        was not tried.
+    shown : ndarray of the same shape, optional
+        Scores that are only shown.
+    rungs : ndarray of shape (n_candidates,), optional
+        The rung at which each was dropped; default: none was.
+
+    Returns
+    -------
+    dict
+        As of scikit-learn's grid search over the same values, and in its order, names sorted and
+        the last one varying fastest. Also ``n_splits``, on how many folds it was tried, and
+        ``rung``, -1 where that is all of them; means are over the folds that were tried. Ranks are
+        1 for all of the same score, and candidates that more folds tried come first.
+    """
+    names = sorted(every)
+    params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
+    # Rows are added up one after the other, whatever the order in memory was.
+    scores = np.ascontiguousarray(scores.reshape(len(scores), len(params)))
+    results = score_columns("score", scores)
+    mean = results["mean_test_score"]
+    tried = results["n_splits"] = np.isfinite(scores).sum(axis=0)
+    better = mean[:, None] > mean + rounding_of(mean)
+    ahead = (tried[:, None] > tried) | ((tried[:, None] == tried) & better)
+    results["rank_test_score"] = 1 + ahead.sum(axis=0)
+    results["rung"] = np.full(len(params), -1) if rungs is None else rungs
+    if shown is not None:
+        results["mean_test_shown"] = _mean(np.ascontiguousarray(shown.reshape(scores.shape)))
+    for name in names:
+        values = [p[name] for p in params]
+        numbers = all(isinstance(v, float) for v in values)
+        results[f"param_{name}"] = column = np.empty(len(params), float if numbers else object)
+        column[:] = values
+    results["params"] = params
+    return results
+
+
+def score_columns(name, scores):
+    """Columns of a table for the scores (n_splits, n_candidates) of a name."""
+    found = {f"split{t}_test_{name}": row for t, row in enumerate(scores)}
+    mean = found[f"mean_test_{name}"] = _mean(scores)
+    found[f"std_test_{name}"] = np.sqrt(_mean(np.square(scores - mean)))
+    return found
+
+
+def some_rows(table, rows):
+    """Some rows of a table, by their numbers."""
+    params = [table["params"][i] for i in rows]
+    return {name: column[rows] for name, column in table.items() if name != "params"} | {
+        "params": params
+    }
+
+
+def stacked(tables, sizes):
+    """The rows of several levels that were tried, and on how many samples; later ones rank first.
+
+    ``rung`` of an earlier level is the last rung that tried the row's candidate and value.
+    """
+    tried = [np.flatnonzero(table["n_splits"] > 0) for table in tables]
+    splits = {key: None for table in tables for key in table if key.startswith("split")}
+    found = {}
+    for name in [*splits, *tables[0]]:
+        if name in ("params", *found):
+            continue
+        missing = np.full(len(tables[0]["params"]), np.nan)
+        columns = [table.get(name, missing)[rows] for table, rows in zip(tables, tried)]
+        found[name] = np.concatenate(columns)
+    found["params"] = [table["params"][i] for table, rows in zip(tables, tried) for i in rows]
+    found["n_samples"] = np.repeat(sizes, [len(rows) for rows in tried])
+    ahead = np.cumsum([0, *(len(rows) for rows in tried[:0:-1])])[::-1]
+    found["rank_test_score"] = found["rank_test_score"] + np.repeat(ahead, [len(r) for r in tried])
+    return found
+
+
+def _mean(values):
+    """Means of the columns without NaN, NaN where there is nothing else."""
+    counts = np.isfinite(values).sum(axis=0)
+    total = np.where(counts > 0, np.nansum(values, axis=0), np.nan)
+    return total / np.maximum(counts, 1)
+
+
+def rounding_of(scores):
+    """How far apart equal scores may be: sums of the same numbers in another order."""
+    return _ROUNDING * np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape)).max()
+
+
+def first_best(scores):
+    """Position of the largest of some scores; ties up to rounding go to the first, NaN is last."""
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    return int(np.argmax(known >= known.max() - rounding_of(scores)))
+
+
+def doubt_edges(results, best):
+    """Warn where the best value of a parameter ends its grid, and scores still rise there."""
+    params = results["params"]
+    for name, value in params[best].items():
+        others = {k: v for k, v in params[best].items() if k != name}
+        line = [i for i, p in enumerate(params) if {k: p[k] for k in others} == others]
+        values = sorted({params[i][name] for i in line if isinstance(params[i][name], float)})
+        edges = values[:1] + values[-1:]
+        if len(values) < _LEAST_GRID or value not in edges or value in (0.0, np.inf):
+            continue
+        inner = values[1] if value == values[0] else values[-2]
+        inside = next(i for i in line if params[i][name] == inner)
+        if _rises(results, inside, best, line):
+            end = "smallest" if value == values[0] else "largest"
+            doubt(
+                f"The best {name}={value:g} is the {end} of its grid, and scores still rise there "
+                f"({results['mean_test_score'][inside]:.4g} at {inner:g}, "
+                f"{results['mean_test_score'][best]:.4g} at {value:g}): better ones may lie "
+                f"beyond; extend {name}s."
+            )
+
+
+def _rises(results, inside, best, line):
+    """Whether a candidate's score is above another one's by more than chance, and not a trifle."""
+    n = sum(key.startswith("split") for key in results)
+    scores = np.array([results[f"split{t}_test_score"] for t in range(n)])
+    gain = scores[:, best] - scores[:, inside]
+    error = gain.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    mean = results["mean_test_score"][line]
+    trifle = max(_TRIFLES[0] * np.ptp(mean), _TRIFLES[1] * abs(float(scores[:, inside].mean())))
+    return gain.mean() > max(2.0 * error, trifle)
