@@ -17,7 +17,8 @@ from .random_features import AlignedRandomFeatures, AlignedRandomFeaturesClassif
 from .regressor import MKLRegressor
 from .table_preparer import TablePreparer
 from .table_transformer import TableTransformer
-from .tuned import MKLClassifierCV, MKLRegressorCV
+from .tuned_classifier import MKLClassifierCV
+from .tuned_regressor import MKLRegressorCV
 
 __all__ = [
     "AlignedRandomFeatures",

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from alignlearn.sources import open_source
 from alignlearn.weights import get_weighting, stage_one, uses_samples
 
-from .prepared_columns import check_varies, prepare
+from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .search import Candidate, Made
 
 
@@ -207,3 +209,21 @@ class InTurn:
             if left > 1:
                 self._held[number] = item, left - 1
             return item
+
+
+def used_frame(X, source):
+    """The `FrameColumns` of the samples of positive weight, for folds; None for other samples."""
+    frame = getattr(X, "frame", None) if isinstance(X, PreparedMatrix) else None
+    if frame is None or source.weight is None or source.weight.all():
+        return frame
+    return frame[np.flatnonzero(source.weight)]
+
+
+def prepared_without(level, X, frame, source):
+    """The samples prepared on those that the folds of a level do not test."""
+    tests = np.concatenate([test for _, test in level.of_all()])
+    rest = np.setdiff1d(np.arange(len(frame)), tests)
+    weight = source.weight if source.weight is None else source.weight[source.weight > 0.0][rest]
+    preparation = prepare(frame[rest], weight)
+    check_varies(preparation)
+    return PreparedMatrix.of(preparation, X.frame, again=True)

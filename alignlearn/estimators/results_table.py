@@ -1,4 +1,4 @@
-"""The table of a search, ``cv_results_``: its columns, the best row, and grids that end too soon."""
+"""The table of a search, ``cv_results_``: columns, the best row, and grids that end too soon."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from alignlearn._text import table
 from alignlearn.validation import doubt
 
 _LEAST_GRID = 3  # values of which one is inside
@@ -144,3 +145,80 @@ def _rises(results, inside, best, line):
     mean = results["mean_test_score"][line]
     trifle = max(_TRIFLES[0] * np.ptp(mean), _TRIFLES[1] * abs(float(scores[:, inside].mean())))
     return gain.mean() > max(2.0 * error, trifle)
+
+
+# As text
+
+
+def weighting_table(results, chosen):
+    """The table of the weightings: the best value of each, its score, and whether it is used.
+
+    ``chosen`` is the row of the best one.
+    """
+    rules, score = results["param_weighting"], results["mean_test_score"]
+    parameter = next(n[6:] for n in results if n.startswith("param_") and n != "param_weighting")
+    rows, numbers = [], range(len(rules))
+    for rule in {id(rule): rule for rule in rules}.values():
+        index = np.array([k for k in numbers if rules[k] is rule])
+        used = chosen in index
+        best = chosen if used else index[first_best(score[index])]
+        error = results["std_test_score"][best] / np.sqrt(max(results["n_splits"][best] - 1, 1))
+        value = f"{results[f'param_{parameter}'][best]:.3g}"
+        rows.append((str(rule), value, f"{score[best]:.4f}", f"{error:.4f}", "yes" if used else ""))
+    return table(rows, ("weighting", parameter, "score", "s.e.", "used"))
+
+
+def method_table(results, taken):
+    """The table of the methods: the best candidate of each, its score, and whether it is used."""
+    names = list(dict.fromkeys(results["param_method"]))
+    parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
+    rows = []
+    shown, score = results["mean_test_shown"], results["mean_test_score"]
+    sizes = results.get("n_samples")
+    by_loss = not np.allclose(shown, score, equal_nan=True)
+    for name in names:
+        index = np.flatnonzero(results["param_method"] == name)
+        if not index.size:
+            continue
+        if sizes is not None:
+            index = index[sizes[index] == sizes[index].max()]
+        full = index[results["n_splits"][index] == results["n_splits"][index].max()]
+        best = full[score[full].argmax()]
+        n = int(results["n_splits"][best])
+        error = results["std_test_score"][best] / np.sqrt(max(n - 1, 1))
+        rows.append(
+            (
+                name,
+                f"{results[f'param_{parameter}'][best]:.3g}",
+                f"{score[best]:.4f}",
+                f"{error:.4f}",
+                *([f"{shown[best]:.4f}"] if by_loss else []),
+                f"{n}",
+                *([] if sizes is None else [f"{sizes[best]}"]),
+                "yes" if name in taken else "",
+            )
+        )
+    header = (
+        "method",
+        parameter,
+        "score",
+        "s.e.",
+        *(["accuracy"] if by_loss else []),
+        "folds",
+        *([] if sizes is None else ["samples"]),
+        "used",
+    )
+    note = "\nscore: accuracy less 0.3 times the log loss, both on the folds left out"
+    levels = "" if sizes is None else "\n" + _level_lines(results)
+    return table(rows, header) + (note if by_loss else "") + levels
+
+
+def _level_lines(results):
+    """A line for each level of a search: its samples, folds and methods."""
+    lines, sizes = [], results["n_samples"]
+    for n in dict.fromkeys(sizes.tolist()):
+        rows = sizes == n
+        methods = len(set(results["param_method"][rows]))
+        folds = int(results["n_splits"][rows].max())
+        lines.append(f"{methods} methods on {folds} fold{'s' * (folds > 1)} of {n} samples")
+    return "\n".join(lines)

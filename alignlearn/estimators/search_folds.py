@@ -86,3 +86,10 @@ def check_training_classes(labels, folds, weight):
                 f"cv: samples of positive sample_weight in the training set of fold {which} are of "
                 f"1 class only, {found[0].item()!r}; accepted: fewer or other folds."
             )
+
+
+def used_targets(y, weight, splits):
+    """Targets, weights and splits of the samples of positive weight."""
+    if weight is None:
+        return y, None, splits
+    return y[weight > 0.0], weight[weight > 0.0], used_splits(splits, weight)

@@ -15,6 +15,7 @@ import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import ways
+from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.search import refined
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
@@ -215,9 +216,8 @@ def test_scores_that_need_every_class_are_asked_for_parts_that_have_it(scoring, 
 
 
 def test_parts_of_test_samples_have_every_class():
-    model = al.MKLClassifierCV(scoring="roc_auc")
     tested = np.repeat([0, 1, 2], [50, 4, 9])
-    parts = model._blocks(tested)
+    parts = noise_blocks(tested, by_class=True, every_class=True)
     assert len(parts) == 4
     assert all(len(np.unique(tested[part])) == 3 for part in parts)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(63))

@@ -1,0 +1,114 @@
+"""The models that a strategy averages: what is best on the folds, alone or together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .results_table import first_best
+
+_BLOCKS = 10  # of the test samples, over which the gain of an average varies
+_NOISE = 0.5  # standard errors that it has to be, at least, where a fit takes long
+_CLEAR = 2.0  # standard errors by which other members have to be better than the usual average
+
+
+def units_of(found, task):
+    """The size of the decisions of each of the chosen candidates."""
+    if task == "regression" or len(found.chosen) == 1:
+        return [1.0] * len(found.chosen)
+    return [np.mean([np.abs(f).mean() for f in folds]) or 1.0 for folds in found.kept]
+
+
+def members_of(found, plan, score, task):
+    """The best ways, as many as are averaged, or what is clearly better on the folds.
+
+    Averages have less variance than what the folds choose among, and ways on columns serve few
+    data: other members have to be better by more than noise.
+    """
+    ways = [plan.ways[w] for w, _ in found.chosen]
+    own = [k for k, way in enumerate(ways) if not way.least_squares]
+    whole = [k for k in own if not ways[k].columns][: plan.averaged]
+    first = [k for k in own if ways[k].columns][:1]
+    options = [whole, whole[:1], first, whole[:1] + first, whole + first]
+    options = [one for one in options if len(one) == 1 or plan.averaged > 1]
+    options = [one for k, one in enumerate(options) if one and one not in options[:k]]
+    options = [_both_machines(one, ways) for one in options]
+    units = units_of(found, task)
+
+    def scores(members):
+        averages = (
+            sum(found.kept[k][t] / units[k] for k in members) / len(members)
+            for t in range(len(found.folds))
+        )
+        return np.array([score(t, one)[0] for t, one in zip(found.folds, averages)])
+
+    usual = scores(options[0])
+    gains = np.array([scores(one) - usual for one in options])
+    error = gains.std(axis=1, ddof=min(1, len(usual) - 1)) / np.sqrt(len(usual))
+    gains = np.where(gains.mean(axis=1) > _CLEAR * error, gains.mean(axis=1), 0.0)
+    return found.of(options[first_best(gains)])
+
+
+def with_partner(found, plan, score, task, blocks, few):
+    """The best candidate, and the one whose average with it is better by more than noise.
+
+    Noise is that over ``blocks``, parts of the first fold's test samples. Of ``few`` samples the
+    average is taken unless it is clearly worse, as of fewer still. Greedy selection of an
+    ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
+    """
+    t, units = found.folds[0], units_of(found, task)
+    ways = [plan.ways[w] for w, _ in found.chosen]
+    own = [k for k, way in enumerate(ways) if not way.least_squares]
+    if not few and len(own) < len(ways):  # some have both machines
+        own = _better_machines(found, ways, score)
+    sized = [found.kept[k][0] / units[k] for k in own]
+
+    def scores(predicted):
+        return np.array([score(t, predicted, rows)[0] for rows in blocks])
+
+    averages = [0.5 * (sized[0] + other) for other in sized[1:]]
+    if not averages or len(blocks) < 2:
+        return found.of(_both_machines(own[:1], ways))
+    best = first_best(np.array([score(t, average)[0] for average in averages]))
+    gains = scores(averages[best]) - scores(sized[0])
+    error = gains.std(ddof=1) / np.sqrt(len(blocks))
+    chosen = (
+        [own[0], own[best + 1]] if gains.mean() > (-_CLEAR if few else _NOISE) * error else own[:1]
+    )
+    return found.of(_both_machines(chosen, ways))
+
+
+def _better_machines(found, ways, score):
+    """Of each kernel the machine of the higher score on the fold; the best kernels first.
+
+    Support vector machines are accompanied by least squares then only where they are better.
+    """
+    scores = [score(found.folds[0], kept[0])[0] for kept in found.kept]
+    partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+    better = [
+        max(k, partners.get(way.name, k), key=scores.__getitem__)
+        for k, way in enumerate(ways)
+        if not way.least_squares
+    ]
+    return sorted(better, key=lambda k: -scores[k])
+
+
+def _both_machines(chosen, ways):
+    """Some of the ways, by number, and behind them their partners by least squares."""
+    partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+    names = [ways[k].name for k in chosen]
+    return chosen + [partners[name] for name in names if name in partners]
+
+
+def noise_blocks(tested, by_class, every_class):
+    """Parts of the test samples, by their targets, for the noise of a score.
+
+    ``by_class``: each part has its share of the classes; with ``every_class`` there are as few
+    parts as let each have all of them, without which most scores are not defined.
+    """
+    if not by_class:
+        return np.array_split(np.arange(len(tested)), _BLOCKS)
+    n = _BLOCKS
+    if every_class:
+        n = min(n, int(np.unique(tested, return_counts=True)[1].min()))
+    order = np.argsort(tested, kind="stable")
+    return [np.sort(order[k::n]) for k in range(n)]

@@ -1,0 +1,464 @@
+"""The kernel classifier that chooses its regularization and its kernel by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alignlearn.engine.threads import one_blas_thread
+from alignlearn.machines import paths
+from alignlearn.machines.choice import MOST_PAIRED, Sizes, matrix_fits
+from alignlearn.solvers.multiclass import (
+    check_class_weight,
+    class_logits,
+    confidences,
+    label_decisions,
+    present_classes,
+)
+from alignlearn.validation import (
+    check_choice,
+    check_flag,
+    check_memory,
+    one_convergence_warning,
+)
+
+from . import inputs, per_label, search, search_folds
+from ._calibrated import (
+    AUTO,
+    calibrate,
+    calibrate_on_folds,
+    check_classes,
+    check_probability,
+    lacking_class,
+)
+from .base import parameters, shared
+from .classifier import MACHINES, KernelClassifier, MKLClassifier
+from .scoring import FoldDecisions, class_score, read_scoring
+from .search_folds import used_targets
+from .search_problem import ModelPath, SearchProblem
+from .tuned import CS, Tuned
+from .ways import MOST_C
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
+
+
+@parameters
+class MKLClassifierCV(Tuned, KernelClassifier):
+    """`MKLClassifier` that chooses ``C`` and how its kernel is made, by cross-validation.
+
+    Without ``kernels`` several ways to learn a kernel are tried on the folds and the machines of
+    the best two are averaged. A data frame may then have categories and missing values, see
+    `MKLClassifier`; each training set prepares its columns by itself. With ``kernels`` the search
+    is equal to a grid search over the same folds, with much less work: one pass over the pairs of
+    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
+    once, and machines are solved from the smallest C up, each
+    started from the last.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel and str, dict, RankOneKernels or "precomputed", optional
+        Default: nine Gaussians around ``gamma="scale"``. With "precomputed", X is a sequence of p
+        Gram matrices (m, m) in ``fit`` and (n, m) later, arrays or data frames (read by position).
+        In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
+        transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
+        Hermitian matrices the real part is used. All kernels except functions and precomputed
+        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
+        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
+        tables.
+    weighting : str, object, or list of them, optional
+        A rule as in `MKLClassifier`; several are compared, such as
+        ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
+        where ``kernels`` is None or a ``strategy`` is given, else ``["alignf", "uniform"]``,
+        learned weights beside equal ones, and "alignf" for one kernel.
+    Cs : sequence of float, optional
+        Values of C; default 1e-2, 1e-1, ..., 1e3.
+    machine : {"auto", "svm", "krr", "dual-cd", "nystrom"}, default "auto"
+        The model on the folds and on all samples. "svm": on all pairs of samples. "krr":
+        regularized least-squares classification, which is kernel ridge regression on labels of -1
+        and 1 with alpha = 1 / (2 C); it often ranks samples better where classes are unbalanced or
+        overlap. "nystrom": the problem of "svm" in the span of the kernel at few samples, solved to
+        a duality gap of 1% as in `NystromSVC`; of precomputed kernels, also in a file, it reads
+        only the rows of these samples. "dual-cd": for kernels linear in the features, without an
+        intercept, by dual coordinate descent on these (less their means if dense) as in
+        `LinearSVM`. "auto": "svm" up to 20,000 samples, and above them where two small pilots
+        predict few enough support vectors for the time and ``memory``. ``chosen_machine_`` and
+        ``summary()`` name the choice.
+    n_centers : int, optional
+        "nystrom": number of these samples; default 1000.
+    memory : int, str or None, default None
+        Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
+        where the Gram matrix does not fit, or few samples become support vectors, its rows are
+        computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+    cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
+default 5
+        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
+        the largest class. Labels: each sample is tested with those of its label.
+    scoring : str, callable, or dict or list of them, optional
+        Names of scikit-learn's scorers, such as "roc_auc" or "neg_log_loss", scorers of
+        ``make_scorer``, and functions ``scoring(estimator, X, y)`` or
+        ``scoring(y_true, y_predicted)``; larger is better. Probabilities of a part of a fold
+        are calibrated by its other parts. Default "accuracy", for a strategy the accuracy less 0.3
+        times the log loss after temperature scaling.
+    refit : str, optional
+        Of several scores the name of the one to choose by; ``cv_results_`` has all, as
+        ``mean_test_name``.
+    multiclass : {"ovo", "ovr"}, default "ovo"
+    class_weight : None, "balanced", dict or list, default None
+        Of the machine alone; stage 1 does not see it. Of many labels one for all, with the keys 0
+        and 1 where it is a dict, or a list of one for each.
+    per_label : bool, default False
+        Of many labels: weights of the kernels, and all else, for each label by itself, with a
+        search for each, in place of one kernel for all.
+    probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
+        "auto": temperature scaling ("sigmoid" with ``class_weight``), fitted to the decisions on
+        the folds of the search, at almost no cost; no ``predict_proba`` if a class is missing from
+        a training set. Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of
+        folds for ``predict_set``. None: no ``predict_proba``.
+    normalize : {"trace"} or None, default "trace"
+        Scale every centered kernel to trace m before stage 1.
+    tol : float, default 1e-3
+        Maximum KKT violation of "svm" and "dual-cd"; not used by "nystrom".
+    max_iter : int, optional
+        Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
+        "nystrom".
+    client : dask.distributed.Client, optional
+        Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
+    random_state : int or numpy.random.Generator, optional
+        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+
+    Attributes
+    ----------
+    C_ : float
+        The chosen value; the first of ``Cs`` among equals.
+    weighting_ : str or object
+        The chosen rule.
+    best_score_ : float
+        Mean score over folds of the chosen candidate.
+    best_params_ : dict
+    best_index_ : int
+        Its position in ``cv_results_``.
+    cv_results_ : dict of ndarray
+        ``params`` (list of dict), ``param_C``, ``param_weighting`` (if several were given),
+        ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
+        the order of scikit-learn's grid search over the same values. Also ``n_splits``, on how many
+        folds each was tried, and ``rung``: -1 if that is all of them, else the rung at which a
+        strategy dropped it. Only scores of those that were dropped can be NaN.
+    n_splits_ : int
+    model_ : MKLClassifier or Average
+        The model fitted to all samples; after a strategy the average of one or more. Predictions,
+        bounds, tables and the attributes below are those of it.
+    members_ : tuple of Member
+        After a strategy: the models whose decisions are averaged, each with ``name``, ``share`` (of
+        sum 1), ``unit`` (the size by which its decisions are divided), ``kernel`` and ``model``.
+        Attributes of one kernel, such as ``weights_`` and ``kernel_``, are those of the one model;
+        of several each has its own, and here they do not exist.
+    scales_ : ndarray of shape (d,)
+        After a strategy that took one machine on scaled features.
+    method_ : str
+        After a strategy: the best way.
+    weights_ : ndarray of shape (p,)
+        For the normalized kernels.
+    scale_ : ndarray of shape (p,)
+        Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
+    kernel_ : Kernel
+        The learned kernel: ``kernel_(X, Y)`` is a Gram matrix, usable as ``SVC(kernel=...)``. A
+        FeatureWeighted for RankOneKernels and linear kernels; a function of p matrices for
+        "precomputed".
+    alignment_, uniform_alignment_ : float
+        Centered alignment of the learned and of the uniform combination with the labels.
+    kernel_alignments_ : ndarray of shape (p,)
+    kernels_ : list of Kernel
+        With numbers for ``gamma="scale"``.
+    statistics_ : AlignmentStatistics
+        For the normalized kernels.
+    result_ : WeightResult
+        Result of stage 1 with its certificate and diagnostics.
+    classes_ : ndarray of shape (c,)
+        Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
+    models_ : tuple of MKLClassifierCV or None
+        With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
+        (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
+        attributes are those of the models.
+    support_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support, n_problems)
+    intercept_ : ndarray of shape (n_problems,)
+    coef_ : ndarray of shape (n_features, n_problems)
+        Where the kernel is a FeatureWeighted.
+    n_iter_ : ndarray of shape (n_problems,)
+    machine_ : SupportVectorClassifier, LeastSquaresClassifier, LinearSVM or NystromHinge of \
+`alignlearn.machines`
+    calibration_ : Calibration or None
+        The calibration of the decisions in ``predict_proba``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If X was a data frame with string column names, or several tables: "table__column".
+
+    Notes
+    -----
+    Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
+    is fixed on all samples. If a class is missing from a training set (by groups, or a class of one
+    sample), its model decides between the classes that it has, and test samples of the other
+    class count as errors.
+
+    Names of classes and their order change neither folds nor choices. Decisions for other names are
+    the same up to rounding, and those of two swapped classes have the same digits. Only a decision
+    of exactly 0, or an exact tie of classes, goes to a class by the order of the names.
+
+    With ``weighting="auto"`` a *way* makes a kernel of each training set: equal weights of the
+    kernels ("uniform"), learned ones ("alignf"), and the one kernel of the smallest leave-one-out
+    error of ridge regression on 200 samples ("single"; of the default kernels one of seven widths).
+    On features with scales learned from the training set (`FeatureScales`) there are
+    "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
+    learned matrix, for at most 100 features. With the default kernels and at most 2000 samples
+    "columns" has a Gaussian for each of up to 300 columns, weighted by "alignf", "pairs" one for
+    each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
+    kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and "single"
+    kernels of pairs of samples. Up to 2000 samples each kernel on all columns that reaches the last
+    folds gets a second model by regularized least squares (``machine="krr"``, in the table
+    "single-krr" and so on), and averages have both models of their kernels: decisions of support
+    vector machines alone rank samples badly where classes are unbalanced or overlap. C is tried
+    without the ends of its grid on the first fold, on the others with the neighbors of what is best
+    so far, and with the ends after two folds. ``cv_results_`` then has ``param_method``, and in
+    ``mean_test_shown`` the accuracy. Averaged decisions are over their mean absolute value on the
+    folds. ``bound`` and ``alignment_interval`` take held-out samples alone where more than weights
+    was learned.
+
+    Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
+    them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
+
+    Above 1000 samples the ways are compared on 500 samples with two folds, the best four of them on
+    2000 with one fold, and the best two, with half their widths and the neighbors of C, on one
+    fold of at most 8000 (fewer within ``memory``). Only the final model is fitted to all samples.
+    The samples of a level are drawn from those that the next one does not test. There "laplacian"
+    kernels are compared, too, as a group of their own. ``cv_results_`` has the scores of each
+    level, and ``summary()`` its samples and candidates. Two scores of one level are averaged where
+    the average is better than the best way by more than noise.
+
+    Many labels, y of shape (m, c) of 0 and 1 as in `MKLClassifier`, have one kernel and one C; the
+    folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy,
+    scores of scikit-learn for many labels are taken by their names, and the score of a strategy is
+    the mean over the labels. With ``per_label`` each has a search, and ``C_`` and ``best_score_``
+    are (c,).
+
+    Candidates, folds and pairs of classes are computed on all threads of Numba, while BLAS keeps to
+    one thread; no result depends on the number of threads.
+
+    A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
+
+    Machines of a strategy that are only compared are solved to a tolerance of 0.01, or to ``tol``
+    where that is larger; the model that is kept is solved to ``tol``.
+
+    Peaks of memory of a search by rules, in (m, m) matrices of float64: 0.9 at m = 5000 and 9000
+    for each thread; fewer folds are tried at once where ``memory`` requires it. Training sets of
+    more than 10,000 samples take the rows of the support vectors where a pilot finds these few, and
+    the whole matrix elsewhere: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
+    Measured against a grid search over the same folds (1000 samples, 9 Gaussians, 5 folds, one
+    thread): 0.23 s and 0.81 s for 11 values of C, 0.33 s and 2.2 s for ridge and 13 values of
+    alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from alignlearn import Gaussian, MKLClassifierCV
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = np.linalg.norm(X, axis=1) < 1.1
+    >>> model = MKLClassifierCV([Gaussian(0.1), Gaussian(1.0)], Cs=[0.1, 1.0, 10.0], cv=3).fit(X, y)
+    >>> model.C_ in (0.1, 1.0, 10.0), model.cv_results_["mean_test_score"].shape
+    (True, (6,))
+    >>> print(model.summary().splitlines()[0].split())  # learned weights beside equal ones
+    ['weighting', 'C', 'score', 's.e.', 'used']
+    >>> model.best_score_ > 0.8
+    True
+
+    Probabilities come from the folds of the search, and scores have scikit-learn's names:
+
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
+    >>> scoring = {"auc": "roc_auc", "loss": "neg_log_loss"}
+    >>> both = MKLClassifierCV([Gaussian(1.0)], Cs=[1.0], cv=3, scoring=scoring, refit="auc")
+    >>> results = both.fit(X, y).cv_results_
+    >>> bool(both.best_score_ == results["mean_test_auc"][0]), results["mean_test_loss"].shape
+    (True, (1,))
+    """
+
+    _plain, _paired = MKLClassifier, "svm"
+
+    kernels: Any = field(default=None, kw_only=False)
+    weighting: Any = None
+    strategy: str | None = shared("strategy")
+    ensemble: bool = shared("ensemble")
+    Cs: Any = None
+    machine: str = "auto"
+    n_centers: int | None = None
+    memory: int | str | None = None
+    cv: Any = 5
+    scoring: Any = None
+    refit: str | None = None
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    per_label: bool = False
+    probability: str | None = "auto"
+    normalize: str | None = "trace"
+    unbiased: bool = shared("unbiased")
+    missing: str | None = shared("missing")
+    tol: float = 1e-3
+    max_iter: int | None = None
+    verbose: Any = shared("verbose")
+    device: str = shared("device")
+    client: Any = shared("client")
+    random_state: Any = shared("random_state")
+
+    @one_convergence_warning
+    def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
+        """Choose C (and the weighting), then learn the kernel and train on everything.
+
+        Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
+        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
+        UserWarning is raised if ``cv`` is no splitter. Scores are weighted by ``sample_weight``,
+        and a callable ``scoring`` gets it as a keyword of that name.
+
+        Returns
+        -------
+        self
+        """
+        probability = check_probability(self.probability, (AUTO,))
+        check_choice("machine", self.machine, MACHINES)
+        read_scoring(self.scoring, "classifier", self.refit)
+        if check_flag("per_label", self.per_label):
+            return per_label.fit_labels(self, X, y, sample_weight, groups=groups)
+        given, X = X, self._prepare(X, sample_weight)
+        source = self._open(X, sample_weight)
+        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
+        values = search.check_grid("Cs", self.Cs, CS)
+        splits = self._splits(labels, groups)
+        check_class_weight(self.class_weight, labels)
+        search_folds.check_training_classes(labels, splits, source.weight)
+        check_classes(None if probability == AUTO else probability, labels, splits, source.weight)
+        if self._by_strategy():
+            return self._fit_classes(X, labels, source, splits, values, given)
+        keep = probability is not None
+        path = self._path(source, self._untuned(None))
+        score = self._score(given, labels, source.weight, splits)
+        problem = SearchProblem("C", values, path, score, keep)
+        found = self._fit_by_rules(X, labels, source, splits, problem)
+        if keep:
+            self._calibrate(source, labels, splits, found.kept[0])
+            # Sets of classes are for samples that are exchangeable.
+            if source.weight is None and probability != AUTO and labels.ndim == 1:
+                # They take the machines of folds, which the search has not kept.
+                model, memory = self.model_, check_memory("memory", self.memory)
+                how = model, source, labels, memory, model.calibration_
+                model.calibration_, model._fold_predictors = calibrate_on_folds(*how)
+        return self
+
+    def _score(self, X, labels, weight, splits):
+        """The score of the decisions of problems of two classes on a fold."""
+        measure = read_scoring(self.scoring, "classifier", self.refit)
+        rows = np.arange(len(labels)) if weight is None else np.flatnonzero(weight)
+        labels, weight, folds = used_targets(labels, weight, splits)
+        trained = [present_classes(labels[train]) for train, _ in folds]
+
+        def score(t, raw, some=None):
+            test = folds[t][1] if some is None else folds[t][1][some]
+            raw = raw if some is None else raw[some]
+            new = measure.samples(X, rows[test], self.kernels)
+            model = FoldDecisions(self, new, raw, trained[t], labels[test])
+            return measure(model, new, labels[test], None if weight is None else weight[test])
+
+        return score
+
+    def _path(self, source, model, n_samples=None):
+        """The path of a model, to the decisions of its problems of two classes.
+
+        ``n_samples``: the most that a candidate is tried on; by default all of the source.
+        """
+        n_samples = source.n_samples if n_samples is None else n_samples
+        many = source.is_paired and n_samples > MOST_PAIRED
+        sizes = Sizes.of_source(source)._replace(n_samples=n_samples)
+        if self.machine == "krr" and matrix_fits(sizes, check_memory("memory", self.memory)):
+            return partial(paths.least_squares_predictions, model._machine)
+        if self.machine == "svm" or (self.machine == "auto" and not many):
+            options = {"decisions": "raw", "memory": self.memory}
+            return partial(paths.classifier_predictions, model._machine, **options)
+        return ModelPath(model, "C")
+
+    def _calibrate(self, source, labels, splits, raw):
+        """Calibrate decisions (n, n_problems) on the test sets of splits, all samples counted."""
+        method, tests = self.probability, [test for _, test in splits]
+        if method == AUTO:
+            method = "temperature" if self.class_weight is None else "sigmoid"
+            lacking = lacking_class(labels, splits, source.weight)
+            if lacking is not None:
+                self.model_.calibration_ = None
+                self._uncalibrated = f"a training set of the search lacks class {lacking!r}"
+                return
+        if labels.ndim == 2:
+            trained = [present_classes(labels[_used(train, source.weight)]) for train, _ in splits]
+            decisions = [label_decisions(*given) for given in zip(raw, trained)]
+        else:
+            n_classes = np.unique(labels).size
+            of = class_logits if method == "temperature" else confidences
+            decisions = [of(found, n_classes, self.multiclass) for found in raw]
+        found = calibrate(method, labels, tests, decisions, source.weight)
+        if self.probability == AUTO and labels.ndim == 1:  # scores are for sets of classes
+            found = replace(found, scores=(), codes=())
+        self.model_.calibration_ = found
+        if not self._members:
+            self.model_.set_params(probability=method)
+
+    def _fit_classes(self, X, labels, source, splits, values, given):
+        """The fit by a strategy; ``given`` is X before it was prepared."""
+        codes = labels if labels.ndim == 2 else np.unique(labels, return_inverse=True)[1]
+        codes, weight, folds = used_targets(codes, source.weight, splits)
+        levels = self._levels(codes, folds)
+        folds = [fold for level in levels for fold in level.of_all()]
+        trained = [present_classes(codes[train]) for train, _ in folds]
+        used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
+
+        def score(t, raw, rows=None):
+            test = folds[t][1]
+            if rows is not None:
+                test, raw = test[rows], raw[rows]
+            of_fold = None if weight is None else weight[test]
+            return class_score(raw, codes[test], trained[t], self.multiclass, of_fold)
+
+        if self.scoring is not None:
+            whole = [(used[train], used[test]) for train, test in folds]
+            score = self._score(given, labels, source.weight, whole)
+        rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
+        most = max(len(train) for train, _ in folds)
+        path, fine = self._path(source, rough, most), self.Cs is None
+        by_squares = self._least_squares_path(source, values)
+        problem = SearchProblem("C", values, path, score, True, fine, levels, folds, by_squares)
+        with one_blas_thread():
+            found = self._fit_by_strategy(X, labels, source, problem)
+        if self.probability is not None:
+            factors = [member.factor for member in self._members]
+            averages = [sum(map(np.multiply, factors, raw)) for raw in zip(*found.kept)]
+            tested = [(used[folds[t][0]], used[folds[t][1]]) for t in found.folds]
+            self._calibrate(source, labels, tested, averages)
+        return self
+
+    def _least_squares_path(self, source, values):
+        """The path of regularized least squares; None where it is not tried."""
+        held = matrix_fits(Sizes.of_source(source), check_memory("memory", self.memory))
+        if self.machine not in ("auto", "svm") or min(values) > MOST_C or not held:
+            return None
+        make = self._untuned("uniform").set_params(machine="krr")._machine
+        return partial(paths.least_squares_predictions, make)
+
+    def _untuned(self, rule):
+        # Calibrated on the folds of the search.
+        return super()._untuned(rule).set_params(probability=None)
+
+
+def _used(rows, weight):
+    """Those of some samples that have a positive weight."""
+    return rows if weight is None else rows[weight[rows] > 0.0]
