@@ -36,12 +36,14 @@ from .candidates import (
     used_frame,
 )
 from .kernel_table import refuse_several
+from .levels import BYTES, LEVELS, levels_of, schedule_of
 from .members import members_of, noise_blocks, units_of, with_partner
 from .model import KernelModel
+from .plans import PLANS
 from .prepared_columns import PreparedMatrix
 from .results_table import doubt_edges, method_table, weighting_table
 from .scoring import read_scoring
-from .ways import BYTES, LEVELS, PLANS, FoldWays, WayKernels, levels_of, schedule_of
+from .ways import FoldWays, fold_kernels, level_kernels
 
 CS = np.logspace(-2, 3, 6).tolist()
 _EACH = ("alignf", "uniform")  # rules that a search of several given kernels tries by default
@@ -300,12 +302,12 @@ class Tuned(KernelModel):
         learned = min(2, len(levels)) - 1  # the level on which what is used further is learned
         given = self.kernels, self._task, rng
         preparation = None if frame is None else X.preparation
-        kernels = _way_kernels(sources[: learned + 1], ys, *given, preparation)
+        kernels = level_kernels(sources[: learned + 1], ys, *given, preparation)
         by_squares = problem.least_squares
         plan = kernels[-1].ways(plan, used.n_samples, by_squares is not None)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
-        of_folds = _fold_kernels(frame, kernels, levels, *given)
+        of_folds = fold_kernels(frame, kernels, levels, *given)
         statistics = [
             found
             for k, (own, level) in enumerate(zip(kernels, levels))
@@ -439,29 +441,3 @@ class Tuned(KernelModel):
     @property
     def _task(self):
         return "classification" if self._estimator_type == "classifier" else "regression"
-
-
-def _way_kernels(sources, ys, kernels, task, rng, preparation):
-    """The `WayKernels` on the samples of each level on which something is learned."""
-    most = WayKernels(
-        sources[-1], kernels, ys[len(sources) - 1], task, rng, preparation=preparation
-    )
-    fewer = [
-        WayKernels(s, kernels, y, task, rng, most, preparation) for s, y in zip(sources[:-1], ys)
-    ]
-    return [*fewer, most]
-
-
-def _fold_kernels(frame, kernels, levels, *given):
-    """For each level the `WayKernels` of each fold, prepared on its training set; None for none."""
-    if frame is None:
-        return None
-    found = []
-    for own, level in zip(kernels, levels):
-        some = frame if level.rows is None else frame[level.rows]
-        sources = FoldSources(some, own.source, given[0], level.folds)
-        asked = given[0], own.y, *given[1:], kernels[-1]
-        found.append(
-            [WayKernels(s, *asked, sources.preparations[t]) for t, s in enumerate(sources)]
-        )
-    return found

@@ -35,7 +35,8 @@ from ._calibrated import (
     lacking_class,
 )
 from .base import parameters, shared
-from .classifier import MACHINES, KernelClassifier, MKLClassifier
+from .classifier import MACHINES, MKLClassifier
+from .kernel_classifier import KernelClassifier
 from .scoring import FoldDecisions, class_score, read_scoring
 from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem

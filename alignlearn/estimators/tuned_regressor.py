@@ -27,14 +27,15 @@ from alignlearn.validation import (
     one_convergence_warning,
 )
 
-from . import inputs, per_target, search, search_folds
+from . import inputs, per_target, search, search_folds, target_search
 from .base import parameters, shared
-from .regressor import KernelRegressor, MKLRegressor
+from .kernel_regressor import KernelRegressor
+from .levels import LEVELS
+from .regressor import MKLRegressor
 from .scoring import FoldPredictions, read_scoring
 from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem, Shaped
 from .tuned import CS, Tuned
-from .ways import LEVELS
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -390,7 +391,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         tests = per_target.test_sets(splits, len(Y))
         rng = check_seed("random_state", self.random_state)
         choice = {"alphas": alphas, "uniform": rule == "uniform", "verbose": source.progress}
-        pick = partial(per_target.choose, **choice)
+        pick = partial(target_search.choose, **choice)
         how = source, Y, scale, tests, pick, rng, self.scoring == "correlation"
         found, predictor, coef = per_target.fit_targets(*how)
         self._store_targets(X, source, given, scale, found)

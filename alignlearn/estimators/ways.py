@@ -1,13 +1,4 @@
-"""The ways of a strategy to make a kernel, and the levels of samples on which they are compared.
-
-A *way* makes a kernel from the training samples of a fold: one width chosen by leave-one-out
-errors, or weights of a ladder by a rule, both also on features whose scales are learned.
-
-Of more than `WHOLE` samples all ways are compared on the first of the sizes `LEVELS`, the better
-half on the second, and the best two on the third, with what they learned on the second: successive
-halving over samples and candidates (Jamieson and Talwalkar 2016; on choosing by a part of the
-samples Petrak 2000).
-"""
+"""The kernels that the ways of a strategy make of the training samples of a fold."""
 
 from __future__ import annotations
 
@@ -15,11 +6,9 @@ import copy
 import threading
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from alignlearn.folds import make_folds
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
@@ -27,7 +16,7 @@ from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import is_sparse, varying
 from alignlearn.weights import Problem, stage_one
 
-from .candidates import fold_weights
+from .candidates import FoldSources, fold_weights
 from .column_screening import column_alignments
 from .feature_scales import (
     RIDGES,
@@ -42,17 +31,10 @@ from .feature_scales import (
     squares_of,
     transformed,
 )
-from .search import Candidate, Made, Rung, halving
+from .levels import LEVELS, WHOLE
+from .plans import ROUGH_WAYS
+from .search import Candidate, Made
 
-WHOLE = 1000  # samples up to which candidates are compared on all of them
-LEVELS = 500, 2000, 8000  # most samples of each level, of more
-BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
-_FOLDS = 2, 1  # of the first two levels
-_GO_ON = 4, 2  # ways that go on from these; where some are on columns:
-_GO_ON_WITH_COLUMNS = {False: 2, True: 2, "columns": (1, 4)}, {False: 1, True: 1, "columns": (1, 2)}
-_BEHIND = 4.0  # standard errors behind the best on the second level that end a way
-_REACH = 1, 2  # values below and above the best one that the last level tries
-_LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of WHOLE and more
 _SCALED = 2000  # samples that scales are learned on
 _ITERATED = 1000  # samples from which on scales are iterated until they settle
@@ -69,105 +51,6 @@ _OVERLAP = 0.5  # of the error of the largest class; more is left where classes 
 _GAMMA = 0.5  # of a column of variance 1
 _MANY = 64  # features times targets whose gradients take longer than what is done before
 _LEAST = 1e-12  # numbers whose products float32 holds
-
-
-class Way(NamedTuple):
-    """How a kernel is made of a training set.
-
-    Attributes
-    ----------
-    name : str
-    rule : str or None
-        Of the weights of the ladder; None is the one kernel of the smallest leave-one-out error.
-    scaled : bool
-        On features with learned scales.
-    full : bool
-        On features times the root of a learned matrix.
-    rough : bool
-        With a Laplacian kernel in place of Gaussians.
-    multiple : float
-        Of gamma, where there is one kernel; in the name behind an asterisk.
-    parent : str or None
-        The way that it is a narrower form of, with which it enters the last level.
-    columns : str
-        "each": a Gaussian on each column, and the rule weights them; a column is a feature, or the
-        features that come from a column of a data frame. "pairs": on the heaviest columns, and on
-        the pairs of the heaviest of these. "linear": one linear kernel. Columns are divided by
-        their standard deviations. "": kernels are on all features.
-    least_squares : bool
-        Of a classifier: labels are fitted by kernel ridge regression.
-    """
-
-    name: str
-    rule: str | None
-    scaled: bool
-    full: bool = False
-    rough: bool = False
-    multiple: float = 1.0
-    parent: str | None = None
-    columns: str = ""
-    least_squares: bool = False
-
-    def narrower(self):
-        """The same with twice the gamma."""
-        twice = 2.0 * self.multiple
-        name = f"{self.name.partition('*')[0]}*{twice:g}"
-        return self._replace(name=name, multiple=twice, parent=self.name)
-
-    def by_least_squares(self):
-        """The same kernel with `LeastSquaresClassifier`, tried where the way itself is left."""
-        return self._replace(name=f"{self.name}-krr", parent=self.name, least_squares=True)
-
-
-WAYS = (
-    Way("uniform", "uniform", False),
-    Way("alignf", "alignf", False),
-    Way("single", None, False),
-    Way("scaled-single", None, True),
-    Way("scaled-uniform", "uniform", True),
-    Way("rotated-single", None, True, True),
-)
-# The target may depend on few columns, one by one or in pairs, or on all of them linearly.
-COLUMN_WAYS = (
-    Way("columns", "alignf", False, columns="each"),
-    Way("pairs", "alignf", False, columns="pairs"),
-    Way("linear", "uniform", False, columns="linear"),
-)
-WAYS = (*WAYS, *COLUMN_WAYS)
-MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
-# Functions with kinks or steps, as of trees, take many samples to learn: tried on several levels
-# alone.
-ROUGH_WAYS = (
-    Way("laplacian", None, False, rough=True),
-    Way("scaled-laplacian", None, True, rough=True),
-    Way("laplacian*4", None, False, rough=True, multiple=4.0),
-    Way("scaled-laplacian*4", None, True, rough=True, multiple=4.0),
-)
-
-
-class Plan(NamedTuple):
-    """What a strategy tries.
-
-    Attributes
-    ----------
-    ways : tuple of Way
-    kept : tuple of (int or dict)
-        How many go on after the first fold, the second, and so on, see `Rung`; where it ends, all
-        that are left go on.
-    averaged : int
-        How many are averaged, beside those on columns.
-    """
-
-    ways: tuple
-    kept: tuple
-    averaged: int
-
-
-PLANS = {
-    "auto": Plan(WAYS, ({"columns": 1}, {"columns": (1, 2), False: 2}), 2),
-    "best": Plan(WAYS, (), 1),
-    "thorough": Plan(MORE_WAYS, (), 3),
-}
 
 
 class Known(dict):
@@ -462,137 +345,6 @@ def has_gradient(kernel):
         return False
 
 
-class Level(NamedTuple):
-    """Samples on which candidates are compared.
-
-    Attributes
-    ----------
-    rows : ndarray of int or None
-        Positions among all samples; None for all of them.
-    folds : list of (train, test)
-        Positions among ``rows``.
-    """
-
-    rows: Any
-    folds: list
-
-    def of_all(self):
-        """The folds as positions among all samples."""
-        if self.rows is None:
-            return self.folds
-        return [(self.rows[train], self.rows[test]) for train, test in self.folds]
-
-
-def levels_of(y, folds, classes, rng, memory=np.inf):
-    """The `Level` list for samples with targets y and the folds of a search.
-
-    Up to `WHOLE` samples there is one, of all of them. Of more the first two are drawn from the
-    training set of fold 0 and have the other folds; the last has fold 0 alone, so that what was
-    learned on the second has not seen its test samples.
-
-    Parameters
-    ----------
-    y : ndarray of shape (m,) or (m, q)
-        Targets, or codes of classes.
-    folds : list of (train, test)
-    classes : bool
-        Whether y is codes of classes; then each level has some samples of every class.
-    rng : numpy.random.Generator
-    memory : float
-        Bytes that the matrices of the last level have to fit.
-    """
-    m = len(y)
-    if m <= WHOLE:
-        return [Level(None, folds)]
-    order, trained = y.reshape(m, -1).astype(np.float64), np.unique(folds[0][0])
-    labels = y if classes else None
-
-    def drawn(among, n):
-        rows = draw(order[among], n, rng)
-        rows = among if rows is None else among[rows]
-        return _with_rare(rows, trained, y, rng) if classes else rows
-
-    first, second, most = LEVELS
-    second = drawn(trained, second)
-    found = []
-    for rows, n in zip((drawn(second, first), second), _FOLDS):
-        inner = _restricted(folds[1:], rows, labels)
-        if len(inner) < n:
-            inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
-        found.append(Level(rows, inner[:n]))
-    most = int(min(most, np.sqrt(memory / BYTES)))
-    if most <= LEVELS[1]:
-        return found
-    last = drawn(np.arange(m), most)
-    outer = _restricted(folds[:1], last, labels)
-    return [*found, Level(last, outer)] if outer else found
-
-
-def _with_rare(rows, among, y, rng):
-    """Rows of a draw, and more of each class that it has fewer than five of, from ``among``."""
-    more = [rows]
-    for label in np.unique(y[among]):
-        own = among[y[among] == label]
-        left = np.setdiff1d(own, rows)
-        lacking = _LEAST_OF_CLASS - (len(own) - len(left))
-        if lacking > 0:
-            more.append(rng.permutation(left)[:lacking])
-    return np.sort(np.concatenate(more))
-
-
-def _restricted(folds, rows, labels):
-    """Folds as positions among some samples; without those that lose all samples, or classes.
-
-    Those whose test samples have the most classes come first: some scores need every class.
-    """
-    m = 1 + max(int(rows.max()), *(int(part.max()) for fold in folds for part in fold), 0)
-    position = np.full(m, -1)
-    position[rows] = np.arange(len(rows))
-    found = []
-    for fold in folds:
-        train, test = (p[p >= 0] for p in (position[part] for part in fold))
-        varies = labels is None or np.ptp(labels[rows[train]]) if train.size else False
-        if test.size and varies:
-            found.append((train, test))
-    if labels is not None:
-        found.sort(key=lambda fold: -len(np.unique(labels[rows[fold[1]]])))
-    return found
-
-
-def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
-    """The rungs of a search on these levels; see `halving` for those on a single one.
-
-    Parameters
-    ----------
-    levels : list of Level
-    kept : tuple of int
-        As of `Plan`.
-    values : sequence of int
-        Positions of the values of the grid; the last level also tries those between them.
-    n_values : int
-        Number of all values.
-    one_by_one : bool
-        As of `halving`.
-    by_columns : bool, default False
-        Whether candidates on columns are among those of several levels.
-    """
-    if len(levels) == 1:
-        return halving(kept, len(levels[0].folds), len(values), one_by_one)
-    inner = values[1:-1] if one_by_one and len(values) > 3 else values
-    step = values[1] - values[0] if len(values) > 1 else 1
-    choices = [(inner, None), (inner, (step, step)), (range(n_values), _REACH)]
-    goes_on = (*(_GO_ON_WITH_COLUMNS if by_columns else _GO_ON)[: len(levels) - 1], None)
-    rungs, first = [], 0
-    for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
-        last = first + len(level.folds)
-        # What was learned before is shared, so that no candidate waits for another one.
-        final = k == 2
-        more = {"widened": final, "apart": final, "behind": _BEHIND if k == 1 else None}
-        rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
-        first = last
-    return tuple(rungs)
-
-
 class FoldWays:
     """Kernels that ways make from the training samples of a fold.
 
@@ -698,3 +450,29 @@ class FoldWays:
         if fold is not None and source is kernels.source:
             known = self.statistics[fold]
         return fold_weights(learner, source, kernels.y, train=train, statistics=known)
+
+
+def level_kernels(sources, ys, kernels, task, rng, preparation):
+    """The `WayKernels` on the samples of each level on which something is learned."""
+    most = WayKernels(
+        sources[-1], kernels, ys[len(sources) - 1], task, rng, preparation=preparation
+    )
+    fewer = [
+        WayKernels(s, kernels, y, task, rng, most, preparation) for s, y in zip(sources[:-1], ys)
+    ]
+    return [*fewer, most]
+
+
+def fold_kernels(frame, kernels, levels, *given):
+    """For each level the `WayKernels` of each fold, prepared on its training set; None for none."""
+    if frame is None:
+        return None
+    found = []
+    for own, level in zip(kernels, levels):
+        some = frame if level.rows is None else frame[level.rows]
+        sources = FoldSources(some, own.source, given[0], level.folds)
+        asked = given[0], own.y, *given[1:], kernels[-1]
+        found.append(
+            [WayKernels(s, *asked, sources.preparations[t]) for t, s in enumerate(sources)]
+        )
+    return found

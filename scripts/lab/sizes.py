@@ -89,9 +89,9 @@ def _default(X, y, classes, n_threads):
 
 
 def _whole(X, y, classes, n_threads):
-    from alignlearn.estimators import ways
+    from alignlearn.estimators import levels, ways
 
-    ways.WHOLE = len(y)
+    levels.WHOLE = ways.WHOLE = len(y)
     return _default(X, y, classes, n_threads)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import alignlearn as al
-from alignlearn.estimators import candidates, ways
+from alignlearn.estimators import candidates, levels, plans, ways
 from alignlearn.estimators.search import Candidate, Fits, Made, Rung, grid, halving, search
 from alignlearn.sources import open_source
 
@@ -181,9 +181,9 @@ def test_a_fold_that_is_tried_again_has_its_own_weights():
     learners = {"alignf": al.MKLClassifier(weighting="alignf")}
     trains = [train for train, _ in folds]
     held = list(source.training_statistics(y, "classification", trains))
-    level = ways.Level(None, folds)
+    level = levels.Level(None, folds)
     made = ways.FoldWays([kernels], [level], [source], [y], held, learners, "C")
-    way = next(way for way in ways.WAYS if way.name == "alignf")
+    way = next(way for way in plans.WAYS if way.name == "alignf")
     first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
     assert not np.allclose(first[0], first[-1])
     np.testing.assert_array_equal(made.make(way, 0, 1.0).combination.weights, first[0])

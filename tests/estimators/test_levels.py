@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
-from alignlearn.estimators import ways
+from alignlearn.estimators.levels import levels_of
 from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.search import refined
 from alignlearn.estimators.ways import Known
@@ -61,7 +61,7 @@ def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([0, 1, 2], [m - m // 3 - rare, m // 3, rare]))
     folds = make_folds(n_folds, y, True, None) if rare >= 2 else make_folds(n_folds, y, False, None)
-    levels = ways.levels_of(y, folds, True, np.random.default_rng(seed))
+    levels = levels_of(y, folds, True, np.random.default_rng(seed))
     first, second, last = levels
     assert not set(last_tested(levels)) & set(first.rows)
     assert len(first.rows) < 520 + 15
@@ -80,7 +80,7 @@ def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
 
 def test_few_samples_have_one_level_with_the_given_folds():
     folds = make_folds(3, np.zeros(1000), False, None)
-    [level] = ways.levels_of(np.zeros(1000), folds, False, np.random.default_rng(0))
+    [level] = levels_of(np.zeros(1000), folds, False, np.random.default_rng(0))
     assert level.rows is None
     assert level.of_all() is folds
 
@@ -88,7 +88,7 @@ def test_few_samples_have_one_level_with_the_given_folds():
 def test_groups_stay_together_on_every_level():
     groups = np.random.default_rng(0).integers(0, 40, 5000)
     folds = make_folds(groups, np.zeros(5000), False, None)
-    for level in ways.levels_of(np.zeros(5000), folds, False, np.random.default_rng(0)):
+    for level in levels_of(np.zeros(5000), folds, False, np.random.default_rng(0)):
         for train, test in level.of_all():
             assert not set(groups[train]) & set(groups[test])
 

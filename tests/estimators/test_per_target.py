@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 import alignlearn as al
-from alignlearn.estimators import per_target
+from alignlearn.estimators import per_target, target_search
 from alignlearn.solvers.nnqp_rows import nonnegative_rows
 from alignlearn.sources import open_source
 
@@ -130,7 +130,7 @@ def search_of(X, Y, few=None):
         return per_target.open_targets(source.part(rows), Y[rows], np.ones(3))
 
     rng = np.random.default_rng(0)
-    return per_target.choose(targets, ALPHAS, rng, few=some if few else None)
+    return target_search.choose(targets, ALPHAS, rng, few=some if few else None)
 
 
 def test_a_first_search_on_some_samples_leaves_out_drawn_weights_only():

@@ -14,7 +14,7 @@ from sklearn.preprocessing import KernelCenterer
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn.estimators import scoring, ways
+from alignlearn.estimators import plans, scoring, ways
 from alignlearn.estimators.feature_scales import learned_scales, root_of
 from alignlearn.kernels import Rescaled
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
@@ -77,7 +77,7 @@ def test_members_are_machines_on_their_kernels(classifier):
             expected = machine.decision_function(K)
         np.testing.assert_allclose(found, expected, atol=5e-3)
     names = ways_of(model)
-    columns = {way.name for way in ways.COLUMN_WAYS}
+    columns = {way.name for way in plans.COLUMN_WAYS}
     own = [name for name in names if not name.endswith("-krr")]
     assert names == own + [f"{name}-krr" for name in own if name not in columns]
 
@@ -226,7 +226,7 @@ def test_the_second_fold_tries_what_is_near_the_best_of_the_first(classifier):
     for name in set(names):
         way = names == name
         if not np.isfinite(second[way]).any():  # of those on columns one goes on
-            assert name in {one.name for one in ways.COLUMN_WAYS}
+            assert name in {one.name for one in plans.COLUMN_WAYS}
             continue
         best = steps[way][np.nanargmax(first[way])]
         near = way & (np.abs(steps - best) < 1.5) & np.isfinite(first)
@@ -242,15 +242,15 @@ def test_later_folds_try_the_best_two_alone(classifier):
     results = {k: np.array(v)[~least_squares] for k, v in results.items()}
     names, n = results["param_method"], results["n_splits"]
     late = set(names[n == 5])
-    assert partners == {f"{way.name}-krr" for way in ways.WAYS if not way.columns} & {
+    assert partners == {f"{way.name}-krr" for way in plans.WAYS if not way.columns} & {
         f"{name}-krr" for name in late
     }
-    assert set(names) == {way.name for way in ways.WAYS}
-    columns = {way.name for way in ways.COLUMN_WAYS}
+    assert set(names) == {way.name for way in plans.WAYS}
+    columns = {way.name for way in plans.COLUMN_WAYS}
     assert len(late - columns) == 2
     assert len(late & columns) <= 1  # if it is among the best two of all
     assert set(ways_of(model)) <= late | partners
-    names = np.where(np.isin(names, [way.name for way in ways.COLUMN_WAYS]), "", names)
+    names = np.where(np.isin(names, [way.name for way in plans.COLUMN_WAYS]), "", names)
     late, n = late & set(names), np.where(names == "", 0, n)
     some = set(names) - {""}
     firsts = {k: results["mean_test_score"][(names == k) & (n >= 2)].max() for k in some}
@@ -346,7 +346,7 @@ def test_contributions_of_an_average_add_up(regressor):
 def test_texts_show_every_way_and_member(classifier):
     model, _, _ = classifier
     text = model.summary()
-    for way in ways.WAYS:
+    for way in plans.WAYS:
         assert f"\n{way.name} " in text
     header, *lines = (line.split() for line in text.split("\n\n")[0].splitlines())
     shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]
@@ -415,7 +415,7 @@ def test_sparse_samples_give_what_dense_ones_do():
     found = al.MKLClassifierCV(**options).fit(sparse.csr_array(X), y).cv_results_
     assert set(dense["param_method"]) - set(found["param_method"]) == {
         "rotated-single",
-        *(way.name for way in ways.COLUMN_WAYS),
+        *(way.name for way in plans.COLUMN_WAYS),
     }
     both = np.isin(dense["param_method"], found["param_method"])
     np.testing.assert_allclose(found["mean_test_score"], dense["mean_test_score"][both], atol=1e-3)

@@ -1,0 +1,159 @@
+"""The levels of samples on which the ways of a strategy are compared, and what goes on from each.
+
+Of more than `WHOLE` samples all ways are compared on the first of the sizes `LEVELS`, the better
+half on the second, and the best two on the third, with what they learned on the second: successive
+halving over samples and candidates (Jamieson and Talwalkar 2016; on choosing by a part of the
+samples Petrak 2000).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alignlearn.folds import make_folds
+
+from .feature_scales import draw
+from .search import Rung, halving
+
+WHOLE = 1000  # samples up to which candidates are compared on all of them
+LEVELS = 500, 2000, 8000  # most samples of each level, of more
+BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
+_FOLDS = 2, 1  # of the first two levels
+_GO_ON = 4, 2  # ways that go on from these; where some are on columns:
+_GO_ON_WITH_COLUMNS = {False: 2, True: 2, "columns": (1, 4)}, {False: 1, True: 1, "columns": (1, 2)}
+_BEHIND = 4.0  # standard errors behind the best on the second level that end a way
+_REACH = 1, 2  # values below and above the best one that the last level tries
+_LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
+
+
+class Level(NamedTuple):
+    """Samples on which candidates are compared.
+
+    Attributes
+    ----------
+    rows : ndarray of int or None
+        Positions among all samples; None for all of them.
+    folds : list of (train, test)
+        Positions among ``rows``.
+    """
+
+    rows: Any
+    folds: list
+
+    def of_all(self):
+        """The folds as positions among all samples."""
+        if self.rows is None:
+            return self.folds
+        return [(self.rows[train], self.rows[test]) for train, test in self.folds]
+
+
+def levels_of(y, folds, classes, rng, memory=np.inf):
+    """The `Level` list for samples with targets y and the folds of a search.
+
+    Up to `WHOLE` samples there is one, of all of them. Of more the first two are drawn from the
+    training set of fold 0 and have the other folds; the last has fold 0 alone, so that what was
+    learned on the second has not seen its test samples.
+
+    Parameters
+    ----------
+    y : ndarray of shape (m,) or (m, q)
+        Targets, or codes of classes.
+    folds : list of (train, test)
+    classes : bool
+        Whether y is codes of classes; then each level has some samples of every class.
+    rng : numpy.random.Generator
+    memory : float
+        Bytes that the matrices of the last level have to fit.
+    """
+    m = len(y)
+    if m <= WHOLE:
+        return [Level(None, folds)]
+    order, trained = y.reshape(m, -1).astype(np.float64), np.unique(folds[0][0])
+    labels = y if classes else None
+
+    def drawn(among, n):
+        rows = draw(order[among], n, rng)
+        rows = among if rows is None else among[rows]
+        return _with_rare(rows, trained, y, rng) if classes else rows
+
+    first, second, most = LEVELS
+    second = drawn(trained, second)
+    found = []
+    for rows, n in zip((drawn(second, first), second), _FOLDS):
+        inner = _restricted(folds[1:], rows, labels)
+        if len(inner) < n:
+            inner = make_folds(min(4, len(rows)), y[rows], classes, rng)
+        found.append(Level(rows, inner[:n]))
+    most = int(min(most, np.sqrt(memory / BYTES)))
+    if most <= LEVELS[1]:
+        return found
+    last = drawn(np.arange(m), most)
+    outer = _restricted(folds[:1], last, labels)
+    return [*found, Level(last, outer)] if outer else found
+
+
+def _with_rare(rows, among, y, rng):
+    """Rows of a draw, and more of each class that it has fewer than five of, from ``among``."""
+    more = [rows]
+    for label in np.unique(y[among]):
+        own = among[y[among] == label]
+        left = np.setdiff1d(own, rows)
+        lacking = _LEAST_OF_CLASS - (len(own) - len(left))
+        if lacking > 0:
+            more.append(rng.permutation(left)[:lacking])
+    return np.sort(np.concatenate(more))
+
+
+def _restricted(folds, rows, labels):
+    """Folds as positions among some samples; without those that lose all samples, or classes.
+
+    Those whose test samples have the most classes come first: some scores need every class.
+    """
+    m = 1 + max(int(rows.max()), *(int(part.max()) for fold in folds for part in fold), 0)
+    position = np.full(m, -1)
+    position[rows] = np.arange(len(rows))
+    found = []
+    for fold in folds:
+        train, test = (p[p >= 0] for p in (position[part] for part in fold))
+        varies = labels is None or np.ptp(labels[rows[train]]) if train.size else False
+        if test.size and varies:
+            found.append((train, test))
+    if labels is not None:
+        found.sort(key=lambda fold: -len(np.unique(labels[rows[fold[1]]])))
+    return found
+
+
+def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
+    """The rungs of a search on these levels; see `halving` for those on a single one.
+
+    Parameters
+    ----------
+    levels : list of Level
+    kept : tuple of int
+        As of `Plan`.
+    values : sequence of int
+        Positions of the values of the grid; the last level also tries those between them.
+    n_values : int
+        Number of all values.
+    one_by_one : bool
+        As of `halving`.
+    by_columns : bool, default False
+        Whether candidates on columns are among those of several levels.
+    """
+    if len(levels) == 1:
+        return halving(kept, len(levels[0].folds), len(values), one_by_one)
+    inner = values[1:-1] if one_by_one and len(values) > 3 else values
+    step = values[1] - values[0] if len(values) > 1 else 1
+    choices = [(inner, None), (inner, (step, step)), (range(n_values), _REACH)]
+    goes_on = (*(_GO_ON_WITH_COLUMNS if by_columns else _GO_ON)[: len(levels) - 1], None)
+    rungs, first = [], 0
+    for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
+        last = first + len(level.folds)
+        # What was learned before is shared, so that no candidate waits for another one.
+        final = k == 2
+        more = {"widened": final, "apart": final, "behind": _BEHIND if k == 1 else None}
+        rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
+        first = last
+    return tuple(rungs)
