@@ -106,7 +106,7 @@ class MKLRegressor(KernelRegressor):
     dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
-        Steps of the machine; 1 for "krr".
+        Steps of the solver; 1 for "krr".
     machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
     chosen_machine_ : {"krr", "svr", "nystrom"}
 

@@ -52,10 +52,10 @@ _OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # of ``model_``, besi
 
 
 class Tuned(KernelModel):
-    """Base of the estimators that tune themselves: a search, and the model that it ends with.
+    """Base of the tuned estimators: a search, and the final model.
 
     ``model_`` is a fitted plain estimator or an `Average` of them. Predictions, bounds, tables and
-    fitted attributes are those of it.
+    fitted attributes are those of this model.
     """
 
     strategy: str | None
@@ -137,10 +137,11 @@ class Tuned(KernelModel):
         Returns
         -------
         str
-            As of `MKLClassifier.summary`. After a strategy first a line for each method: its best
-            value, score and standard error of this over folds, for classes also the accuracy, on
-            how many folds it was tried, and whether it is used; for an average the combination of
-            each of its models. Where several weightings were tried a line for each.
+            The text of `MKLClassifier.summary`. After a strategy it starts with a line for each
+            candidate: its best value, the score with its standard error over folds, for classes
+            also the accuracy, the number of folds on which it was tried, and whether it is used;
+            for an average, the combination of each model. If several weightings were tried, it has
+            a line for each.
         """
         self._check_is_fitted()
         parts, taken = [], [m.name for m in self._members]
@@ -157,7 +158,7 @@ class Tuned(KernelModel):
     # What is searched
 
     def get_metadata_routing(self):
-        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+        """Return the metadata routing; ``groups`` are requested if the splitter ``cv`` does so.
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """

@@ -51,15 +51,14 @@ SEARCH_TOL = 1e-2  # tolerance of machines that are only compared
 
 @parameters
 class MKLClassifierCV(Tuned, KernelClassifier):
-    """`MKLClassifier` that chooses ``C`` and how its kernel is made, by cross-validation.
+    """`MKLClassifier` with the kernel and ``C`` selected by cross-validation.
 
-    Without ``kernels`` several ways to learn a kernel are tried on the folds and the machines of
-    the best two are averaged. A data frame may then have categories and missing values, see
+    Without ``kernels``, nine candidate kernels are compared on the folds, and the models of the
+    best two are averaged. A data frame may then have categories and missing values, see
     `MKLClassifier`; each training set prepares its columns by itself. With ``kernels`` the search
     is equal to a grid search over the same folds, with much less work: one pass over the pairs of
     samples gives the alignment statistics of every training set, each fold forms its Gram matrix
-    once, and machines are solved from the smallest C up, each
-    started from the last.
+    once, and SVMs are solved in increasing order of C, each started from the previous solution.
 
     Parameters
     ----------
@@ -104,19 +103,19 @@ default 5
     scoring : str, callable, or dict or list of them, optional
         Names of scikit-learn's scorers, such as "roc_auc" or "neg_log_loss", scorers of
         ``make_scorer``, and functions ``scoring(estimator, X, y)`` or
-        ``scoring(y_true, y_predicted)``; larger is better. Probabilities of a part of a fold
-        are calibrated by its other parts. Default "accuracy", for a strategy the accuracy less 0.3
-        times the log loss after temperature scaling.
+        ``scoring(y_true, y_predicted)``; larger is better. Probabilities of each part of a test set
+        are calibrated on its other parts. Default: "accuracy"; for a strategy, the accuracy minus 0.3 times the log
+        loss after temperature scaling.
     refit : str, optional
-        Of several scores the name of the one to choose by; ``cv_results_`` has all, as
+        With several scores, the name of the score that selects; ``cv_results_`` has all of them, as
         ``mean_test_name``.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced", dict or list, default None
-        Of the machine alone; stage 1 does not see it. Of many labels one for all, with the keys 0
-        and 1 where it is a dict, or a list of one for each.
+        Class weights of the model; stage 1 does not use them. With many labels, one for all labels
+        (a dict has the keys 0 and 1), or a list with one entry per label.
     per_label : bool, default False
-        Of many labels: weights of the kernels, and all else, for each label by itself, with a
-        search for each, in place of one kernel for all.
+        With many labels: a search, a kernel and a model for each label, instead of one kernel for
+        all.
     probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
         "auto": temperature scaling ("sigmoid" with ``class_weight``), fitted to the decisions on
         the folds of the search, at almost no cost; no ``predict_proba`` if a class is missing from
@@ -130,16 +129,16 @@ default 5
         Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
         "nystrom".
     client : dask.distributed.Client, optional
-        Its workers evaluate the pairs, and take the folds. Copies share it; pickles are without.
+        Its workers evaluate the pairs and fit the folds. Clones share the client; pickles omit it.
     random_state : int or numpy.random.Generator, optional
-        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+        Seed of the shuffle. None is a fixed seed, so results are reproducible.
 
     Attributes
     ----------
     C_ : float
-        The chosen value; the first of ``Cs`` among equals.
+        The selected value; ties go to the first value in ``Cs``.
     weighting_ : str or object
-        The chosen rule.
+        The selected rule.
     best_score_ : float
         Mean score over folds of the chosen candidate.
     best_params_ : dict
@@ -148,22 +147,23 @@ default 5
     cv_results_ : dict of ndarray
         ``params`` (list of dict), ``param_C``, ``param_weighting`` (if several were given),
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
-        the order of scikit-learn's grid search over the same values. Also ``n_splits``, on how many
-        folds each was tried, and ``rung``: -1 if that is all of them, else the rung at which a
-        strategy dropped it. Only scores of those that were dropped can be NaN.
+        the order of scikit-learn's grid search over the same values. Also ``n_splits``, the number
+        of folds on which each candidate was tried, and ``rung``: -1 for candidates tried on all
+        folds, else the rung at which a strategy dropped the candidate. Only dropped candidates can
+        have NaN as scores.
     n_splits_ : int
     model_ : MKLClassifier or Average
-        The model fitted to all samples; after a strategy the average of one or more. Predictions,
-        bounds, tables and the attributes below are those of it.
+        The model fitted to all samples; after a strategy the average of one or more models.
+        Predictions, bounds, tables and the attributes below are those of this model.
     members_ : tuple of Member
         After a strategy: the models whose decisions are averaged, each with ``name``, ``share`` (of
         sum 1), ``unit`` (the size by which its decisions are divided), ``kernel`` and ``model``.
-        Attributes of one kernel, such as ``weights_`` and ``kernel_``, are those of the one model;
-        of several each has its own, and here they do not exist.
+        Attributes of one kernel, such as ``weights_`` and ``kernel_``, exist only for a single
+        model; the models of an average have their own.
     scales_ : ndarray of shape (d,)
-        After a strategy that took one machine on scaled features.
+        After a strategy that selected one model on scaled features.
     method_ : str
-        After a strategy: the best way.
+        After a strategy: the name of the best candidate.
     weights_ : ndarray of shape (p,)
         For the normalized kernels.
     scale_ : ndarray of shape (p,)
@@ -182,11 +182,11 @@ default 5
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
-        Of many labels (c, 2): 0 and 1, or twice the value of a label that is constant.
+        With many labels, shape (c, 2): 0 and 1, or twice the value of a constant label.
     models_ : tuple of MKLClassifierCV or None
-        With ``per_label`` the model of each label, None where it is constant. ``weights_`` are
-        (p, c) then, of columns 0 there, ``alignment_`` and ``uniform_alignment_`` (c,), and other
-        attributes are those of the models.
+        With ``per_label``, the model of each label; None for a constant label. ``weights_`` then
+        has shape (p, c), with zeros for constant labels, ``alignment_`` and ``uniform_alignment_``
+        have shape (c,), and only the models have the other attributes.
     support_ : ndarray of shape (n_support,)
     dual_coef_ : ndarray of shape (n_support, n_problems)
     intercept_ : ndarray of shape (n_problems,)
@@ -203,66 +203,66 @@ default 5
 
     Notes
     -----
-    Weights are learned on each training set alone. Only ``gamma="scale"``, which reads no labels,
-    is fixed on all samples. If a class is missing from a training set (by groups, or a class of one
-    sample), its model decides between the classes that it has, and test samples of the other
-    class count as errors.
+    Weights are learned on each training set only. The exception is ``gamma="scale"``, which does
+    not use labels and is computed from all samples. If a class is missing from a training set (by
+    groups, or a class of one sample), its model decides between the classes that it has, and test
+    samples of the other class count as errors.
 
-    Names of classes and their order change neither folds nor choices. Decisions for other names are
-    the same up to rounding, and those of two swapped classes have the same digits. Only a decision
-    of exactly 0, or an exact tie of classes, goes to a class by the order of the names.
+    Folds and selections do not depend on the names and the order of the classes. Renaming classes
+    changes decisions by rounding only, and swapping two classes changes only their signs. A
+    decision of exactly 0, or an exact tie of classes, is resolved by the order of the names.
 
-    With ``weighting="auto"`` a *way* makes a kernel of each training set: equal weights of the
-    kernels ("uniform"), learned ones ("alignf"), and the one kernel of the smallest leave-one-out
-    error of ridge regression on 200 samples ("single"; of the default kernels one of seven widths).
-    On features with scales learned from the training set (`FeatureScales`) there are
-    "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf"; "rotated-single" takes a
-    learned matrix, for at most 100 features. With the default kernels and at most 2000 samples
-    "columns" has a Gaussian for each of up to 300 columns, weighted by "alignf", "pairs" one for
-    each of the 12 heaviest columns and for the pairs of the heaviest 6, and "linear" a linear
-    kernel, all on columns of variance 1. Scales need kernels whose gradient is known, and "single"
-    kernels of pairs of samples. Up to 2000 samples each kernel on all columns that reaches the last
-    folds gets a second model by regularized least squares (``machine="krr"``, in the table
-    "single-krr" and so on), and averages have both models of their kernels: decisions of support
-    vector machines alone rank samples badly where classes are unbalanced or overlap. C is tried
-    without the ends of its grid on the first fold, on the others with the neighbors of what is best
-    so far, and with the ends after two folds. ``cv_results_`` then has ``param_method``, and in
-    ``mean_test_shown`` the accuracy. Averaged decisions are over their mean absolute value on the
-    folds. ``bound`` and ``alignment_interval`` take held-out samples alone where more than weights
-    was learned.
+    With ``weighting="auto"``, a candidate is a method that makes a kernel from each training set:
+    equal weights of the kernels ("uniform"), learned weights ("alignf"), or the single kernel with
+    the smallest leave-one-out error of ridge regression on 200 samples ("single"; for the default
+    kernels, one of seven widths). "scaled-single", "scaled-uniform" and, for "thorough",
+    "scaled-alignf" use features with scales learned from the training set (`FeatureScales`);
+    "rotated-single" uses a learned matrix, for at most 100 features. With the default kernels and
+    at most 2000 samples "columns" has a Gaussian for each of up to 300 columns, weighted by
+    "alignf", "pairs" one for each of the 12 heaviest columns and for the pairs of the heaviest 6,
+    and "linear" a linear kernel, all on columns of variance 1. Learned scales need kernels with a
+    known gradient, and "single" needs kernels that are evaluated on pairs of samples. Up to 2000
+    samples each kernel on all columns that reaches the last folds gets a second model by
+    regularized least squares (``machine="krr"``, in the table "single-krr" and so on), and averages
+    have both models of their kernels: decisions of support vector machines alone rank samples badly
+    if classes are unbalanced or overlap. The first fold omits the ends of the grid of C, the other
+    folds try the neighbors of the best value so far, and the ends are tried after two folds.
+    ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Each model's
+    decisions are divided by their mean absolute value on the folds before averaging. ``bound`` and
+    ``alignment_interval`` accept only held-out samples if more than the weights was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
 
-    Above 1000 samples the ways are compared on 500 samples with two folds, the best four of them on
-    2000 with one fold, and the best two, with half their widths and the neighbors of C, on one
-    fold of at most 8000 (fewer within ``memory``). Only the final model is fitted to all samples.
-    The samples of a level are drawn from those that the next one does not test. There "laplacian"
-    kernels are compared, too, as a group of their own. ``cv_results_`` has the scores of each
-    level, and ``summary()`` its samples and candidates. Two scores of one level are averaged where
-    the average is better than the best way by more than noise.
+    Above 1000 samples, the candidates are compared on 500 samples with two folds, the best four on
+    2000 samples with one fold, and the best two, also with half their widths and the neighbors of
+    C, on one fold of at most 8000 samples (fewer within ``memory``). Only the final model is fitted
+    to all samples. The samples of a level are drawn from those that the next one does not test.
+    Above 1000 samples, "laplacian" kernels are compared, too, as a separate group. ``cv_results_``
+    has the scores of each level, and ``summary()`` its samples and candidates. The models of the
+    best two candidates are averaged if the average is better than the best candidate by more than
+    noise.
 
     Many labels, y of shape (m, c) of 0 and 1 as in `MKLClassifier`, have one kernel and one C; the
-    folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy,
-    scores of scikit-learn for many labels are taken by their names, and the score of a strategy is
-    the mean over the labels. With ``per_label`` each has a search, and ``C_`` and ``best_score_``
-    are (c,).
+    folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy, scores
+    of scikit-learn for many labels are taken by their names, and the score of a strategy is the
+    mean over the labels. With ``per_label`` each label has a search, and ``C_`` and ``best_score_``
+    have shape (c,).
 
-    Candidates, folds and pairs of classes are computed on all threads of Numba, while BLAS keeps to
-    one thread; no result depends on the number of threads.
+    Candidates, folds and pairs of classes are computed on all threads of Numba, while BLAS is
+    limited to one thread; results do not depend on the number of threads.
 
-    A one-stage rule given by name takes the candidate's own C, so it is solved for every candidate.
+    A one-stage rule given by name uses the C of the candidate, so it is solved for every candidate.
 
-    Machines of a strategy that are only compared are solved to a tolerance of 0.01, or to ``tol``
-    where that is larger; the model that is kept is solved to ``tol``.
+    Candidates of a strategy are solved to a tolerance of 0.01, or ``tol`` if that is larger; the
+    final model is solved to ``tol``.
 
     Peaks of memory of a search by rules, in (m, m) matrices of float64: 0.9 at m = 5000 and 9000
     for each thread; fewer folds are tried at once where ``memory`` requires it. Training sets of
-    more than 10,000 samples take the rows of the support vectors where a pilot finds these few, and
-    the whole matrix elsewhere: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
-    Measured against a grid search over the same folds (1000 samples, 9 Gaussians, 5 folds, one
-    thread): 0.23 s and 0.81 s for 11 values of C, 0.33 s and 2.2 s for ridge and 13 values of
-    alpha.
+    more than 10,000 samples use the rows of the support vectors if a pilot fit finds few of them,
+    and otherwise the whole matrix: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C). Measured
+    against a grid search over the same folds (1000 samples, 9 Gaussians, 5 folds, one thread): 0.23
+    s and 0.81 s for 11 values of C, 0.33 s and 2.2 s for ridge and 13 values of alpha.
 
     Examples
     --------

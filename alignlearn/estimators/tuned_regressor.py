@@ -45,12 +45,13 @@ _ALPHAS = np.logspace(-4, 2, 13).tolist()
 
 @parameters
 class MKLRegressorCV(Tuned, KernelRegressor):
-    """`MKLRegressor` that chooses ``alpha`` or ``C`` and how its kernel is made, by validation.
+    """`MKLRegressor` with the kernel and ``alpha`` or ``C`` selected by cross-validation.
 
-    Without ``kernels`` by a strategy, whose predictions are averaged without scaling. With
-    ``kernels`` equal to a grid search over the same folds, with much less work; see
-    `MKLClassifierCV`. For kernel ridge all values of alpha come from one matrix reduction per fold,
-    and leave-one-out predictions are exact and need no refits.
+    Without ``kernels``, candidate kernels are compared by a strategy, and predictions of the best
+    two are averaged without scaling. With ``kernels``, the search is equal to a grid search over
+    the same folds, with much less work; see `MKLClassifierCV`. For kernel ridge all values of alpha
+    come from one matrix reduction per fold, and leave-one-out predictions are exact and need no
+    refits.
 
     Parameters
     ----------
@@ -69,9 +70,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         4)]``. "auto" chooses by ``strategy``. Default: "auto" where ``kernels`` is None or a
         ``strategy`` is given, else ``["alignf", "uniform"]``; "alignf" for one kernel, with
         ``per_target`` and for leave-one-out, as the default ``cv`` of "krr" and ``cv="loo"``.
-        Leave-one-out compares values of alpha alone: the weights of the kernels are learned from
-        all samples, those left out as well, which favors learned weights over equal ones. Give
-        ``cv=5``, or the list itself, to compare both on folds that the weights have not seen.
+        Leave-one-out compares only values of alpha: the weights of the kernels are learned from all
+        samples, including the one left out, which favors learned weights over equal weights. Set
+        ``cv=5``, or pass the list, to compare both on folds that were not used to learn the
+        weights.
     alphas : sequence of float, optional
         "krr": values of alpha, default 13 from 1e-4 to 1e2 in equal ratios; with ``per_target`` 33
         from 1e-4 to 1e4. Positive for leave-one-out and strategies, otherwise >= 0.
@@ -103,7 +105,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         target; otherwise the default is "neg_root_mean_squared_error". With leave-one-out it is
         called once, on the predictions of all samples.
     refit : str, optional
-        Of several scores the name of the one to choose by; ``cv_results_`` has all, as
+        With several scores, the name of the score that selects; ``cv_results_`` has all of them, as
         ``mean_test_name``.
     normalize : {"trace"} or None, default "trace"
         Scale every centered kernel to trace m before stage 1.
@@ -119,7 +121,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     max_iter : int, optional
         Maximum number of steps of "svr" and "nystrom".
     random_state : int or numpy.random.Generator, optional
-        Of the shuffle; None shuffles with a fixed seed, so results repeat.
+        Seed of the shuffle. None is a fixed seed, so results are reproducible.
 
     Attributes
     ----------
@@ -128,7 +130,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     C_ : float
         "svr": the chosen value.
     weighting_ : str or object
-        The chosen rule.
+        The selected rule.
     best_score_ : float
         Mean score over folds of the chosen candidate.
     best_params_ : dict
@@ -138,28 +140,30 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         ``params`` (list of dict), ``param_alpha`` or ``param_C``, ``param_weighting`` (if several
         were given), ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
         ``rank_test_score``, in the order of scikit-learn's grid search over the same values. Also
-        ``n_splits``, on how many folds each was tried, and ``rung``: -1 if that is all of them,
-        else the rung at which a strategy dropped it. Only scores of those that were dropped can be
-        NaN. For leave-one-out ``split0_test_score`` is the only score.
+        ``n_splits``, the number of folds on which each candidate was tried, and ``rung``: -1 for
+        candidates tried on all folds, else the rung at which a strategy dropped the candidate. Only
+        dropped candidates can have NaN as scores. For leave-one-out ``split0_test_score`` is the
+        only score.
     n_splits_ : int
     model_ : MKLRegressor or Average
-        The model fitted to all samples; after a strategy the average of one or more. Predictions,
-        bounds, tables and the attributes below are those of it.
+        The model fitted to all samples; after a strategy the average of one or more models.
+        Predictions, bounds, tables and the attributes below are those of this model.
     members_ : tuple of Member
         After a strategy: the models whose predictions are averaged, each with ``name``, ``share``
         (of sum 1), ``unit`` (1: predictions are not scaled), ``kernel`` and ``model``. Attributes
-        of one kernel, such as ``weights_`` and ``kernel_``, are those of the one model; of several
-        each has its own, and here they do not exist.
+        of one kernel, such as ``weights_`` and ``kernel_``, exist only for a single model; the
+        models of an average have their own.
     scales_ : ndarray of shape (d,)
-        After a strategy that took one machine on scaled features.
+        After a strategy that selected one model on scaled features.
     method_ : str
-        After a strategy: the best way.
+        After a strategy: the name of the best candidate.
     uniform_score_ : ndarray of shape (q,)
         With ``per_target``: R^2 or correlation by cross-validation of equal weights at the best
-        alpha. ``best_score_`` is the same score of the choice then, (q,), as is ``alpha_``;
-        ``weights_`` are (p, q) of sum 1.
+        alpha. ``best_score_`` then has the same score of the selected weights, shape (q,),
+        ``alpha_`` has shape (q,), and ``weights_`` has shape (p, q), with columns that sum to 1.
     candidates_, candidate_ : ndarray of shape (n, p) and (q,)
-        With ``per_target``: the weights that were tried, and the number of each target's.
+        With ``per_target``: the weight vectors that were tried, and the number of the selected one
+        for each target.
     weights_ : ndarray of shape (p,)
         For the normalized kernels.
     scale_ : ndarray of shape (p,)
@@ -184,7 +188,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     dual_coef_ : ndarray of shape (n_support,) or (n_support, c)
     intercept_ : float or ndarray of shape (c,)
     n_iter_ : int
-        Steps of the machine; 1 for "krr".
+        Steps of the solver; 1 for "krr".
     machine_ : KernelRidge, SupportVectorRegressor or NystromKernelRidge
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -194,27 +198,27 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     -----
     Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
     preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
-    strategy a pilot compares 1000 and more centers with all pairs. Where their error is at most 2 %
-    larger, or there are more than 120,000 samples, the final fit is "nystrom"; else all pairs, of
-    more than 20,000 samples as the mean of models on parts of at most 20,000 (divide and conquer:
-    Zhang, Duchi and Wainwright 2015).
+    strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 2%
+    larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
+    all pairs; above 20,000 samples it is the mean of models on parts of at most 20,000 samples
+    (divide and conquer: Zhang, Duchi and Wainwright 2015).
 
-    Leave-one-out is that of the machine: the kernel was learned with the sample that is left out.
-    That serves to choose alpha, not to judge the kernel; to compare weightings, or for a score to
-    report, use folds, where weights are learned on each training set alone.
+    Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
+    left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a
+    score to report, use folds, where weights are learned on each training set only.
 
     With ``per_target`` targets share some 60 weight vectors: equal weights, single kernels, the
     centers of clusters of the targets' own weights, found by alignment that is corrected for noise,
-    and random ones. Every target takes the best of these near its own, and the best alpha, by exact
-    leave-one-out or folds; the candidates themselves are found on all samples. From 1500 samples
-    on, a search on 1000 of them comes first, and each target is tried on the best random one only,
-    where this was better than all others. (In searches on half of 400 and of 700 samples R^2 was
-    0.001 less on average than without, where own weights gained 0.03.) Training sets must be all
-    samples that are not tested. Weights are not contributions: how much of a target a kernel
-    explains depends on the others too. ``device`` and ``client`` evaluate the kernels, in ``fit``
-    and on new samples; decompositions and products with targets, which are nearly all of the work,
-    stay in this process, where BLAS takes the threads: a candidate is tried on as few penalties as
-    those before it leave open, so that candidates follow one another.
+    and random ones. Every target gets the best of the vectors near its own weights, and the best
+    alpha, by exact leave-one-out or folds; the candidates are computed from all samples. From 1500
+    samples on, a search on 1000 of them comes first; then a target tries a random vector only if
+    that vector was better than all others in the first search. (In searches on half of 400 and of
+    700 samples R^2 was 0.001 less on average than without, where own weights gained 0.03.) Training
+    sets must be all samples that are not tested. Weights are not contributions: how much of a
+    target a kernel explains depends on the others too. ``device`` and ``client`` evaluate the
+    kernels, in ``fit`` and on new samples; decompositions and products with targets, which are
+    nearly all of the work, stay in this process and use the threads of BLAS. Candidates are tried
+    one after another, because each tries only the penalties that the earlier ones leave open.
 
     Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
     folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together. With
@@ -230,7 +234,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     >>> X = rng.normal(size=(60, 1))
     >>> y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=60)
     >>> model = MKLRegressorCV([Gaussian(0.1), Gaussian(1.0)], alphas=[1e-4, 0.1, 100.0]).fit(X, y)
-    >>> model.alpha_  # of the least leave-one-out error
+    >>> model.alpha_  # of the smallest leave-one-out error
     0.1
     >>> model.score(X, y) > 0.8
     True

@@ -214,7 +214,7 @@ default 5
         return self
 
     def get_metadata_routing(self):
-        """As for any estimator; ``groups`` are requested where the splitter ``cv`` requests them.
+        """Return the metadata routing; ``groups`` are requested if the splitter ``cv`` does so.
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """
