@@ -104,8 +104,8 @@ default 5
         Names of scikit-learn's scorers, such as "roc_auc" or "neg_log_loss", scorers of
         ``make_scorer``, and functions ``scoring(estimator, X, y)`` or
         ``scoring(y_true, y_predicted)``; larger is better. Probabilities of each part of a test set
-        are calibrated on its other parts. Default: "accuracy"; for a strategy, the accuracy minus 0.3 times the log
-        loss after temperature scaling.
+        are calibrated on its other parts. Default: "accuracy"; for a strategy, the accuracy minus
+        0.3 times the log loss after temperature scaling.
     refit : str, optional
         With several scores, the name of the score that selects; ``cv_results_`` has all of them, as
         ``mean_test_name``.
