@@ -16,9 +16,8 @@ from alignlearn.machines.calibration import (
 )
 from alignlearn.solvers.multiclass import class_logits, predicted_labels
 from alignlearn.validation import check_choice, check_flag, doubt
-from alignlearn.weights import get_weighting
 
-from .candidates import fold_weights, from_statistics
+from .candidates import fold_results
 from .guarantees import doubt_coverage
 from .refits import Refits, keep, own_folds
 
@@ -217,10 +216,10 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     of_logits = method == "temperature" if calibration is None else calibration.of_logits
     of_logits = of_logits and not many
     learner = _learner(estimator, min(len(train) for train, _ in splits))
-    weights = _weights_of_folds(learner, source, labels, splits)
-    for (train, test), of_kernels in zip(splits, weights):
+    learned = fold_results(learner, source, labels, splits)
+    for (train, test), found in zip(splits, learned):
         train = np.sort(train)
-        part = source.part(train).combine(of_kernels)
+        part = source.part(train).combine(found.unscaled)
         machine, predictor = learner._train(part, labels[train], memory)
         raw = predictor.decisions(source.as_new(test), source.engine)
         decisions.append(calibrated_from(of_logits, machine, raw, estimator.multiclass))
@@ -278,14 +277,3 @@ def _calibration_folds(labels):
             "on samples outside the training set need two; accepted: probability=None."
         )
     return make_folds(min(_FOLDS, int(sizes.min())), labels, True)
-
-
-def _weights_of_folds(learner, source, labels, splits):
-    """Yield the weights of the kernels learned on every training set."""
-    statistics = [None] * len(splits)
-    if from_statistics(get_weighting(learner.weighting)):
-        trains = [train for train, _ in splits]
-        how = {"unbiased": learner.unbiased}
-        statistics = source.training_statistics(labels, "classification", trains, **how)
-    for (train, _), found in zip(splits, statistics):
-        yield fold_weights(learner, source, labels, train=train, statistics=found)

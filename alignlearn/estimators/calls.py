@@ -55,13 +55,9 @@ def _deal(thread, function, arguments, results):
     if thread[1] > 1:
         silence()
     while (k := results.next()) is not None:
-        results.put(k, _call(function, arguments[k]))
-
-
-def _call(function, given):
-    """The result of a call, and the warnings that it gave."""
-    with gathered_warnings() as caught:
-        return function(*given), caught
+        with gathered_warnings() as caught:
+            found = function(*arguments[k])
+        results.put(k, (found, caught))
 
 
 class _Calls:
@@ -74,7 +70,9 @@ class _Calls:
         """Pass on the results of the calls and their warnings."""
         function, arguments = data
         for k, (number, _) in enumerate(boxes):
-            take(k, _call(function, arguments[number]))
+            with gathered_warnings() as caught:
+                found = function(*arguments[number])
+            take(k, (found, caught))
 
 
 _CALLS = _Calls()

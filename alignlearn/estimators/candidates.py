@@ -30,12 +30,6 @@ def from_statistics(rule):
     return not uses_samples(rule)
 
 
-def fold_weights(learner, source, y, *, train, statistics=None):
-    """Weights of the unscaled kernels, learned on one training set: see `fold_result`."""
-    found = fold_result(learner, source, y, train=train, statistics=statistics)
-    return found.weights * found.scale
-
-
 def fold_result(learner, source, y, *, train, statistics=None):
     """What stage 1 learns on one training set: a `alignlearn.weights.stage_one.Learned`.
 
@@ -54,6 +48,16 @@ def fold_result(learner, source, y, *, train, statistics=None):
     task = "classification" if learner._estimator_type == "classifier" else "regression"
     problem = learner._problem(source, y, task, rows=train, statistics=statistics)
     return stage_one.learn(problem, learner.weighting)
+
+
+def fold_results(learner, source, y, folds):
+    """Yield what stage 1 learns on the training set of each fold, see `fold_result`."""
+    task = "classification" if learner._estimator_type == "classifier" else "regression"
+    options = {"unbiased": learner.unbiased, "client": None}
+    rules = [get_weighting(learner.weighting)]
+    statistics = fold_statistics(source, y, task, rules, folds, options)
+    for (train, _), found in zip(folds, statistics):
+        yield fold_result(learner, source, y, train=train, statistics=found)
 
 
 class RuleKernels:
@@ -95,8 +99,8 @@ class RuleKernels:
         learner = copy.copy(self.learners[number]).set_params(**{self.parameter: value})
         of_fold = {"train": self.folds[fold][0], "statistics": self.statistics[fold]}
         source = self.source if self.of_folds is None else self.of_folds[fold]
-        weights = fold_weights(learner, source, self.y, **of_fold)
-        return Made(source.combine(weights), self.y, self.folds[fold])
+        found = fold_result(learner, source, self.y, **of_fold)
+        return Made(source.combine(found.unscaled), self.y, self.folds[fold])
 
     def candidates(self):
         """A `Candidate` for each rule."""

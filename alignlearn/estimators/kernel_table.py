@@ -8,11 +8,10 @@ from alignlearn._text import largest, table
 from alignlearn.folds import make_folds
 from alignlearn.sources import open_source
 from alignlearn.validation import check_choice
-from alignlearn.weights import get_weighting
 from alignlearn.weights.base import shares
 
 from . import inputs
-from .candidates import fold_result, from_statistics
+from .candidates import fold_results
 from .kernel_groups import kernel_groups
 from .search_folds import used_part
 
@@ -118,16 +117,8 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
     source, y = training_source(model, "X", X, y, sample_weight)
     classes = model._estimator_type == "classifier"
     splits = make_folds(folds, y, classes and y.ndim == 1, random_state)
-    plain, statistics = model._as_plain(), [None] * len(splits)
-    if from_statistics(get_weighting(plain.weighting)):
-        task = "classification" if classes else "regression"
-        trains = [train for train, _ in splits]
-        statistics = source.training_statistics(y, task, trains, unbiased=plain.unbiased)
-    found = []
-    for (train, _), of_set in zip(splits, statistics):
-        options = {"train": train, "statistics": of_set}
-        found.append(fold_result(plain, source, y, **options).weights)
-    return np.array(found)
+    found = fold_results(model._as_plain(), source, y, splits)
+    return np.array([one.weights for one in found])
 
 
 def training_source(model, name, X, y, sample_weight=None):

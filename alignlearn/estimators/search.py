@@ -352,7 +352,13 @@ class _Trials:
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
         if len(seen) > len(rung.folds):
-            self._complete([w for w, _ in tries], seen, client, progress)
+            # The best value of those that are left on the folds of earlier rungs, too.
+            later = self.scores[:, :, list(rung.folds)].mean(axis=2)
+            best = [(w, first_best(later[w])) for w, _ in tries]
+            for t in seen:
+                tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
+                if tries:
+                    self._run([t], tries, client, progress)
 
     def _tried(self, w, at):
         """Positions of values that a candidate may be tried with."""
@@ -366,15 +372,6 @@ class _Trials:
     def entered(self):
         """Whether each candidate was tried at all; those whose parents were dropped were not."""
         return np.isfinite(self.scores).any(axis=(1, 2))
-
-    def _complete(self, going, folds, client, progress):
-        """Try the best value of those that are left on the folds of earlier rungs, too."""
-        later = self.scores[:, :, list(self.schedule[-1].folds)].mean(axis=2)
-        best = [(w, first_best(later[w])) for w in going]
-        for t in folds:
-            tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
-            if tries:
-                self._run([t], tries, client, progress)
 
     def _kept_on(self, ranked, keep):
         """The first of some ranked candidates, as many of each group."""

@@ -289,7 +289,7 @@ class Tuned(KernelModel):
 
         Parameters and result as of `_fit_by_rules`; the folds are those of the problem's levels.
         """
-        plan, levels = self._plan(), problem.levels
+        levels, classes = problem.levels, self._task == "classification"
         inputs.check_room(source, [], self._matrices(source))
         inputs.doubt_scales(X, source.X, source.kernels)
         frame = used_frame(X, source)
@@ -299,65 +299,16 @@ class Tuned(KernelModel):
         used, y_used, _ = search_folds.used_part(source, y, None)
         sources = [used if level.rows is None else used.part(level.rows) for level in levels]
         ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
-        rng = check_seed("random_state", self.random_state)
-        learned = min(2, len(levels)) - 1  # the level on which what is used further is learned
-        given = self.kernels, self._task, rng
         preparation = None if frame is None else X.preparation
-        kernels = level_kernels(sources[: learned + 1], ys, *given, preparation)
-        by_squares = problem.least_squares
-        plan = kernels[-1].ways(plan, used.n_samples, by_squares is not None)
-        options = {"unbiased": self.unbiased, "client": self.client}
-        rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
-        of_folds = fold_kernels(frame, kernels, levels, *given)
-        statistics = [
-            found
-            for k, (own, level) in enumerate(zip(kernels, levels))
-            for found in fold_statistics(
-                own.source if of_folds is None else [one.source for one in of_folds[k]],
-                own.y,
-                self._task,
-                rules,
-                level.folds,
-                options,
-            )
-        ]
-        learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
-        how = statistics, learners, problem.parameter, of_folds, by_squares
-        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
-        found, values = self._searched(problem, plan, candidates, ys, source.progress)
-        ways, kernels = [plan.ways[w] for w, _ in found.chosen], kernels[-1]
-        kernels.learn(ways)
-        machine, blocks = self._parts(candidates, found, values, source.n_samples)
-        members = [
-            self._member(
-                way, 1.0 / len(ways) / len(blocks), unit, {problem.parameter: values[k]}, kernels
-            )
-            for way, unit, (_, k) in zip(ways, units_of(found, self._task), found.chosen)
-            for _ in blocks
-        ]
-        for member in members:
-            if member.model.machine == self.machine:
-                member.model.set_params(machine=machine)
-        self._fit_members(members, X, y, source, levels[learned].rows, blocks)
-        self._store_columns(X, source.n_features)
-        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
-        self.weighting_ = members[0].model.weighting
-        return found
-
-    def _searched(self, problem, plan, candidates, ys, progress):
-        """The `SearchResult` of the members to average, and the values that were tried.
-
-        ``ys``: the targets of each level.
-        """
-        levels = problem.levels
+        given = sources, ys, used.n_samples, problem, frame, preparation
+        plan, kernels, candidates = self._ways(*given)
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
         one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
         targets = [one[test] for one, level in zip(ys, levels) for _, test in level.folds]
 
         def parts(fold):
-            by_class = self._task == "classification" and targets[fold].ndim == 1
+            by_class = classes and targets[fold].ndim == 1
             return noise_blocks(targets[fold], by_class, self.scoring is not None)
 
         found = search.search(
@@ -375,13 +326,48 @@ class Tuned(KernelModel):
             parts=parts,
             most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
-            verbose=progress,
+            verbose=source.progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            few = self._task == "classification" and max(map(len, ys)) <= LEVELS[1]
+            few = classes and max(map(len, ys)) <= LEVELS[1]
             blocks = parts(found.folds[0])
-            return with_partner(found, plan, problem.score, self._task, blocks, few), values
-        return members_of(found, plan, problem.score, self._task), values
+            found = with_partner(found, plan, problem.score, self._task, blocks, few)
+        else:
+            found = members_of(found, plan, problem.score, self._task)
+        ways = [plan.ways[w] for w, _ in found.chosen]
+        kernels.learn(ways)
+        machine, blocks = self._parts(candidates, found, values, source.n_samples)
+        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
+        members = self._members_with(ways, chosen, found, kernels, machine, len(blocks))
+        self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
+        self._store_columns(X, source.n_features)
+        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
+        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
+        self.weighting_ = members[0].model.weighting
+        return found
+
+    def _ways(self, sources, ys, n_samples, problem, frame, preparation):
+        """The `Plan` for these kernels, the `WayKernels` that learn last, and the candidates.
+
+        ``sources`` and ``ys`` are of each level; ``n_samples`` are there in all.
+        """
+        levels, by_squares = problem.levels, problem.least_squares
+        given = self.kernels, self._task, check_seed("random_state", self.random_state)
+        learned = sources[: _learned_level(levels) + 1]
+        kernels = level_kernels(learned, ys, *given, preparation)
+        plan = kernels[-1].ways(self._plan(), n_samples, by_squares is not None)
+        options = {"unbiased": self.unbiased, "client": self.client}
+        rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
+        of_folds = fold_kernels(frame, kernels, levels, *given)
+        statistics = []
+        for k, (own, level) in enumerate(zip(kernels, levels)):
+            opened = own.source if of_folds is None else [one.source for one in of_folds[k]]
+            how = self._task, rules, level.folds, options
+            statistics += fold_statistics(opened, own.y, *how)
+        learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
+        how = statistics, learners, problem.parameter, of_folds, by_squares
+        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
+        return plan, kernels[-1], candidates
 
     def _other_scores(self):
         """Names of all scores, where several are given."""
@@ -419,15 +405,21 @@ class Tuned(KernelModel):
         with Progress(what, len(asked), source.progress) as progress:
             each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
 
-    def _member(self, way, share, unit, chosen, kernels):
-        """The `Member` of a way, with a model that is not fitted."""
-        model = self._untuned(way.rule or "uniform").set_params(**chosen)
-        root = kernels.root_of_way(way)
-        if way.name not in _WEIGHTS_ALONE:
-            model.set_params(kernels=kernels.kernels_of(way))
-        if way.least_squares:
-            model.set_params(machine="krr")
-        return Member(way.name, share, unit, root, model)
+    def _members_with(self, ways, chosen, found, kernels, machine, n_blocks):
+        """The `Member` of each way and block of samples, with models that are not fitted."""
+        members = []
+        for way, unit, values in zip(ways, units_of(found, self._task), chosen):
+            root = kernels.root_of_way(way)
+            for _ in range(n_blocks):
+                model = self._untuned(way.rule or "uniform").set_params(**values)
+                if way.name not in _WEIGHTS_ALONE:
+                    model.set_params(kernels=kernels.kernels_of(way))
+                if way.least_squares:
+                    model.set_params(machine="krr")
+                elif model.machine == self.machine:
+                    model.set_params(machine=machine)
+                members.append(Member(way.name, 1.0 / len(ways) / n_blocks, unit, root, model))
+        return members
 
     def _store(self, model, found, n_splits):
         """Keep the model, the table, and the best parameters, each as an attribute, too."""
@@ -442,3 +434,8 @@ class Tuned(KernelModel):
     @property
     def _task(self):
         return "classification" if self._estimator_type == "classifier" else "regression"
+
+
+def _learned_level(levels):
+    """The number of the level on which what is used further is learned."""
+    return min(2, len(levels)) - 1

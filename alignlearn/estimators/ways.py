@@ -16,7 +16,7 @@ from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import is_sparse, varying
 from alignlearn.weights import Problem, stage_one
 
-from .candidates import FoldSources, fold_weights
+from .candidates import FoldSources, fold_result
 from .column_screening import column_alignments
 from .feature_scales import (
     RIDGES,
@@ -173,7 +173,13 @@ class WayKernels:
         each = [self._on(members, (c,)) for c in columns]
         if which == "each":
             return each
-        weights = self._column_weights(each, root, train, fold)
+        key = "weights", None if train is None else fold
+        with self._known.lock(key):
+            if key not in self._known:
+                source = _reopened(self.source, transformed(self.source.X, root), each)
+                problem = Problem(source, self.y, self.task, rows=train, normalize="trace")
+                self._known[key] = stage_one.learn(problem, "alignf").weights
+        weights = self._known[key]
         order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
         heavy = [columns[k] for k in order[:_PAIRED]]
         pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
@@ -197,17 +203,6 @@ class WayKernels:
         if self._labels is not None:
             name = " and ".join(str(self._labels[c]) for c in columns)
         return Columns(Gaussian(_GAMMA), features, name)
-
-    def _column_weights(self, kernels, root, train, fold):
-        """Weights of the kernels of single columns."""
-
-        key = "weights", None if train is None else fold
-        with self._known.lock(key):
-            if key not in self._known:
-                source = _reopened(self.source, transformed(self.source.X, root), kernels)
-                problem = Problem(source, self.y, self.task, rows=train, normalize="trace")
-                self._known[key] = stage_one.learn(problem, "alignf").weights
-            return self._known[key]
 
     def _single(self, rng):
         """The kernel and the penalty of the smallest leave-one-out error on some samples."""
@@ -395,14 +390,23 @@ class FoldWays:
         """
         level, split = self.folds[fold]
         if level < len(self.kernels):
-            kernels = self.kernels[level] if self.of_folds is None else self.of_folds[fold]
-            source = kernels.opened(way, split[0], fold, matrix=not self.full.isdisjoint(beside))
-            weights = self._weights(way, kernels, source, value, split[0], fold)
+            kernels, train = self.kernels[level], split[0]
+            if self.of_folds is not None:
+                kernels = self.of_folds[fold]
+            matrix = not self.full.isdisjoint(beside)
+            source = own = kernels.opened(way, train, fold, matrix=matrix)
         else:
-            kernels = self.kernels[-1]
-            weights = self._weights(way, kernels, kernels.opened(way), value)
-            source = kernels.opened(way, source=self.sources[level])
-        return Made(source.combine(weights), self.ys[level], split)
+            kernels, train = self.kernels[-1], None
+            own, source = kernels.opened(way), kernels.opened(way, source=self.sources[level])
+        learner = self.learners[way.rule]
+        if way.rule is None:
+            found = stage_one.scale_one(own, normalize=learner.normalize, rows=train)
+        else:
+            learner = copy.copy(learner).set_params(**{self.parameter: value})
+            is_ladder = train is not None and own is kernels.source
+            known = self.statistics[fold] if is_ladder else None
+            found = fold_result(learner, own, kernels.y, train=train, statistics=known)
+        return Made(source.combine(found.unscaled), self.ys[level], split)
 
     def candidates(self, ways):
         """A `Candidate` for each way.
@@ -439,17 +443,6 @@ class FoldWays:
             return np.inf
         largest = np.unique(y, return_counts=True, axis=0)[1].max()  # many labels: of a set
         return 1.0 - _OVERLAP * (1.0 - largest / len(y))
-
-    def _weights(self, way, kernels, source, value, train=None, fold=None):
-        learner = self.learners[way.rule]
-        if way.rule is None:
-            found = stage_one.scale_one(source, normalize=learner.normalize, rows=train)
-            return found.weights * found.scale
-        learner = copy.copy(learner).set_params(**{self.parameter: value})
-        known = None
-        if fold is not None and source is kernels.source:
-            known = self.statistics[fold]
-        return fold_weights(learner, source, kernels.y, train=train, statistics=known)
 
 
 def level_kernels(sources, ys, kernels, task, rng, preparation):

@@ -93,7 +93,7 @@ class Columns(Unary):
         if self._named:
             self.resolve_names(None)
         kernel = self.kernel.resolve(select_columns(X, self.columns), weight)
-        return self._with(kernel)
+        return self if kernel is self.kernel else self._with(kernel)
 
     def _with(self, kernel):
         """These columns with another kernel, and the names that they have in a data frame."""
@@ -188,6 +188,8 @@ def column_numbers(kernel, columns, names):
 
 def column_tuple(columns, argument="columns"):
     """Convert the user's columns to a tuple of numbers or of names."""
+    if isinstance(columns, tuple) and set(map(type, columns)) == {int} and min(columns) >= 0:
+        return columns
     if isinstance(columns, slice):
         if columns.stop is None or (columns.start or 0) < 0 or columns.stop < 0:
             raise ValueError(f"{argument}={short(columns)}: a slice needs non-negative bounds.")

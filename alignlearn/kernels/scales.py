@@ -89,17 +89,19 @@ def _variance(X, weight=None):
     origin, step = float(X[first, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
     total = X.size if weight is None else weight.sum() * X.shape[1]
 
-    def mean(f):
-        # In C order, so that the order of summation does not depend on the memory layout.
-        starts = range(0, len(X), step)
-        blocks = (X[i : i + step].astype(np.float64, order="C") for i in starts)
-        values = (f(block - origin) for block in blocks)
-        if weight is not None:
-            values = (weight[i : i + step] @ v for i, v in zip(starts, values))
-        return sum(float(np.sum(v)) for v in values) / total
-
-    center = mean(lambda block: block)
-    return mean(lambda block: np.square(block - center))
+    center = found = 0.0
+    for squared in (False, True):
+        center, found = found, 0.0
+        for i in range(0, len(X), step):
+            # In C order, so that the order of summation does not depend on the memory layout.
+            values = X[i : i + step].astype(np.float64, order="C") - origin
+            if squared:
+                values = np.square(values - center)
+            if weight is not None:
+                values = weight[i : i + step] @ values
+            found += float(np.sum(values))
+        found /= total
+    return found
 
 
 def _sparse_variance(X, weight=None):

@@ -45,8 +45,6 @@ MOST_PAIRS = 2**30  # a few seconds for a Gaussian on one thread
 # (measured at C = 1), and a number of samples below which both take milliseconds.
 SVM_RATIO, SVM_SAMPLES = 25, 2000
 
-VECTOR_MACHINES = ("svm", "svr", "one-class")  # solved by SMO, which needs only some rows
-
 
 class Sizes(NamedTuple):
     """The properties of samples and kernels on which the choice of a solver depends.

@@ -38,6 +38,11 @@ class Learned(NamedTuple):
     result: WeightResult | None = None
     later: Postponed | None = None
 
+    @property
+    def unscaled(self):
+        """Weights of the kernels as they were given, (p,)."""
+        return self.weights * self.scale
+
 
 def learn(problem, rule, *, later=False):
     """Learn the weights of the kernels, for every fit and every training set.

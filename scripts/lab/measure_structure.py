@@ -46,7 +46,11 @@ class Passed(NamedTuple):
 
     def __str__(self):
         files = {code.co_filename for code in self.calls}
-        return f"{len(files)} files, {len(self.calls)} functions, depth {len(self.deepest)}"
+        inner = sum(code.co_name.startswith("<") for code in self.calls)
+        return (
+            f"{len(files)} files, {len(self.calls)} functions, of which {inner} are "
+            f"comprehensions, generators and lambdas, depth {len(self.deepest)}"
+        )
 
     def tree(self):
         """The deepest stack, and the functions of each file with their numbers of calls."""
