@@ -186,12 +186,9 @@ def _labels(cv, m):
     """Codes of fold labels if that is what cv holds, else None."""
     if hasattr(cv, "split") or not hasattr(cv, "__len__") or len(cv) != m:
         return None
-    return None if any(_is_array(label) for label in cv) else fold_codes("cv", cv, m)
-
-
-def _is_array(label):
-    """Whether an entry of cv is a sequence, such as (train, test)."""
-    return hasattr(label, "__len__") and not isinstance(label, (str, bytes))
+    if any(hasattr(one, "__len__") and not isinstance(one, (str, bytes)) for one in cv):
+        return None  # such as (train, test)
+    return fold_codes("cv", cv, m)
 
 
 def _positions(rows):

@@ -90,9 +90,13 @@ class RuleKernels:
         self.statistics = statistics if held else InTurn(statistics, uses)
 
     def _by_value(self, number):
-        """Whether the weights by the rule of a number depend on the machine's parameter."""
-        given = self.learners[number].weighting
-        return takes_parameter(given, self.rules[number], self.parameter)
+        """Whether the weights by the rule of a number depend on the machine's parameter.
+
+        That is so for a one-stage rule given by name: it takes the machine's own parameter.
+        """
+        rule = self.rules[number]
+        named = isinstance(self.learners[number].weighting, str) and not from_statistics(rule)
+        return named and self.parameter in rule.get_params(deep=False)
 
     def make(self, number, fold, value):
         """The kernel by the rule of a number, learned on a training set: a `Made`."""
@@ -113,15 +117,6 @@ class RuleKernels:
             )
             for number, learner in enumerate(self.learners)
         ]
-
-
-def takes_parameter(given, rule, parameter):
-    """Whether the weights depend on the machine's parameter.
-
-    That is so for a one-stage rule given by name: it takes the machine's own parameter.
-    """
-    named = isinstance(given, str) and not from_statistics(rule)
-    return named and parameter in rule.get_params(deep=False)
 
 
 class FoldSources(Sequence):

@@ -275,12 +275,5 @@ def check_in_range(y, low, high):
 
 def range_hypotheses(low, high):
     """What a bound of clipped predictions rests on, in words."""
-    return _labels_in(low, high), _clipped_to(low, high)
-
-
-def _labels_in(low, high):
-    return f"labels in [{low:.4g}, {high:.4g}]"
-
-
-def _clipped_to(low, high):
-    return f"predictions clipped to [{low:.4g}, {high:.4g}]"
+    shown = f"[{low:.4g}, {high:.4g}]"
+    return f"labels in {shown}", f"predictions clipped to {shown}"

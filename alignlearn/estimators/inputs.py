@@ -43,11 +43,6 @@ class DataConversionWarning(UserWarning):
     """
 
 
-def data_conversion_warning():
-    """The warning class for a column vector y."""
-    return own_or_sklearn(DataConversionWarning)
-
-
 def take_sparse(kernels):
     """Whether all kernels of a list take the rows of SciPy sparse matrices."""
     try:
@@ -134,7 +129,7 @@ def _warn_column(y):
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         warn(
             "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
-            data_conversion_warning(),
+            own_or_sklearn(DataConversionWarning),
         )
 
 

@@ -92,7 +92,7 @@ class CVScoreDisplay:
         sizes = np.asarray(results.get("n_samples", np.zeros(values.size)))
         for number, rule in enumerate(_in_order(rules)):
             mine = np.array([_same(rule, other) for other in rules])
-            name = _rule_name(rule)
+            name = rule if isinstance(rule, str) else repr(rule)
             name = f"{name} ({number})" if name in scores else name
             scores[name] = np.full((n_splits, distinct.size), np.nan)
             # Of a value that several levels tried the scores on most samples, which are later.
@@ -118,7 +118,7 @@ class CVScoreDisplay:
         for k, (name, scores) in enumerate(self.scores.items()):
             colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
             tried = np.isfinite(scores).any(axis=0)
-            mean, spread = _mean_and_spread(scores[:, tried])
+            mean, spread = np.nanmean(scores[:, tried], axis=0), np.nanstd(scores[:, tried], axis=0)
             style = {"marker": marker, "color": colour, "label": name, "markersize": 5}
             self.lines_ += ax.plot(at[tried], mean, **style)
             if len(scores) > 1:
@@ -141,11 +141,6 @@ class CVScoreDisplay:
         return self
 
 
-def _mean_and_spread(scores):
-    """Means and standard deviations of the columns (n_splits, n) over the folds that were tried."""
-    return np.nanmean(scores, axis=0), np.nanstd(scores, axis=0)
-
-
 def _in_order(rules):
     found = []
     for rule in rules:
@@ -156,10 +151,6 @@ def _in_order(rules):
 
 def _same(rule, other):
     return rule is other or (isinstance(rule, str) and isinstance(other, str) and rule == other)
-
-
-def _rule_name(rule):
-    return rule if isinstance(rule, str) else repr(rule)
 
 
 def _positions(values):

@@ -50,7 +50,9 @@ class Rescaled(Unary):
             raise ValueError(
                 f"factors has shape {factors.shape}; accepted: finite numbers (d,) or (d, d)."
             )
-        object.__setattr__(self, "factors", _nested(factors))
+        rows = factors.tolist()
+        nested = tuple(rows) if factors.ndim == 1 else tuple(map(tuple, rows))
+        object.__setattr__(self, "factors", nested)
 
     def __str__(self):
         return f"{self.kernel} on learned scales"
@@ -73,7 +75,3 @@ class Rescaled(Unary):
                 f"the kernel."
             )
         return X * factors if factors.ndim == 1 else X @ factors
-
-
-def _nested(A):
-    return tuple(A.tolist()) if A.ndim == 1 else tuple(map(tuple, A.tolist()))

@@ -136,7 +136,7 @@ def alignment(
     given = {"kind": kind, "unbiased": unbiased, "sample_weight": sample_weight}
     if requires_gradient(K, L) or is_traced(K, L):
         return _differentiable(K, L, **given)
-    if _are_several(K):
+    if isinstance(K, (list, tuple)) and len(K) > 0 and np.ndim(K[0]) == 2:
         return np.array([alignment(one, L, **given) for one in K])
     if unbiased:
         if kind != "centered":
@@ -157,11 +157,6 @@ def _differentiable(K, L, kind="centered", unbiased=False, sample_weight=None):
         )
     found = traced_alignment if is_traced(K, L) else differentiable
     return found(K, L, kind, unbiased)
-
-
-def _are_several(K):
-    """Whether K is a list of matrices, and no matrix."""
-    return isinstance(K, (list, tuple)) and len(K) > 0 and np.ndim(K[0]) == 2
 
 
 class _Matrix:
