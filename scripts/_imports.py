@@ -36,7 +36,7 @@ OTHER = {
     "recipe/": ("test_release",),
     "constraints": ("test_release",),
     "CITATION.cff": ("test_release",),
-    "theory/": ("test_machine_checked", "test_ledger_rows"),
+    "theory/": ("test_machine_checked", "test_theory_page"),
 }
 
 

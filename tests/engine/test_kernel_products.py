@@ -118,7 +118,7 @@ def problem(m, p, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("m", "p"), [(2, 200), (45, 200), (260, 6)])
+@pytest.mark.parametrize(("m", "p"), [(2, 200), (24, 200), (260, 6)])
 def test_statistics_of_many_kernels_are_those_of_the_definition(m, p, dtype):
     X, y, gammas = problem(m, p, dtype)
     found = alignment_statistics(X, y, al.gaussian_kernels(gammas))

@@ -94,7 +94,7 @@ def errors(s, kernels_of, X, Y):
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_statistics_equal_the_definition(family, unbiased):
     kernels, formulas = zip(*FAMILIES[family])
-    X, y = data(150)
+    X, y = data(70)
     s = alignment_statistics(X, y, kernels, unbiased=unbiased)
     if not unbiased:
         assert max(errors(s, formulas, X, y)) < 1e-10

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 EVERY = list(all_claims())
 IDS = [claim.name for claim in EVERY]
 TRUE = [claim for claim in EVERY if claim.status.holds]
-RANDOM = [claim for claim in TRUE if claim.confidence is not None]
 DECIDED = ("holds", "vacuous")
 FALSE = [claim for claim in EVERY if not claim.status.holds]
 
@@ -43,28 +42,21 @@ def test_no_violation(claim):
         assert verdict.outcome != "violated", verdict
         outcomes.append(verdict.outcome)
 
-    @settings(max_examples=20 if claim.confidence is None else 4, database=None)
+    @settings(max_examples=8, database=None)
     @given(strategy(claim))
     def run(case):
         judge(case)
 
-    run()
-    # A claim whose cases never reach a decision would pass above for nothing. A statement with
-    # probability has only four examples, and few samples, or a kernel that is constant on most of
-    # them, decide nothing: seeded cases are drawn until one does, so that the outcome does not
-    # depend on what hypothesis drew.
+    if claim.confidence is None:
+        run()
+    # A claim whose cases never reach a decision would pass above for nothing. Of a statement with
+    # probability few samples, or a kernel that is constant on most of them, decide nothing: seeded
+    # cases are drawn until one does, so that the outcome does not depend on what hypothesis drew.
     for seed in range(UNTIL_DECIDED):
-        if any(outcome in DECIDED for outcome in outcomes):
-            break
         judge(claim.cases(RandomDraw(seed)))
+        if seed >= 2 and any(outcome in DECIDED for outcome in outcomes):
+            break
     assert any(outcome in DECIDED for outcome in outcomes)
-
-
-@pytest.mark.parametrize("claim", RANDOM, ids=[c.name for c in RANDOM])
-def test_seeded_cases_decide_a_statement_with_probability(claim):
-    """What `test_no_violation` falls back on reaches a decision, so it can not fail by chance."""
-    cases = (claim.cases(RandomDraw(seed)) for seed in range(UNTIL_DECIDED))
-    assert any(check(claim, case).outcome in DECIDED for case in cases)
 
 
 @each("claim", FALSE)

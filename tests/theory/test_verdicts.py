@@ -142,42 +142,6 @@ def test_a_status_without_its_evidence_is_refused(fields, words):
 # -- disputes that were decided --------------------------------------------------------
 
 
-@each(
-    ("name", "status"),
-    [
-        ("p3-convexity", Status.TRUE),
-        ("p1-alignf-stability", Status.DEGENERATE),
-        ("p2-algorithm-1", Status.GAP),
-        ("p2-theorem-1", Status.HYPOTHESIS),
-        ("p2-theorem-3", Status.FALSE),
-        ("p1-prop-8", Status.HYPOTHESIS),
-        ("p1-prop-9", Status.HYPOTHESIS),
-        ("p4-gaussian", Status.TRUE),
-        ("p4-theorem-2", Status.FALSE),
-        ("p5-kcca-penalty", Status.FALSE),
-        ("p2-algorithm-1-lyapunov", Status.NEW),
-        ("p3-stationarity", Status.NEW),
-        ("p3-empty-class", Status.NEW),
-        ("p3-sharing", Status.NEW),
-        ("p3-elimination", Status.NEW),
-        ("p5-kcca-several", Status.NEW),
-        ("p4-negative-coefficients", Status.TRUE),
-        ("p5-smooth", Status.TRUE),
-        ("p1-theorem-13", Status.HYPOTHESIS),
-        ("p1-theorem-17", Status.FALSE),
-        ("p1-theorem-17-fixed", Status.NEW),
-        ("p1-theorem-12-rate", Status.MISPRINT),
-        ("p1-prop-7", Status.MISPRINT),
-        ("p1-h-s", Status.HYPOTHESIS),
-        ("p1-eq-9-iteration", Status.GAP),
-        ("p4-concatenation", Status.GAP),
-        ("p4-lambda-scale", Status.NEW),
-    ],
-)
-def test_disputes(name, status):
-    assert CLAIMS[name].status is status
-
-
 # What verdicts rest on, in the words of the papers.
 QUOTED = {
     "p4-gaussian": "The Gaussian hyper-kernel is defined as",

@@ -1,0 +1,109 @@
+"""The page of the claims and the summary in the README are those that the claims give."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from alignlearn.theory import CLAIMS
+from alignlearn.theory.figures.table import SURPRISING, claims_page, counts, outcomes_of_forms
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def _make_figures():
+    path = ROOT / "scripts" / "make_figures.py"
+    spec = importlib.util.spec_from_file_location("make_figures", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?")
+
+
+def _same_but_for_last_digits(shown, expected, hint):
+    """Numbers may differ in the last digit between processors."""
+    assert NUMBER.sub("#", shown) == NUMBER.sub("#", expected), hint
+    ours, theirs = ([float(x) for x in NUMBER.findall(text)] for text in (expected, shown))
+    assert ours == pytest.approx(theirs, rel=0.02), hint
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The committed page, which the test below compares with what the claims give."""
+    return (ROOT / "figures" / "claims.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def summary():
+    """The committed summary, likewise."""
+    script = _make_figures()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(figures/claims.md)" in readme
+    return readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
+
+
+def test_the_page_and_the_readme_show_the_claims_as_they_are(page, summary):
+    """One test, so that one process checks all cases, once."""
+    hint = "run scripts/make_figures.py --only claims"
+    _same_but_for_last_digits(page, claims_page(), hint)
+    hint = "run scripts/make_figures.py --only readme"
+    _same_but_for_last_digits(summary, counts(), hint)
+    assert outcomes_of_forms() in page
+
+
+def test_the_claims_table(page):
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    assert list(rows) == list(CLAIMS)
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 7 for line in rows.values())
+    # The counterexample of theorem 16: 2/11 against 19/225, 1/4 with the correction.
+    row = rows["p1-theorem-16"]
+    assert "| false | The change of the sections" in row
+    assert "| violated: 0.182 > 0.0844; corrected: holds (0.25)" in row
+    assert "Follows from `p3-omega`." in rows["p3-model"]
+
+
+def test_the_table_says_where_a_bound_is_vacuous(page):
+    """Theorem 12 says nothing on samples of the size of the cases: its bound is above 1."""
+    (row,) = (line for line in page.splitlines() if "`p1-theorem-12`" in line)
+    assert "| 10 random cases: 10 vacuous |" in row
+    counted = [
+        sum(int(number) for number in re.findall(r"(\d+) (?:hold|vac|inc|vio)", cell))
+        for cell in re.findall(r"random cases: ([^|]*)\|", page)
+    ]
+    assert counted == [10] * sum(c.counterexample is None for c in CLAIMS.values())
+
+
+def test_every_corrected_form_is_followed_by_its_outcome(page):
+    """In its last column a row has as many outcomes of ten cases as formulas."""
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    cells = [line.split(" | ")[-1].removesuffix(" |") for line in rows]
+    outcomes = [
+        re.findall(r"`\$: ((?:\d+ (?:hold|vacuous|inconclusive)(?:, )?)+)", c) for c in cells
+    ]
+    assert [len(found) for found in outcomes] == [cell.count("$`") for cell in cells]
+    every = [text for found in outcomes for text in found]
+    assert all(sum(map(int, re.findall(r"\d+", text))) == 10 for text in every)
+    held = sum("hold" in text for text in every)
+    assert f"Of the {len(every)} corrected and sharper forms, {held} held and 0 were" in page
+    assert "`alignlearn verify` runs 100" in page
+
+
+def test_the_numbers_of_the_summary_are_those_of_the_claims(page, summary):
+    *sizes, follow, ours = (int(n) for n in re.findall(r"\d+", counts()))
+    assert sizes[0] == sum(sizes[1:]) == len(CLAIMS) - ours
+    assert follow == sum(bool(claim.follows) for claim in CLAIMS.values())
+    assert counts() in page
+    assert counts() in summary
+    named = re.search(r"surprise most: (.*)\.\n", page)[1]
+    assert set(re.findall(r"`([\w-]+)`", named)) == set(SURPRISING) <= set(CLAIMS)
+
+
+def test_the_readme_is_refused_without_markers():
+    script = _make_figures()
+    text = f"a\n{script.BEGIN}\nold\n{script.END}\nb\n"
+    assert script.with_claims(text, "new\n") == f"a\n{script.BEGIN}\n\nnew\n\n{script.END}\nb\n"
+    for bad in ("nothing", script.END + script.BEGIN, text + script.BEGIN):
+        with pytest.raises(ValueError, match="once, in this order"):
+            script.with_claims(bad, "new")
