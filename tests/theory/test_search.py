@@ -28,8 +28,7 @@ CLOSE = {
 
 @pytest.mark.parametrize("name", CLOSE)
 def test_corrected_claims_resist_and_are_not_idle(name):
-    more = name == "p1-hypothesis-bound-sharpened"
-    verdict = adversary(CORRECTED[name], 800 if more else 400, random_state=0)
+    verdict = adversary(CORRECTED[name], 800, random_state=0)
     assert verdict.outcome == "holds"
     assert CLOSE[name] <= verdict.tightness <= 1 + 1e-6
 
