@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.solvers.dense import ShiftedInverse
+from alignlearn.solvers.dense import solve_shifted
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
 
@@ -132,7 +132,7 @@ def regressor_predictions(combination, y, split, alphas, weight=None):
     weight = _of_training(combination, train) if weight is None else weight
     if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
-        return feature_space.ridge_predictions(features, y, split, alphas, solve_shifted, weight)
+        return feature_space.ridge_predictions(features, y, split, alphas, solve_each_alpha, weight)
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
     if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
         return iterative_path(combination, y, split, alphas, weight)
@@ -233,7 +233,7 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     # and the system is definite at alpha = 0 where the rest of K is.
     add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
     target = root[:, None] * (y - mean).reshape(len(y), -1)
-    coef = root[:, None] * solve_shifted(inner, target, alphas, skip_indefinite)
+    coef = root[:, None] * solve_each_alpha(inner, target, alphas, skip_indefinite)
     usable = np.isfinite(coef).all(axis=0)
     coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
     # The coefficients sum to 0, so rows of the test kernel need no centering.
@@ -244,14 +244,14 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     return [fitted[:, k].reshape(len(K_test), *y.shape[1:]) for k in range(len(alphas))]
 
 
-def solve_shifted(system, target, alphas, skip_indefinite=False):
+def solve_each_alpha(system, target, alphas, skip_indefinite=False):
     """``(system + alpha I)^-1 target`` for each alpha, side by side: (m, n_alphas * c).
 
     ``system`` (m, m), in C order, is overwritten. Where the sum is not positive definite to working
     precision, columns of infinity or a ValueError; the latter also where no alpha is left.
     """
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
-    solved = ShiftedInverse(system).solve(target, alphas, rounding)
+    solved = solve_shifted(system, target, alphas, rounding)
     for k, alpha in enumerate(alphas):
         if not np.isfinite(solved[0, k, 0]) and not (skip_indefinite and alpha < max(alphas)):
             raise ValueError(

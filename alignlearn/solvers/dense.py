@@ -7,6 +7,7 @@ import numpy as np
 from alignlearn._jit import jit_sum
 from alignlearn._lapack import (
     cholesky,
+    cholesky_solve,
     group_reflectors,
     rotate,
     smallest_of_tridiagonal,
@@ -15,6 +16,7 @@ from alignlearn._lapack import (
 )
 
 _SMALL = 500  # rows and columns of systems that take NumPy a moment
+_FEW, _FACTORED = 4, 300  # shifts, of so large a system, for which factors of each cost less
 _BLOCK = 2**19  # entries of the block whose quadratic forms are summed at once: 4 MB
 
 
@@ -48,6 +50,26 @@ def factor_damped(A, share=1e-8):
         if cholesky(damped) or share * unit > 1e300:
             return damped
         share *= 100.0
+
+
+def solve_shifted(A, target, alphas, rounding=0.0):
+    """``(A + alpha I)^-1 target``, (m, c), for each alpha: (m, n_alphas, c).
+
+    By Cholesky factors for a few alphas, from one `ShiftedInverse` for many. A, symmetric float64
+    (m, m) in C order, is overwritten. Infinity where the sum has a pivot that is not above
+    ``rounding``.
+    """
+    m = len(A)
+    if len(alphas) > _FEW or m < _FACTORED:
+        return ShiftedInverse(A).solve(target, alphas, rounding)
+    out = np.full((m, len(alphas), target.shape[1]), np.inf)
+    diagonal, factor = A.diagonal().copy(), np.empty_like(A)
+    for k, alpha in enumerate(alphas):
+        factor[:] = A
+        factor.flat[:: m + 1] = diagonal + alpha
+        if cholesky(factor) and np.square(factor.diagonal()).min() > rounding:
+            out[:, k] = cholesky_solve(factor, target)
+    return out
 
 
 class ShiftedInverse:
