@@ -1,11 +1,12 @@
 """Kernel ridge without the Gram matrix, against the factorised one."""
 
+import numba
 import numpy as np
 import pytest
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
-from alignlearn.machines.iterative_ridge import ridge_without_matrix
+from alignlearn.machines.iterative_ridge import HeldMatrix, ridge_without_matrix
 from alignlearn.sources import open_kernel
 
 
@@ -34,6 +35,26 @@ def test_equals_the_factorised_machine(alpha, weighted):
         atol=1e-6,
     )  # fmt: skip
     np.testing.assert_allclose(machine.dual_coef_.sum(axis=0), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 255, 256, 519])
+@pytest.mark.parametrize("columns", [1, 4, 9])
+def test_half_of_a_matrix_gives_its_products_for_any_number_of_threads(m, columns):
+    X, _ = data(m)
+    kernel, V = al.Gaussian(0.3) + al.Laplacian(0.1), np.random.default_rng(1).random((m, columns))
+    combination = open_kernel(X, kernel)
+    held = HeldMatrix(combination, single=True)
+    assert held.K.size <= m * (m + 256) / 2
+    exact = combination.gram().astype(np.float32).astype(float) @ V
+    before, found = numba.get_num_threads(), []
+    for n in range(1, min(3, numba.config.NUMBA_NUM_THREADS) + 1):
+        numba.set_num_threads(n)
+        try:
+            found.append(held.times(V))
+        finally:
+            numba.set_num_threads(before)
+        np.testing.assert_array_equal(found[-1], found[0])
+    np.testing.assert_allclose(found[0], exact, atol=1e-6 * m)
 
 
 def test_kernels_near_one_keep_their_digits():
