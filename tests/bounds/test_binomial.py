@@ -13,7 +13,7 @@ def test_against_the_binomial_tail():
     assert binom.cdf(7, 50, high) == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize("count", [0, 1, 13, 39, 40])
+@each("count", [0, 1, 13, 39, 40])
 def test_against_the_interval_of_scipy(count):
     theirs = binomtest(count, 40).proportion_ci(0.99, "exact")
     ours = clopper_pearson(count, 40, 0.005, 0.005)

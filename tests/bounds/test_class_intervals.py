@@ -33,7 +33,7 @@ def both(K, y, seed=0):
 # -- the identity and the statistics ---------------------------------------------------
 
 
-@pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
+@each("chosen", LAWS)
 def test_alignment_is_the_distance_of_the_means_over_the_norm(chosen):
     law, K = chosen.law, chosen.K
     positive = law.labels > 0
@@ -329,7 +329,7 @@ def test_hypotheses_have_their_own_error():
         class_betting.class_betting_interval(2 * K5, Y5)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5])
+@each("m", [2, 3, 4, 5])
 def test_few_samples_give_an_interval_that_says_nothing(m):
     y = np.arange(m) % 2
     closed, found = both(np.eye(m), y)

@@ -453,8 +453,8 @@ def wealth(U, v, log_inverse, prior):
     return total / len(U)
 
 
-@pytest.mark.parametrize("prior", [(1.0, 0.5, 0.25), (2.0, 0.1, 0.02)], ids=str)
-@pytest.mark.parametrize("delta", [0.05, 0.3])
+@each("prior", [(1.0, 0.5, 0.25), (2.0, 0.1, 0.02)])
+@each("delta", [0.05, 0.3])
 def test_betting_bounds_solve_their_equations(prior, delta):
     U = np.random.default_rng(0).uniform(0.2, 0.9, (3, 40))
     low = betting.betting_lower(U, ln(1 / delta), prior)

@@ -1,6 +1,6 @@
 """What all guarantees of a fit have in common: the fields, and how they read."""
 
-import pytest
+from cases import each
 
 from alignlearn.bounds import guarantee
 
@@ -16,7 +16,7 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize("found", FOUND, ids=lambda found: type(found).__name__)
+@each("found", FOUND)
 def test_every_one_says_how_sure_it_is_and_what_it_rests_on(found):
     assert isinstance(found, guarantee.Guarantee)
     first, *rest = repr(found).splitlines()
@@ -25,7 +25,7 @@ def test_every_one_says_how_sure_it_is_and_what_it_rests_on(found):
     assert rest == ["rests on: one; two"]
 
 
-@pytest.mark.parametrize("kind", [type(found) for found in FOUND])
+@each("kind", [type(found) for found in FOUND])
 def test_what_is_vacuous_or_not_met_is_said(kind):
     (found,) = (f for f in FOUND if type(f) is kind)
     given = {**vars(found), "vacuous": True, "not_met": ("two",)}

@@ -21,7 +21,7 @@ LAWS = {
 MEANS = {"fair coin": 0.5, "one in twenty": 0.05, "uniform": 0.5, "squared normal": 0.0896}
 
 
-@pytest.mark.parametrize(("errors", "m"), [(0, 10), (3, 40), (39, 40), (17, 300)])
+@each(("errors", "m"), [(0, 10), (3, 40), (39, 40), (17, 300)])
 def test_the_binomial_bound_solves_its_equation(errors, m):
     found = binomial_upper(errors, m, 0.05)
     assert binom.cdf(errors, m, found) == pytest.approx(0.05)

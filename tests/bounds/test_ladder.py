@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from alignlearn.theory.figures.ladder import worst_error
+from cases import each
 
 from alignlearn.bounds import ladder
 from alignlearn.bounds.checks import HypothesisNotMet
@@ -24,8 +25,8 @@ def exact(gamma, rates, quarter):
     return G[n][n] * (2 * points[-1] + quarter)
 
 
-@pytest.mark.parametrize("rates", [(1,), (1, 2), (Fraction(1, 3), 1, 5), (1, 4, 16, 64)])
-@pytest.mark.parametrize("quarter", [0, Fraction(1, 2)])
+@each("rates", [(1,), (1, 2), (Fraction(1, 3), 1, 5), (1, 4, 16, 64)])
+@each("quarter", [0, Fraction(1, 2)])
 def test_the_product_is_the_least_squares_error(rates, quarter):
     gamma = Fraction(7, 3)
     variance = math.inf if quarter == 0 else float(1 / (4 * quarter))
@@ -33,7 +34,7 @@ def test_the_product_is_the_least_squares_error(rates, quarter):
     assert found**2 == pytest.approx(float(exact(gamma, rates, quarter)), rel=1e-12)
 
 
-@pytest.mark.parametrize("ratio", [1.15, 1.3, 2.0, 4.0, 9.0, 100.0])
+@each("ratio", [1.15, 1.3, 2.0, 4.0, 9.0, 100.0])
 def test_half_way_is_worst_and_the_limit_is_an_upper_bound(ratio):
     rates = ratio ** np.arange(-60.0, 61.0)
     errors = [ladder.ladder_error(ratio**s, rates) for s in np.linspace(0.0, 1.0, 9)]
@@ -56,7 +57,7 @@ def test_the_numbers_of_the_documentation():
     assert worst_error(4.0, 1) < ladder.ratio_error(4.0)
 
 
-@pytest.mark.parametrize("error", [1e-4, 0.01, 0.057, 0.3])
+@each("error", [1e-4, 0.01, 0.057, 0.3])
 def test_the_ratio_for_an_error(error):
     ratio = ladder.ratio_for(error)
     assert 0.9 * error <= ladder.ratio_error(ratio) <= error

@@ -27,7 +27,7 @@ def problem(seed, sizes=(3, 3), p=2, duplicated=False):
     return kernels, targets, 1.5, least + rng.uniform(0, 5)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_projections_against_the_matrices_of_the_paper(seed):
     kernels, targets, _, _ = problem(seed, duplicated=seed % 2 == 0)
     found = neighbourhood.projections(neighbourhood.tasks_of(kernels, targets))

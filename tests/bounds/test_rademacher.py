@@ -22,8 +22,8 @@ def grams(seed, m=8, p=4):
 # -- complexity ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("q", [1.0, 1.2, 1.5, 2.0, 4.0, np.inf])
-@pytest.mark.parametrize("seed", range(6))
+@each("q", [1.0, 1.2, 1.5, 2.0, 4.0, np.inf])
+@each("seed", range(6))
 def test_every_bound_is_one(seed, q):
     K = grams(seed)
     forms = quadratic_forms(K, all_signs(8))
@@ -44,7 +44,7 @@ def test_ours_is_at_most_the_others_on_ladders():
         assert bounds["ours"] == min(bounds.values())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_moments_of_signs_are_below_those_of_normal_numbers(seed):
     (K,) = grams(seed, p=2)[:1] if seed % 2 else [grams(seed, p=3)[1]]
     values, trace = quadratic_forms(K[None], all_signs(8))[:, 0], np.trace(K)
@@ -259,7 +259,7 @@ def test_bad_input(call, message):
         call()
 
 
-@pytest.mark.parametrize("r", [1e-4, 0.03, 1.0, 100.0])
+@each("r", [1e-4, 0.03, 1.0, 100.0])
 def test_the_local_bound_is_the_least_over_all_mixtures(r):
     rng = np.random.default_rng(0)
     values, m = np.append(rng.exponential(size=6) * 10.0 ** -np.arange(6.0), 0.0), 9

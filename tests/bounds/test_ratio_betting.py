@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from alignlearn.theory.reference.class_laws import class_laws
+from cases import each
 
 from alignlearn.bounds import class_betting, ratio_betting
 from alignlearn.bounds.checks import HypothesisNotMet
@@ -129,8 +130,8 @@ def test_bets_by_their_definition():
     assert small.center == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("radius", [0.3, 1.0])
-@pytest.mark.parametrize("scale", [0.05, 0.5])
+@each("radius", [0.3, 1.0])
+@each("scale", [0.05, 0.5])
 def test_no_direction_has_a_smaller_product_and_the_bound_is_near(radius, scale):
     rng = np.random.default_rng(2)
     c = rng.normal(size=(30, 2)) + np.array([1.0, 0.5])
@@ -203,7 +204,7 @@ def test_it_is_shorter_than_the_bets_on_the_parts_and_has_no_units():
     assert again[:2] == pytest.approx(found[:2], abs=1e-6)
 
 
-@pytest.mark.parametrize("m", [2, 3, 4, 5])
+@each("m", [2, 3, 4, 5])
 def test_few_samples_say_nothing(m):
     y = np.arange(m) % 2 * 2.0 - 1
     assert ratio_betting.ratio_interval(np.eye(m), y, (-1, 1)).vacuous

@@ -72,7 +72,7 @@ def test_the_variances_of_the_mixture():
     assert found == pytest.approx(MIXTURE_VARIANCES, rel=0.03)
 
 
-@pytest.mark.parametrize(("below", "m"), [(1.0, 396), (0.5, 800), (0.2, 2824), (0.1, 8844)])
+@each(("below", "m"), [(1.0, 396), (0.5, 800), (0.2, 2824), (0.1, 8844)])
 def test_smallest_samples_of_theorem_d(below, m):
     curve = CURVES["p1-u-alignment"]
     setting = curve.numbers()

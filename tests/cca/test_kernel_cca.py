@@ -46,9 +46,9 @@ def generalised(grams, kappa, regularization):
 NARROW = [al.Gaussian(40.0), al.Gaussian(60.0), al.Gaussian(80.0)]
 
 
-@pytest.mark.parametrize("solver", ["exact", "low-rank"])
-@pytest.mark.parametrize("M", [2, 3])
-@pytest.mark.parametrize(("regularization", "kappa"), [("gram", 0.3), ("norm", 0.02)])
+@each("solver", ["exact", "low-rank"])
+@each("M", [2, 3])
+@each(("regularization", "kappa"), [("gram", 0.3), ("norm", 0.02)])
 def test_dense_generalised_eigenvalue_problem(solver, M, regularization, kappa):
     views = planted(np.random.default_rng(0), 50, M)
     kernels = NARROW[:M]
@@ -232,8 +232,8 @@ def test_new_samples_are_centred_with_the_training_means(solver):
     np.testing.assert_allclose(model.transform(new), expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["exact", "low-rank"])
-@pytest.mark.parametrize("offset", [3e3, 1e6])
+@each("solver", ["exact", "low-rank"])
+@each("offset", [3e3, 1e6])
 def test_constants_of_kernels_and_of_columns_change_nothing(solver, offset):
     """A linear kernel of years, a Gaussian on top of a constant: centring takes these off."""
     views, new = planted(np.random.default_rng(16), 80), planted(np.random.default_rng(17), 5)

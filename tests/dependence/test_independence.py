@@ -370,7 +370,7 @@ def test_real_gram_refuses_what_is_no_matrix():
         real_gram(np.array([[np.nan + 0j]]), test=True)
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e-70, 1e50, 1e200])
+@each("unit", [1e-200, 1e-100, 1e-70, 1e50, 1e200])
 def test_units_of_a_target_change_no_p_value(unit):
     rng = np.random.default_rng(0)
     K, y = random_gram(rng, 12), rng.normal(size=12)
@@ -379,8 +379,8 @@ def test_units_of_a_target_change_no_p_value(unit):
     assert there.p_value == here.p_value
 
 
-@pytest.mark.parametrize("unbiased", [False, True])
-@pytest.mark.parametrize("unit", [1e-100, 1e100])
+@each("unbiased", [False, True])
+@each("unit", [1e-100, 1e100])
 def test_the_p_value_of_linear_kernels_is_the_same_in_any_unit(unit, unbiased):
     """The statistic itself is below or above what float64 holds; its rank is not."""
     rng = np.random.default_rng(8)

@@ -224,8 +224,8 @@ def test_heat_map_shows_the_values_with_names(tmp_path):
         plot_cka(np.full((2, 2), np.nan))
 
 
-@pytest.mark.parametrize("unbiased", [False, True])
-@pytest.mark.parametrize("unit", [1e-300, 1e-85, 1e85, 1e300])
+@each("unbiased", [False, True])
+@each("unit", [1e-300, 1e-85, 1e85, 1e300])
 def test_linear_cka_is_the_same_in_any_unit(unit, unbiased):
     """Of all sets, of one, and beside another kernel; squares of squares would not be numbers."""
     first = layers(np.random.default_rng(3), 20, (3, 8, 30))

@@ -4,7 +4,7 @@ import threading
 from itertools import pairwise
 
 import numpy as np
-import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,7 +49,7 @@ def test_boxes_of_rows_are_few_and_not_small(n, width, most):
         assert all(i1 - i0 < most + 4 for i0, i1 in found)
 
 
-@pytest.mark.parametrize("m", [1, 255, 4000, 100_000, 10**7])
+@each("m", [1, 255, 4000, 100_000, 10**7])
 def test_sides_of_boxes_depend_on_the_size_alone(m):
     side = pair_side(m)
     assert 256 <= side <= 32768
@@ -57,7 +57,7 @@ def test_sides_of_boxes_depend_on_the_size_alone(m):
     assert len(rows(0, m, side)) <= max(16, min(m // 8000, 306))
 
 
-@pytest.mark.parametrize("m", [1, 255, 4000, 32768, 32769, 100_000, 10**6])
+@each("m", [1, 255, 4000, 32768, 32769, 100_000, 10**6])
 def test_few_boxes_are_as_large_as_may_be(m):
     count = -(-m // 32768)
     found = row_boxes(m, m, 4, few=True)

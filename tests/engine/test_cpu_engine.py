@@ -6,6 +6,7 @@ import tracemalloc
 import numba
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
@@ -141,8 +142,8 @@ def test_memory_map_is_not_read_whole(tmp_path):
     assert Gaussian().resolve(mapped) == Gaussian().resolve(X)
 
 
-@pytest.mark.parametrize("m", [1, 2, 127, 128, 129, 257])
-@pytest.mark.parametrize("n", [1, 128, 130])
+@each("m", [1, 2, 127, 128, 129, 257])
+@each("n", [1, 128, 130])
 def test_gram_matrices_around_the_borders_of_blocks(m, n):
     X, Z = data(m)[0], data(n, seed=1)[0]
     expected = np.exp(-0.3 * ((X[:, None] - Z[None]) ** 2).sum(-1))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
@@ -83,7 +84,7 @@ def test_block_symmetric_block_and_product_agree(seed, kind):
     np.testing.assert_allclose(found, K @ coef, rtol=1e-10, atol=1e-11 * np.abs(K).max())
 
 
-@pytest.mark.parametrize("power", [0.5, 1.3, 6.0, 8.5, 40.0])
+@each("power", [0.5, 1.3, 6.0, 8.5, 40.0])
 def test_products_of_determinants_by_powers_and_by_logarithms(power):
     """Against the determinants themselves; more pairs than are taken at once, and large factors."""
     X, Y, coef = points(1, 17, 3, 0.4), points(2, 4, 3, 0.4), np.arange(-4.0, 6.0)

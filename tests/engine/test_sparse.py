@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -70,7 +71,7 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
         np.testing.assert_allclose(filled(kind, rows(A), rows(B)), expected, rtol=rounding, atol=0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_own_values_are_the_diagonal(kind):
     A = np.abs(thin(np.random.default_rng(0), 7, 9))
     own = SparsePrimitive(KINDS[kind]).own_values(rows(A))
@@ -78,8 +79,8 @@ def test_own_values_are_the_diagonal(kind):
     np.testing.assert_allclose(squared_norms(rows(A)), squared_norms(A), rtol=1e-15)
 
 
-@pytest.mark.parametrize("kind", ["squared", "distance", "L1"])
-@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
+@each("kind", ["squared", "distance", "L1"])
+@each("gap", [1e-3, 1e-6, 1e-9])
 def test_close_samples_keep_their_digits(kind, gap):
     rng = np.random.default_rng(1)
     A = thin(rng, 20, 50)

@@ -57,7 +57,7 @@ def by_definition(part, A, B, C, D):
     return np.exp(-np.add.outer(*within) - np.square(apart).sum(axis=2) / (2.0 * v2))
 
 
-@pytest.mark.parametrize("hyper", GAUSSIANS)
+@each("hyper", GAUSSIANS)
 def test_gaussians_are_what_they_say(hyper):
     X, (i, j), _ = data(5)
     Y, (r, s), _ = data(6, m=4, n=5)

@@ -77,7 +77,7 @@ def by_hand(machine, K, K_test, y, C):
     return svc.decision_function(K_test)
 
 
-@pytest.mark.parametrize("machine", ["krein", "clip", "flip", "shift"])
+@each("machine", ["krein", "clip", "flip", "shift"])
 def test_the_stages_composed_by_hand(machine):
     X, y = two_classes(18)
     A = two_classes(9, seed=1)[0]

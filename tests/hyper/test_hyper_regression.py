@@ -114,8 +114,8 @@ def test_negative_similarities_have_no_non_negative_fit():
     np.testing.assert_array_equal(model.predict(X), 0.0)
 
 
-@pytest.mark.parametrize("model", [HyperKRR(alpha=0.1), HyperSVR(tol=1e-8), HyperNNLS(alpha=0.1)])
-@pytest.mark.parametrize("solver", ["pivoted", "nystrom"])
+@each("model", [HyperKRR(alpha=0.1), HyperSVR(tol=1e-8), HyperNNLS(alpha=0.1)])
+@each("solver", ["pivoted", "nystrom"])
 def test_all_landmarks_are_exact(model, solver):
     X, K, U = problem(1)
     K = np.abs(K)

@@ -18,7 +18,7 @@ def with_constant(kernel, arguments):
     return float(kernel(*arguments)[0, 0] * np.exp(kernel.log_constant(arguments[0].shape[1])))
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "arguments", "value"),
     [
         (GaussianHyperKernel(0.7, 0.9), ONE, 0.0255257744),

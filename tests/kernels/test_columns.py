@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from cases import each
 
 from alignlearn.kernels import Columns, Gaussian, Linear, Precomputed
 
@@ -19,7 +20,7 @@ def test_a_string_names_the_kernel_of_some_columns():
         Columns("fbr", [0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("named", "numbered"),
     [
         (Columns("rbf", ["age", "income"]), Columns("rbf", [0, 1])),
@@ -36,7 +37,6 @@ def test_a_string_names_the_kernel_of_some_columns():
         ),
         (Columns(Columns("rbf", "age"), [2, 0]), Columns(Columns("rbf", 1), [2, 0])),
     ],
-    ids=str,
 )
 def test_names_are_the_numbers_of_the_columns_of_a_data_frame(named, numbered):
     assert named.resolve_names(NAMES) == numbered

@@ -180,7 +180,7 @@ def test_rules_need_kernels():
 POINTS = np.array([[0.0], [0.3], [0.7], [1.0]])
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "X", "expected"),
     [
         (Gaussian(1.0), POINTS, 3.449167e-3),

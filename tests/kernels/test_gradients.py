@@ -140,9 +140,7 @@ def test_gradients_of_tanimoto_where_samples_are_zero_and_of_periodic_on_several
         gradients(Periodic(), X, COEF, Z)
 
 
-@pytest.mark.parametrize(
-    "kernel", [Gaussian(0.3), Exponential(0.7), Polynomial(0.3, 1.0, 3), Tanimoto()]
-)
+@each("kernel", [Gaussian(0.3), Exponential(0.7), Polynomial(0.3, 1.0, 3), Tanimoto()])
 def test_sparse_samples_and_other_engines_give_the_same(kernel):
     expected = gradients(kernel, X, COEF, Z)
     some = [check_sparse("X", sp.csr_array(np.where(A > 0.0, A, 0.0))) for A in (X, Z)]

@@ -93,8 +93,8 @@ def test_signed_samples_and_known_values():
     assert_allclose(MinMax()(B), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("kernel", [Tanimoto(), MinMax(), 2.0 * Tanimoto() * MinMax() + 1.0])
-@pytest.mark.parametrize("kind", KINDS)
+@each("kernel", [Tanimoto(), MinMax(), 2.0 * Tanimoto() * MinMax() + 1.0])
+@each("kind", KINDS)
 def test_they_are_positive_semi_definite(kernel, kind):
     for seed in range(3):
         X = KINDS[kind](30, 70 if kind == "bits" else 4, seed)

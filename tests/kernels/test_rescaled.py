@@ -14,8 +14,8 @@ FACTORS = np.array([0.5, 2.0, 0.0])
 MATRIX = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.1], [0.0, 0.1, 0.3]])
 
 
-@pytest.mark.parametrize("kernel", [al.Gaussian(gamma=0.3), al.Polynomial(degree=2), al.TL1()])
-@pytest.mark.parametrize("factors", [FACTORS, MATRIX], ids=["scales", "matrix"])
+@each("kernel", [al.Gaussian(gamma=0.3), al.Polynomial(degree=2), al.TL1()])
+@each("factors", [FACTORS, MATRIX])
 def test_values(kernel, factors):
     Z = X * factors if factors.ndim == 1 else X @ factors
     rescaled = Rescaled(kernel, factors)

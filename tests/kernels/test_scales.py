@@ -65,7 +65,7 @@ def test_scale_is_one_over_the_size_of_the_primitive():
             assert 0.05 < np.median(kernel(A)) < 0.6
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "distance"),
     [
         (Gaussian, "sqeuclidean"),

@@ -35,8 +35,8 @@ def test_matern_equals_scikit_learn(nu, length_scale):
     assert pickle.loads(pickle.dumps(ours)) == ours
 
 
-@pytest.mark.parametrize("length_scale", [1e-2, 1.0, 7.0])
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 20.0])
+@each("length_scale", [1e-2, 1.0, 7.0])
+@each("alpha", [0.1, 1.0, 20.0])
 def test_rational_quadratic_equals_scikit_learn(alpha, length_scale):
     theirs = gp.RationalQuadratic(length_scale, alpha)
     ours = RationalQuadratic(alpha, length_scale=length_scale)
@@ -56,8 +56,8 @@ def test_limits_of_the_families():
     np.testing.assert_array_equal(s.M, t.M)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+@each("dtype", [np.float64, np.float32])
+@each("nu", [0.5, 1.5, 2.5])
 def test_matern_is_zero_far_away(nu, dtype):
     big = np.array([[0.0], [1e18 if dtype == np.float32 else 1e150]], dtype)
     np.testing.assert_array_equal(Matern(nu, gamma=1e3)(big), np.eye(2))

@@ -165,7 +165,7 @@ def test_kernels_marked_psd_are(X, kernel):
     assert w[0] >= -1e-13 * max(w[-1], 1.0) * len(X)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kernel", "X"),
     [
         # The octahedron's corners are orthogonal in value, and its center near all six of them.
@@ -174,7 +174,6 @@ def test_kernels_marked_psd_are(X, kernel):
         (Sigmoid(1.0, -1.0), [[0.1], [0.0]]),  # tanh(-1) on the diagonal
         (Polynomial(1.0, -1.0, 1), [[0.0], [0.5]]),
     ],
-    ids=["tl1", "log", "sigmoid", "polynomial"],
 )
 def test_kernels_marked_indefinite_have_a_negative_eigenvalue(kernel, X):
     assert not kernel.is_psd

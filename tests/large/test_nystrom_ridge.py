@@ -46,8 +46,8 @@ def test_all_samples_as_centres_is_kernel_ridge(alpha):
     assert model.residual_ <= 1e-10
 
 
-@pytest.mark.parametrize("centers", ["uniform", "leverage", "k-means++"])
-@pytest.mark.parametrize("intercept", [True, False])
+@each("centers", ["uniform", "leverage", "k-means++"])
+@each("intercept", [True, False])
 def test_few_centres_solve_the_normal_equations(centers, intercept):
     X, y = data(400)
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
@@ -230,8 +230,8 @@ def test_bad_data():
         model.fit(X, y).predict(X[:, :3])
 
 
-@pytest.mark.parametrize("centers", ["uniform", "leverage", "k-means++"])
-@pytest.mark.parametrize("machine", [al.NystromRidge, al.NystromSVC])
+@each("centers", ["uniform", "leverage", "k-means++"])
+@each("machine", [al.NystromRidge, al.NystromSVC])
 def test_samples_of_weight_0_are_left_out(machine, centers):
     """Of the width of the kernel and of the centers, too."""
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import _SigmoidCalibration
@@ -19,9 +20,9 @@ def decisions(n, scale, seed=0, decimals=8):
     return f, rng.random(n) < 1.0 / (1.0 + np.exp(1.0 - 2.0 * f / scale)), rng.exponential(size=n)
 
 
-@pytest.mark.parametrize("n", [5, 300])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("n", [5, 300])
+@each("scale", [1e-3, 1.0, 100.0])
+@each("weighted", [False, True])
 def test_equal_to_scikit_learn(n, scale, weighted):
     f, positive, weight = decisions(n, scale, decimals=1)
     weight = weight if weighted else np.ones(n)

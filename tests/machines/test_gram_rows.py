@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy import sparse
 
 import alignlearn as al
@@ -44,8 +45,8 @@ def assert_same(machine, other, tol=1e-4):
     assert (machine.kkt_violation_ <= machine.tol).all()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+@each("n_classes", [2, 3])
+@each("multiclass", ["ovo", "ovr"])
 def test_classifier(n_classes, multiclass):
     X, y, _ = samples(n_classes=n_classes)
     weight = np.random.default_rng(1).integers(0, 3, M).astype(float)
@@ -65,7 +66,7 @@ def test_regressor():
     assert_same(machine, SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(K, Y))
 
 
-@pytest.mark.parametrize("kind", ["float32", "sparse", "features", "sparse features"])
+@each("kind", ["float32", "sparse", "features", "sparse features"])
 def test_kinds_of_samples(kind):
     X, y, _ = samples(2, n_classes=2)
     if kind == "float32":

@@ -193,8 +193,8 @@ def test_weights_of_classes_are_costs():
 # Ridge regression
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("columns", [None, 2])
+@each("intercept", [True, False])
+@each("columns", [None, 2])
 def test_ridge_solves_its_normal_equations(intercept, columns):
     """Oracle: the dense problem in (beta, b), whose optimum is unique up to the null space of K."""
     K, _, _ = problem(m=40, seed=9)

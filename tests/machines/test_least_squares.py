@@ -82,8 +82,8 @@ def test_names_of_classes_in_another_order_change_signs_alone():
     np.testing.assert_array_equal(a.decision_function(K), -b.decision_function(K))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("n_classes", [2, 3])
+@each("weighted", [False, True])
 def test_paths_are_machines_one_by_one(n_classes, weighted):
     X, y = samples(n_classes, m=80)
     weight = np.random.default_rng(2).uniform(0.5, 2.0, 80) if weighted else None

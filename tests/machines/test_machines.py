@@ -275,8 +275,8 @@ def test_hard_margin_of_separable_classes():
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@each("seed", range(3))
+@each("scale", [1e-6, 1.0, 1e6])
 def test_hard_margin_is_the_soft_one_with_a_large_C(seed, scale):
     X = np.random.default_rng(seed).standard_normal((60, 5))
     y = X @ [1.0, -1, 0.5, 0, 0] > 0.1
@@ -351,8 +351,8 @@ def test_a_pickled_machine_predicts_and_holds_no_gram_matrix():
 # Regression
 
 
-@pytest.mark.parametrize("C", [1.0, 100.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@each("C", [1.0, 100.0])
+@each("weighted", [False, True])
 def test_regression_agrees_with_libsvm(C, weighted):
     K, y, K_test = bundled("diabetes")
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)) if weighted else None

@@ -105,8 +105,8 @@ def test_bad_labels_and_test_kernels_are_named():
         ridge_loo_path(EYE[:1, :1], LABELS[:1], [1.0])
 
 
-@pytest.mark.parametrize("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])
-@pytest.mark.parametrize("order", ["C", "F"])
+@each("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])
+@each("order", ["C", "F"])
 def test_input_is_not_modified(machine, order):
     X = np.random.default_rng(10).standard_normal((40, 2))
     K, y = np.array(rbf_kernel(X, gamma=0.5), order=order), (X[:, 0] > 0).astype(int)
@@ -172,8 +172,8 @@ def test_before_fit(machine, method):
     assert isinstance(caught.value, sklearn.exceptions.NotFittedError)
 
 
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("machine", [KernelRidge, KreinRidge])
+@each("intercept", [True, False])
+@each("machine", [KernelRidge, KreinRidge])
 def test_ridge_gives_numbers_or_refuses(machine, intercept):
     """Coefficients of y / alpha that are no numbers, however small K and alpha are."""
     X, y, refused = np.random.default_rng(0).normal(size=(8, 2)), np.arange(8.0), []
@@ -192,8 +192,8 @@ def test_ridge_gives_numbers_or_refuses(machine, intercept):
     assert all("raise alpha" in message for message in refused)
 
 
-@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**1000])
-@pytest.mark.parametrize("machine", [KernelRidge, KreinRidge])
+@each("unit", [2.0**-1000, 2.0**1000])
+@each("machine", [KernelRidge, KreinRidge])
 def test_ridge_has_the_same_bits_in_every_unit(machine, unit):
     X, y = np.random.default_rng(1).normal(size=(20, 2)), np.arange(20.0)
     K = X @ X.T if machine is KernelRidge else np.tanh(X @ X.T - 0.5)

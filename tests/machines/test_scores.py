@@ -33,7 +33,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@each("name", MACHINES)
 def test_machines_show_their_parameters(name):
     machine = MACHINES[name][0]
     assert repr(machine).startswith(type(machine).__name__ + "(")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from multitask_oracle import Problem, machine, proxy_dual
@@ -330,7 +331,7 @@ def test_kta_adds_the_distance_to_the_target_kernel(eta):
     assert model.result_.duality_gap <= 1e-8
 
 
-@pytest.mark.parametrize("eta", [1e-3, 0.05, 0.5, 20.0])
+@each("eta", [1e-3, 0.05, 0.5, 20.0])
 def test_rpkl_against_the_quartic_dual(eta):
     oracle, stacked, y, task = problem(43, (16,))
     Ks, target = oracle.tasks[0]

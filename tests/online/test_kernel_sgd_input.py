@@ -114,9 +114,9 @@ def test_the_risk_of_unknown_labels_is_refused():
         machine.regularized_risk(X, np.where(Y, 2, 0))
 
 
-@pytest.mark.parametrize("partial", [False, True])
-@pytest.mark.parametrize("eta0", [1.0, 100.0])
-@pytest.mark.parametrize("kind", [KernelSGDClassifier, KernelSGDRegressor])
+@each("partial", [False, True])
+@each("eta0", [1.0, 100.0])
+@each("kind", [KernelSGDClassifier, KernelSGDRegressor])
 def test_steps_that_diverge_are_named(kind, eta0, partial):
     """Steps with the squared loss and eta0 k(x, x) > 2 grow; half of that does not."""
     X = 3.0 * np.random.default_rng(2).normal(size=(60, 4))
@@ -146,8 +146,8 @@ def test_noise_and_outliers_are_no_divergence():
     KernelSGDClassifier(loss="squared").fit(X, rng.permutation(Y))
 
 
-@pytest.mark.parametrize("budget", [None, 5])
-@pytest.mark.parametrize("kind", [KernelSGDClassifier, KernelSGDRegressor])
+@each("budget", [None, 5])
+@each("kind", [KernelSGDClassifier, KernelSGDRegressor])
 def test_a_copy_goes_its_own_way(kind, budget):
     """What a copy learns leaves the original as it was, to the last bit, and the reverse."""
     y = Y if kind is KernelSGDClassifier else X[:, 0]

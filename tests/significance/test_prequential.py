@@ -16,10 +16,9 @@ A = np.array([0, 1, 0, 1, 0, 0, 0, 1, 0])
 B = np.array([1, 1, 1, 0, 0, 1, 1, 0, 1])
 
 
-@pytest.mark.parametrize(
+@each(
     ("n_star", "wins"),
     [(1, 1), (2, 2), (3, 2), (5, 4), (6, 4), (7, 5), (8, 5), (12, 5)],
-    ids=str,
 )
 def test_sign_test_is_scipys_with_missing_trials_lost(n_star, wins):
     found = prequential_test(A, B, n_star)
@@ -85,7 +84,7 @@ def test_betting_p_value_holds_its_level_for_fair_differences_by_enumeration():
     assert np.mean(np.array(p) <= 0.2) > 0.05  # and it is not for nothing
 
 
-@pytest.mark.parametrize("expected", [0, 9, 24, 60, 400])
+@each("expected", [0, 9, 24, 60, 400])
 def test_trials_use_up_the_level(expected):
     n = 1000
     pilot = np.arange(n) < expected, np.zeros(n)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -80,8 +81,8 @@ def test_the_certificate_is_true(problem, loss, sparse):
     assert found.converged == (found.kkt_violation <= 1e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("sparse", [False, True])
+@each("loss", LOSSES)
+@each("sparse", [False, True])
 def test_equals_liblinear(loss, sparse):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 8)) * (rng.random((300, 8)) < 0.5)
@@ -182,8 +183,8 @@ def test_a_visit_costs_more_than_its_products():
     assert dcd.visits(10**9) == 1
 
 
-@pytest.mark.parametrize("exponent", [-490, -66, 66, 490])
-@pytest.mark.parametrize("loss", LOSSES)
+@each("exponent", [-490, -66, 66, 490])
+@each("loss", LOSSES)
 def test_the_unit_of_the_features_changes_no_bit(exponent, loss):
     X, sign, cost = made(0, (100, 4), 0.5, 1.0, 0.5, False, False, 1.0, False)
     s = 2.0**exponent

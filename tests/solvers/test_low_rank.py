@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import generators
@@ -139,7 +140,7 @@ def test_regression_equals_smo(problem, epsilon, tol):
     assert apart <= 4.0 * (found.duality_gap + expected.duality_gap) + slack
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4, 1e7])
+@each("scale", [1e-4, 1.0, 1e4, 1e7])
 def test_regression_is_sparse_and_exact(scale):
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(2000, 10)) + 3.0

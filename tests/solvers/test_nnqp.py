@@ -160,7 +160,7 @@ def gaussian_ladder(p):
     return V @ V.T, V @ np.outer(H @ y, H @ y).ravel()
 
 
-@pytest.mark.parametrize("p", [1, 2, 8, 20, 40, 64, 65, 200])
+@each("p", [1, 2, 8, 20, 40, 64, 65, 200])
 def test_gaussian_ladder(p):
     M, a = gaussian_ladder(p)
     if p >= 40:

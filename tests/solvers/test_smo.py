@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -216,7 +217,7 @@ def test_tolerance_below_rounding_ends():
     assert result.kkt_violation < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 4))
+@each("seed", range(0, 60, 4))
 def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(seed):
     rng = np.random.default_rng(seed)
     K, y = gaussian_gram(rng.standard_normal((60, 2)), 1.0), np.sign(rng.standard_normal(60))
@@ -225,7 +226,7 @@ def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(see
     assert result.kkt_violation <= 1e-14
 
 
-@pytest.mark.parametrize(
+@each(
     "K",
     [
         np.ones((6, 6)),
@@ -234,9 +235,8 @@ def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(see
         np.kron(np.ones((2, 2)), np.eye(3)),
         np.eye(6) - 0.3 * np.ones((6, 6)),
     ],
-    ids=["constant", "zero", "rank-one", "duplicates", "indefinite"],
 )
-@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@each("epsilon", [0.0, 0.1])
 def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
     sign = np.array([1.0, -1, 1, -1, -1, 1])
     bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
@@ -354,8 +354,8 @@ def test_the_unit_of_the_kernel_changes_no_bit(exponent, epsilon, shifted, form)
     assert (found.multiplier, found.kkt_violation) == (base.multiplier, base.kkt_violation)
 
 
-@pytest.mark.parametrize("exponent", [-990, -500, 500, 990])
-@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@each("exponent", [-990, -500, 500, 990])
+@each("epsilon", [0.0, 0.1])
 def test_the_unit_of_the_targets_changes_no_bit(exponent, epsilon):
     K, linear, bounds = units_problem(epsilon, shifted=False)
     v = 2.0**exponent

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.machines import SupportVectorClassifier
@@ -23,8 +24,8 @@ def problems(m=40, seed=0, dtype=np.float64):
     return K, -signs, cost * signs
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("started", [False, True])
+@each("dtype", [np.float64, np.float32])
+@each("started", [False, True])
 def test_each_is_the_problem_alone(dtype, started):
     K, linear, reach = problems(dtype=dtype)
     start = np.random.default_rng(1).normal(size=reach.T.shape) if started else None

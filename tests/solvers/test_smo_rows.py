@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -191,7 +192,7 @@ def test_fixed_variables_stay_and_a_start_at_the_solution_takes_no_step():
     assert again.n_iter == 0
 
 
-@pytest.mark.parametrize(
+@each(
     "K",
     [
         np.ones((6, 6)),
@@ -199,7 +200,6 @@ def test_fixed_variables_stay_and_a_start_at_the_solution_takes_no_step():
         np.kron(np.ones((2, 2)), np.eye(3)),
         np.eye(6) - 0.3 * np.ones((6, 6)),
     ],
-    ids=["constant", "zero", "duplicates", "indefinite"],
 )
 def test_degenerate_kernels_end_at_a_kkt_point(K):
     sign = np.array([1.0, -1, 1, -1, -1, 1])

@@ -8,6 +8,7 @@ import numpy as np
 import oracle
 import pytest
 import toy
+from cases import each
 from scipy import sparse
 
 import alignlearn as al
@@ -82,7 +83,7 @@ def test_the_oracle_of_the_kernels():
         np.testing.assert_allclose(k(SAMPLES), K, rtol=1e-12)
 
 
-@pytest.mark.parametrize("y", [Y, LABELS], ids=["regression", "classification"])
+@each("y", [Y, LABELS])
 def test_statistics(kind, y):
     source, _, grams = kind
     columns = target_columns(y, M)
@@ -157,7 +158,7 @@ def test_parts_and_splits(kind):
     np.testing.assert_allclose(found, K[np.ix_(test, train[[2, 0]])], rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@each("exact", [False, True])
 def test_predictors(kind, exact):
     source, new, grams = kind
     K = np.tensordot(WEIGHTS, grams, 1)
@@ -342,7 +343,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", [*KINDS, "gaps"])
+@each("name", [*KINDS, "gaps"])
 def test_every_method_takes_every_argument(name):
     source, new = opened(name)
     learned = source.combine(WEIGHTS)

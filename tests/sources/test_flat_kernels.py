@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import each
 from sklearn.model_selection import GridSearchCV, KFold
 
 import alignlearn as al
@@ -20,8 +21,8 @@ FLAT = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kernel", FLAT.values(), ids=FLAT)
+@each("dtype", [np.float64, np.float32])
+@each("kernel", FLAT.values())
 def test_a_kernel_constant_up_to_rounding_is_no_kernel(kernel, dtype):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

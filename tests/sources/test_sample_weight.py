@@ -48,8 +48,8 @@ def counts(m, seed=1):
     return weight, np.repeat(np.arange(m), weight)
 
 
-@pytest.mark.parametrize("classes", [None, 2, 3])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each("classes", [None, 2, 3])
+@each("dtype", [np.float64, np.float32])
 def test_weights_count_repetitions(classes, dtype):
     """Data-dependent gamma too; 0 leaves a sample out."""
     X, y = data(classes=classes)
@@ -80,8 +80,8 @@ def test_against_the_definition_for_real_weights(rng, m, scale):
     np.testing.assert_allclose(found.target_norm, float(np.sum(Y**2)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("factor", [1e-90, 0.3, 1e90])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each("factor", [1e-90, 0.3, 1e90])
+@each("dtype", [np.float64, np.float32])
 def test_the_unit_of_the_weights_changes_no_alignment(factor, dtype):
     X, y = data()
     X, weight = X.astype(dtype), np.random.default_rng(2).exponential(size=len(y))
@@ -98,7 +98,7 @@ def test_the_unit_of_the_weights_changes_no_alignment(factor, dtype):
     assert np.abs(plain.alignments - equal.alignments).max() > 1e-3
 
 
-@pytest.mark.parametrize(
+@each(
     "kernels",
     [
         al.RankOneKernels(),
@@ -106,9 +106,8 @@ def test_the_unit_of_the_weights_changes_no_alignment(factor, dtype):
         [al.Columns(al.Linear(), [0, 1]), al.Columns(al.Linear() * 2.0, [2])],
         [al.Gaussian(0.2), al.Polynomial(0.3), al.Laplacian("scale")],
     ],
-    ids=str,
 )
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@each("form", ["dense", "sparse"])
 def test_features_and_sparse_samples(kernels, form):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 4)) * (rng.random((30, 4)) < 0.6)
@@ -129,8 +128,8 @@ def test_given_matrices():
     assert_same(found, al.alignment_statistics(repeated, y[rows], "precomputed"))
 
 
-@pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("m", [40, 300])
+@each("given", [False, True])
+@each("m", [40, 300])
 def test_every_training_set(given, m):
     X, y = data(m)
     weight, rows = counts(m)

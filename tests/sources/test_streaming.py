@@ -3,6 +3,7 @@
 import numpy as np
 import oracle
 import pytest
+from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -135,7 +136,7 @@ def test_numbers_of_kernels_around_the_borders_of_product_blocks(p):
     np.testing.assert_array_equal(s.M, s.M.T)
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 6, 9])
+@each("d", [1, 2, 3, 4, 6, 9])
 def test_numbers_of_features_around_the_borders_of_unrolled_loops(d):
     X, y = data(40, d=d)
     kernels = [Gaussian(0.3), Linear(), Laplacian(0.2)]
@@ -333,7 +334,7 @@ def test_rank_one_kernels(form, dtype):
     assert s.names[2] == "column 2"
 
 
-@pytest.mark.parametrize("form", SPARSE)
+@each("form", SPARSE)
 def test_low_rank_kernels_on_columns(form):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.5)

@@ -201,8 +201,8 @@ def test_a_target_that_one_sample_departs_from_has_no_u_statistic():
         assert alignment_statistics(X, y, ["rbf"], unbiased=True).target_norm == 0.0
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("kernels", [RankOneKernels(), [Columns(Linear(), [0, 2]), Linear()]])
+@each("form", [np.asarray, sparse.csr_array])
+@each("kernels", [RankOneKernels(), [Columns(Linear(), [0, 2]), Linear()]])
 def test_offsets_of_features_cost_no_digits(form, kernels):
     X, y = data(50, 3)
     X = np.round(X, 3) + np.array([1e9, 0.0, 1e6])  # whose differences are exact to 1e-7

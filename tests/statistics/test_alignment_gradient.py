@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 
@@ -18,8 +19,8 @@ def at(gamma):
     return np.exp(-gamma * D)
 
 
-@pytest.mark.parametrize("how", HOW, ids=str)
-@pytest.mark.parametrize("name", TARGETS)
+@each("how", HOW)
+@each("name", TARGETS)
 def test_slopes_are_central_differences(name, how):
     L, step = TARGETS[name], 1e-5
     value, gradient = al.alignment_gradient(at(0.4), L, **how)
@@ -31,7 +32,7 @@ def test_slopes_are_central_differences(name, how):
     assert 1.001 * slope != pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("how", HOW, ids=str)
+@each("how", HOW)
 def test_laws(how):
     """The gradient is symmetric, of centered matrices centered, and 0 along K where A is scaled."""
     K, m = at(0.4), M

@@ -107,8 +107,8 @@ def test_labels_stand_for_their_target_kernel(data, m):
     assert cka(K, y) == pytest.approx(cka(K, Y @ Y.T), rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize("kind", ["centered", "uncentered", "unnormalized"])
-@pytest.mark.parametrize("dtype", [float, int])
+@each("kind", ["centered", "uncentered", "unnormalized"])
+@each("dtype", [float, int])
 def test_target_matrix_and_vector_of_real_values(kind, dtype):
     K = np.diag([1.0, 2.0, 3.0, 4.0, 5.0]) + 1
     Y = np.array([[1, 2], [3, 4], [5, 6], [0, 0], [1, 1]], dtype=dtype)
@@ -200,13 +200,13 @@ def test_a_matrix_without_variance_has_alignment_zero_and_says_so(m, value, rng)
                 assert cka(constant, constant, unbiased=True) == 0.0
 
 
-@pytest.mark.parametrize("y", [np.full(3, 0.1), [1, 1, 1], ["a", "a", "a"], np.zeros(3)])
+@each("y", [np.full(3, 0.1), [1, 1, 1], ["a", "a", "a"], np.zeros(3)])
 def test_constant_target_has_alignment_zero_and_says_so(y):
     with pytest.warns(DegenerateKernelWarning):
         assert alignment(np.diag([1.0, 2, 3]), y) == 0.0
 
 
-@pytest.mark.parametrize("m", [4, 5, 7, 9, 10, 33])
+@each("m", [4, 5, 7, 9, 10, 33])
 def test_unbiased_cka_of_a_diagonal_matrix_is_zero_and_says_so(m):
     """Only its diagonal differs from a constant, and U-statistics leave the diagonal out."""
     f = np.random.default_rng(m).normal(size=m)

@@ -137,7 +137,7 @@ def test_template_works():
 FOLDERS = sorted({Path(CLAIMS.module(name).__file__).parent for name in CLAIMS})
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+@each("folder", FOLDERS)
 def test_every_correction_has_a_proof_that_its_file_names(folder):
     text = (folder / "proofs.md").read_text(encoding="utf-8")
     sections = re.findall(r"^## (\d+)\.", text, re.M)
@@ -164,7 +164,7 @@ def _named(text):
     return {number for numbers in lists for number in re.findall(r"\d+", numbers)}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+@each("folder", FOLDERS)
 def test_every_claim_file_of_a_folder_is_registered(folder):
     registered = {Path(CLAIMS.module(name).__file__) for name in CLAIMS}
     assert {file for file in folder.glob("*.py") if "\nCLAIM = " in file.read_text("utf-8")} == {
@@ -172,7 +172,7 @@ def test_every_claim_file_of_a_folder_is_registered(folder):
     }
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+@each("folder", FOLDERS)
 def test_code_in_the_proofs_is_closed_where_it_is_opened(folder):
     """A formula that a line break tears apart leaves an odd number of backticks on its lines."""
     text = (folder / "proofs.md").read_text(encoding="utf-8")

@@ -88,7 +88,7 @@ def test_claims_are_validated():
         CLAIMS["no-such-claim"]
 
 
-@pytest.mark.parametrize("form", KERNEL_FORMS)
+@each("form", KERNEL_FORMS)
 def test_drawn_kernels_are_positive_semidefinite(form):
     draw = RandomDraw(3)
     for n in (1, 2, 5):

@@ -236,7 +236,7 @@ def test_the_arithmetic_mean_depends_on_the_unit_of_the_kernels():
     assert after.printed > 1.5 * np.sqrt(10) * before.printed
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_the_chain_and_how_tight_it_is(seed):
     """Complexity over (7) falls with T, complexity over the sharpest bound does not."""
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.claim import HypothesisNotMet
+from cases import each
 
 
 def numbers(name):
@@ -55,16 +56,14 @@ def test_iteration_for_the_single_stage_problem():
     assert steps[-1] < 1e-12
 
 
-@pytest.mark.parametrize(("m", "value"), [(3, "64/27"), (6, "32/9"), (12, "112/27"), (24, "40/9")])
+@each(("m", "value"), [(3, "64/27"), (6, "32/9"), (12, "112/27"), (24, "40/9")])
 def test_attained_perturbations(m, value):
     file = CLAIMS.module("p1-lemma-18")
     assert m * file.measure(file.extremal(m)) == pytest.approx(float(Fraction(value)))
     assert float(Fraction(value)) == pytest.approx(128 / 27 * (1 - 3 / (2 * m)))
 
 
-@pytest.mark.parametrize(
-    ("m", "value"), [(2, 2), (4, 3), (5, 3.456), (6, 32 / 9), (8, 3.906), (20, 4.394)]
-)
+@each(("m", "value"), [(2, 2), (4, 3), (5, 3.456), (6, 32 / 9), (8, 3.906), (20, 4.394)])
 def test_largest_perturbation_over_all_signs(m, value):
     """Every sample of features +-1: nothing above the attained values."""
     from itertools import combinations_with_replacement
@@ -249,7 +248,7 @@ def test_stability_of_lkrr_is_sharp(m, ratio):
     assert check(file.CORRECTED, file.sharp_case(m)).tightness == pytest.approx(ratio, abs=5e-6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("radius", "eta", "converges"),
     [
         (100.0, 0.2, False),

@@ -34,12 +34,12 @@ def test_eta_of_one_half_has_the_best_guarantee():
     assert etas[rates.argmin()] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("m", "shorter"), [(4, True), (20, True), (24, False), (1000, False)])
+@each(("m", "shorter"), [(4, True), (20, True), (24, False), (1000, False)])
 def test_hoeffding_is_shorter_for_small_samples_only(m, shorter):
     assert (hoeffding_deviation(m, 0.05) < u_statistic_deviation(m, 0.05)) == shorter
 
 
-@pytest.mark.parametrize("m", [4, 40, 1000, 10**6])
+@each("m", [4, 40, 1000, 10**6])
 def test_hoeffding_is_shorter_for_a_nonnegative_kernel_and_labels(m):
     """Range 2 R^2R'^2, as for a Gaussian kernel and labels +-1: 4 against at least 4.74."""
     bound = hoeffding_deviation(m, 0.05, nonnegative=True)

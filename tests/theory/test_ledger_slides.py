@@ -49,7 +49,7 @@ def test_binomial_coefficients():
     assert file.coefficients(case, np.cumprod).min() > 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "x", "least"),
     [
         ("gaussian", [0.0, 0.3, 0.7, 1.0], 3.449167e-3),

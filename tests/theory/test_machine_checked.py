@@ -15,6 +15,7 @@ from alignlearn.theory import CLAIMS, HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.registry import proof_file
 from alignlearn.theory.verification import verify
+from cases import each
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"
@@ -49,7 +50,7 @@ def test_these_claims_are_machine_checked():
         proof_file("p1-lemma-7")
 
 
-@pytest.mark.parametrize("name", CHECKED)
+@each("name", CHECKED)
 def test_file_and_proof_name_each_other(name):
     file = proof_file(name)
     assert f"Machine-checked in Coq ({file.name})" in " ".join(CLAIMS.module(name).__doc__.split())
@@ -118,7 +119,7 @@ def test_without_coq_the_script_says_so(tmp_path):
 # -- what needs no assistant -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CHECKED)
+@each("name", CHECKED)
 def test_nothing_is_admitted(name):
     text = _text(name)
     for word in ("Admitted", "admit", "Axiom", "Parameter", "Conjecture", "Hypothesis"):

@@ -13,6 +13,7 @@ from alignlearn.theory.p1_alignment import intercept_stability as intercept
 from alignlearn.theory.p1_alignment import theorem_12_rate, theorem_16, theorem_17
 from alignlearn.theory.p2_l2 import prop_3, theorem_3
 from alignlearn.theory.verification import examine, select, verify
+from cases import each
 
 from alignlearn.bounds import generalization, stability
 from alignlearn.bounds.fitted import intercept_residual_bound
@@ -151,7 +152,7 @@ def toy(kind="upper", bound=2.0, measured=1.5, **more):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "bound", "measured", "margin"),
     [
         ("upper", 2.0, 1.5, 0.25),

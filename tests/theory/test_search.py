@@ -5,6 +5,7 @@ import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.search import VectorDraw, adversary
 from alignlearn.theory.verification import select
+from cases import each
 
 CORRECTED = {claim.name: claim for claim in select()}
 
@@ -42,7 +43,7 @@ def test_stability_of_lkrr_resists():
     assert adversary(CORRECTED["p2-prop-3-corrected"], 120, random_state=0).outcome == "holds"
 
 
-@pytest.mark.parametrize("name", ["p1-lemma-6", "p1-prop-7", "p1-theorem-14-footnote", "p1-l1-l2"])
+@each("name", ["p1-lemma-6", "p1-prop-7", "p1-theorem-14-footnote", "p1-l1-l2"])
 def test_the_adversary_finds_violations_of_false_claims(name):
     assert adversary(CLAIMS[name], 800, random_state=0).outcome == "violated"
 

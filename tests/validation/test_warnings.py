@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.large import NystromRidge
@@ -52,7 +53,7 @@ def constant_kernel():
     al.alignment(np.ones((40, 40)), K)
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         column_vector,

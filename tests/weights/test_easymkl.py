@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.optimize import LinearConstraint, minimize
 
 import alignlearn as al
@@ -33,7 +34,7 @@ def oracle(grams, y, lam):
     return margins / margins.sum()
 
 
-@pytest.mark.parametrize("lam", [0.02, 0.1, 0.5, 0.999, 1.0])
+@each("lam", [0.02, 0.1, 0.5, 0.999, 1.0])
 def test_weights_are_those_of_the_quadratic_program(lam):
     grams = [kernel(X) for kernel in KERNELS]
     found = weights(X, Y, lam)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import each
 from scipy import sparse
 
 import alignlearn as al
@@ -113,7 +114,7 @@ def test_known_statistics_are_taken():
     np.testing.assert_array_equal(again.scale, scaled[1])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not uses_samples(name)])
+@each("name", [name for name in NAMES if not uses_samples(name)])
 def test_rules_on_statistics_read_no_samples(name):
     scaled = open_source(X, KERNELS).statistics(AMOUNTS, "regression").trace_normalized()
     found = get_weighting(name).learn(Problem(None, None, "regression", scaled=scaled))
@@ -185,7 +186,7 @@ class OfProblem:
         return OfSource().solve_source(problem.source, problem.statistics, problem.scale)
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "needs", "free", "same"),
     [
         (OfStatistics(), "statistics", True, "uniform"),

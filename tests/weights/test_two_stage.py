@@ -144,7 +144,7 @@ def test_order_of_kernels_does_not_matter(seed):
         np.testing.assert_allclose(v, w[order], rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
+@each("rule", RULES)
 def test_identical_kernels_have_equal_weights(rule):
     matrices, y = problem(1, 4)
     result = rule.solve(gram_statistics([*matrices, matrices[0], matrices[2]], y))
@@ -212,7 +212,7 @@ def test_alignlinear_on_a_singular_matrix():
         AlignLinear(singular="raise").solve(rounded)
 
 
-@pytest.mark.parametrize("q", [1.2, 2.0, 3.0, 7.5])
+@each("q", [1.2, 2.0, 3.0, 7.5])
 def test_proposition_7_against_random_search(q):
     rng = np.random.default_rng(0)
     a = np.array([2.0, 1.0, 0.3, -0.5])
@@ -265,7 +265,7 @@ def test_only_negative_alignments_fall_back_but_not_for_free_signs():
     np.testing.assert_allclose(AlignLinear(normalize=None).solve(stats).weights, [-1, -0.5])
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
+@each("rule", RULES)
 def test_zero_kernels_get_zero(rule):
     matrices, y = problem(3, 3)
     m = len(y)
@@ -329,7 +329,7 @@ def test_bad_statistics():
         Uniform().solve(statistics_of([1.0], np.eye(2)))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=repr)
+@each("rule", RULES)
 def test_parameters_clone_pickle_and_leave_the_input_alone(rule):
     stats = gram_statistics(*problem(5))
     before = copy.deepcopy(stats)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import each
 from scipy.spatial.distance import cdist
 
 import alignlearn as al
@@ -125,7 +126,7 @@ def test_a_table_that_agrees_with_no_other_gets_little_weight():
     assert names == tuple(tables)
 
 
-@pytest.mark.parametrize("weighting", WITHOUT_TARGET)
+@each("weighting", WITHOUT_TARGET)
 def test_estimators_learn_without_a_target(weighting):
     options = {"weighting": weighting}
     model = al.KernelCombiner(KERNELS, **options).fit(X)

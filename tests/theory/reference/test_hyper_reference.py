@@ -47,7 +47,7 @@ def test_hyper_kernels_are_symmetric_in_every_way_and_semidefinite(seed):
     assert K.max() <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_support_vector_regression_against_scikit_learn(seed):
     from sklearn.svm import SVR
 

@@ -178,9 +178,9 @@ def test_units_cancel():
     np.testing.assert_allclose(other.dual_coef, 2.0 / 7.0 * one.dual_coef, rtol=1e-8)
 
 
-@pytest.mark.parametrize("norm", [1, 2])
-@pytest.mark.parametrize("p", [6, 40])
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@each("norm", [1, 2])
+@each("p", [6, 40])
+@each("layout", ["dense", "sparse"])
 def test_rank_one_features_equal_matrices(layout, p, norm):
     rng = np.random.default_rng(4)
     m = 25
