@@ -181,13 +181,6 @@ def test_what_was_one_object_is_one_object():
     assert len(saved((array, array))) < 1.2 * len(saved(array))
 
 
-def test_parameters_of_an_estimator_that_is_not_fitted():
-    for model, _ in fitted().values():
-        if hasattr(model, "get_params"):
-            plain = type(model)(**{k: v for k, v in model.get_params(deep=False).items()})
-            assert repr(again(plain)) == repr(plain) or "Generator" in repr(plain)
-
-
 def test_learning_goes_on_as_it_would_have():
     classifier = al.KernelSGDClassifier(random_state=0).fit(models.X, models.LABELS)
     other = again(classifier)
@@ -242,12 +235,12 @@ def test_samples_of_every_kind(name):
     assert vars(other).keys() == vars(pickle.loads(pickle.dumps(model))).keys()
 
 
-@pytest.mark.parametrize("name", LABELLED)
-def test_labels_of_every_kind(name):
-    model = al.MKLClassifier(models.KERNELS).fit(models.X, LABELLED[name])
-    other = again(model)
-    assert other.classes_.dtype == model.classes_.dtype
-    assert other.predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
+def test_labels_of_every_kind():
+    for labels in LABELLED.values():
+        model = al.MKLClassifier(models.KERNELS).fit(models.X, labels)
+        other = again(model)
+        assert other.classes_.dtype == model.classes_.dtype
+        assert other.predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
 
 
 def test_requests_of_metadata_are_kept():

@@ -57,18 +57,20 @@ PICKLED = [
 ]
 
 
-@pytest.mark.parametrize("thing", PICKLED, ids=lambda thing: type(thing).__name__)
-def test_a_pickle_carries_the_version(thing, monkeypatch):
-    raw = pickle.dumps(thing)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        same = pickle.loads(raw)
-    assert vars(same).keys() == vars(thing).keys()
-    assert _versions.KEY not in vars(same)
+def test_a_pickle_carries_the_version(monkeypatch):
+    pickles = [pickle.dumps(thing) for thing in PICKLED]
+    for raw, thing in zip(pickles, PICKLED):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            same = pickle.loads(raw)
+        assert vars(same).keys() == vars(thing).keys()
+        assert _versions.KEY not in vars(same)
     monkeypatch.setattr(al, "__version__", "7.5.0")
-    with pytest.warns(al.VersionWarning, match=r"alignlearn 0\.1\.0 .* alignlearn 7\.5\.0") as said:
-        pickle.loads(raw)
-    assert {entry.filename for entry in said} == {__file__}
+    said = r"alignlearn 0\.1\.0 .* alignlearn 7\.5\.0"
+    for raw in pickles:
+        with pytest.warns(al.VersionWarning, match=said) as caught:
+            pickle.loads(raw)
+        assert {entry.filename for entry in caught} == {__file__}
 
 
 def test_what_changed_in_between_is_said(monkeypatch):
@@ -146,16 +148,11 @@ def test_parameters_that_are_newer_than_a_file_have_their_default():
         al.load(older)
 
 
-@pytest.mark.parametrize(
-    ("text", "good"),
-    [
-        *(("0.1.0", True), ("0.2.0rc1", True), ("1", True), ("0.2.0.dev1+g0a1b2c", True)),
-        *(("", False), ("a.b", False), ("0.1.0 ", False), ("0.1\n.0", False), (None, False)),
-        *(("0." + "1" * 50, False), ("1.0" * 99, False)),
-    ],
-)
-def test_what_is_a_version(text, good):
-    assert _versions.is_version(text) == good
+def test_what_is_a_version():
+    for text in ("0.1.0", "0.2.0rc1", "1", "0.2.0.dev1+g0a1b2c"):
+        assert _versions.is_version(text)
+    for text in ("", "a.b", "0.1.0 ", "0.1\n.0", None, "0." + "1" * 50, "1.0" * 99):
+        assert not _versions.is_version(text)
 
 
 # --- the promise ------------------------------------------------------------------------------
