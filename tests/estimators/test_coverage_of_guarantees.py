@@ -10,7 +10,7 @@ SHARES = (
     "predict_set",
     "predict_set, three classes",
 )
-RUNS = 3
+RUNS = 2
 
 
 @pytest.fixture
@@ -23,19 +23,19 @@ def coverage(script, monkeypatch):
 
 def test_no_guarantee_misses_more_often_than_chance_explains(coverage):
     """At most as many misses as a binomial law of 0.1 has but for a chance of 1e-5."""
-    most = binom.ppf(1 - 1e-5, RUNS, coverage.DELTA)
     for guarantee in coverage.GUARANTEES:
-        for design in coverage.DESIGNS:
-            found = coverage.row(guarantee, design, RUNS)
-            if found is None:
-                continue
-            case = guarantee, design.name
-            if guarantee in SHARES:
+        found = {design: coverage.row(guarantee, design, RUNS) for design in coverage.DESIGNS}
+        found = {design: row for design, row in found.items() if row is not None}
+        if guarantee in SHARES:
+            for design, row in found.items():
                 # The training samples move the coverage of a fit by about (0.09/m)^(1/2).
                 error = np.sqrt(0.09 / RUNS * (1.0 / design.m + 1.0 / coverage.NEW))
-                assert found.rate <= coverage.DELTA + 4.5 * error, case
-            else:
-                assert found.rate * RUNS <= most, case
+                assert row.rate <= coverage.DELTA + 4.5 * error, (guarantee, design.name)
+        else:
+            # Over all designs: of two runs of one design, both may miss by chance.
+            most = binom.ppf(1 - 1e-5, RUNS * len(found), coverage.DELTA)
+            assert most < RUNS * len(found)
+            assert sum(row.rate * RUNS for row in found.values()) <= most, guarantee
 
 
 def test_rows_that_miss_too_often_are_marked(coverage):
