@@ -1,9 +1,11 @@
 """Contributions of kernels: against terms from dual coefficients, refits, laws and scikit-learn."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
+from refusals import not_refused
 from scipy.sparse import csr_array
 from sklearn.metrics import log_loss, r2_score
 
@@ -264,76 +266,66 @@ def test_groups():
     np.testing.assert_allclose(named.values.sum() + named.offset, named.total)
 
 
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
-        ({"a": [0], "b": [0]}, ValueError, "kernel 0, .* is in 'a' and 'b'"),
-        ({"a": [1, 1]}, ValueError, "is in 'a' twice"),
-        ({"a": [3]}, ValueError, "has kernel 3, which the model has not; accepted: 0 to 2"),
-        ({"a": [-1]}, ValueError, "has kernel -1"),
-        ({"a": ["rbf"]}, ValueError, "'rbf', which is no kernel of the model"),
-        ({"a": [True]}, TypeError, "holds True"),
-        ({"a": [0.0]}, TypeError, "holds 0.0"),
-        ({"a": None}, TypeError, "holds None"),
-        ({"a": []}, ValueError, "'a' is empty"),
-        ({1: [0]}, TypeError, "a name must be a str"),
-        ({}, TypeError, "groups must be a dict"),
-        ("rows", TypeError, "groups must be a dict"),
-        ({"other kernels": [0]}, ValueError, "is the name of kernels in no group"),
-    ],
-)
-def test_groups_that_the_model_has_not(groups, error, message):
+def test_groups_that_the_model_has_not():
     X, y, new, y_new = design()
     model = al.MKLRegressor(PAIRS).fit(X, y)
-    with pytest.raises(error, match=message):
-        model.contributions(new, y_new, groups=groups)
-
-
-def test_a_name_of_two_kernels_is_no_name():
-    X, y, new, y_new = design()
-    model = al.MKLRegressor([PAIRS[0], PAIRS[0], PAIRS[1]]).fit(X, y)
-    with pytest.raises(ValueError, match=r"which is the name of kernels \[0, 1\]"):
-        model.contributions(new, y_new, groups={"a": [str(PAIRS[0])]})
+    twice = al.MKLRegressor([PAIRS[0], PAIRS[0], PAIRS[1]]).fit(X, y)
+    groups = (
+        ({"a": [0], "b": [0]}, "kernel 0, .* is in 'a' and 'b'"),
+        ({"a": [1, 1]}, "is in 'a' twice"),
+        ({"a": [3]}, "has kernel 3, which the model has not; accepted: 0 to 2"),
+        ({"a": [-1]}, "has kernel -1"),
+        ({"a": ["rbf"]}, "'rbf', which is no kernel of the model"),
+        ({"a": [True]}, "holds True"),
+        ({"a": [0.0]}, "holds 0.0"),
+        ({"a": None}, "holds None"),
+        ({"a": []}, "'a' is empty"),
+        ({1: [0]}, "a name must be a str"),
+        ({}, "groups must be a dict"),
+        ("rows", "groups must be a dict"),
+        ({"other kernels": [0]}, "is the name of kernels in no group"),
+    )
+    cases = [(w, partial(model.contributions, new, y_new, groups=g), w) for g, w in groups]
+    name = {"a": [str(PAIRS[0])]}
+    words = r"which is the name of kernels \[0, 1\]"
+    cases.append(("twice", partial(twice.contributions, new, y_new, groups=name), words))
+    assert not_refused(cases) == []
 
 
 def test_bad_input():
     X, y, new, y_new = design()
     model = al.MKLRegressor(PAIRS).fit(X, y)
-    for options, error, message in (
-        ({"method": "shapley"}, ValueError, "method='shapley' is not known; accepted: 'product'"),
-        ({"method": "refit"}, ValueError, "goes with fit="),
-        ({"fit": (X, y)}, ValueError, "goes with fit="),
-        ({"method": "refit", "fit": X}, TypeError, "fit must be a tuple"),
-        ({"method": "refit", "fit": (new, y_new)}, ValueError, "fit has 30 samples of 8 features"),
-        ({"method": "refit", "fit": (X, np.c_[y, y])}, ValueError, "accepted: 1 targets"),
-        (
-            {"method": "refit", "fit": (X, y), "groups": {"all": [0, 1, 2]}},
-            ValueError,
-            "nothing is left to fit",
-        ),
-        ({"scoring": "accuracy"}, ValueError, "scoring='accuracy' is not known"),
-        ({"n_repeats": 0}, ValueError, "n_repeats"),
-        ({"sample_weight": np.eye(30)[0]}, ValueError, "1 sample of positive weight"),
-    ):
-        with pytest.raises(error, match=message):
-            model.contributions(new, y_new, **options)
-    for bad, message in (
+    refit = {"method": "refit", "fit": (X, y)}
+    options = (
+        ({"method": "shapley"}, "method='shapley' is not known; accepted: 'product'"),
+        ({"method": "refit"}, "goes with fit="),
+        ({"fit": (X, y)}, "goes with fit="),
+        ({"method": "refit", "fit": X}, "fit must be a tuple"),
+        ({"method": "refit", "fit": (new, y_new)}, "fit has 30 samples of 8 features"),
+        ({"method": "refit", "fit": (X, np.c_[y, y])}, "accepted: 1 targets"),
+        ({**refit, "groups": {"all": [0, 1, 2]}}, "nothing is left to fit"),
+        ({"scoring": "accuracy"}, "scoring='accuracy' is not known"),
+        ({"n_repeats": 0}, "n_repeats"),
+        ({"sample_weight": np.eye(30)[0]}, "1 sample of positive weight"),
+    )
+    cases = [(w, partial(model.contributions, new, y_new, **o), w) for o, w in options]
+    samples = (
         ((new[:1], y_new[:1]), "X has 1 sample"),
         ((new, np.column_stack([y_new, y_new])), "y has 2 columns; accepted: 1"),
         ((new, np.ones(30)), r"constant in 1 of 1 columns \(0\), of which R\^2 does not exist"),
         ((new, 1e-200 * y_new), "beyond the range of float64"),
         ((new, y_new[:-1]), "y has 29 targets"),
         ((new[:, :7], y_new), "7 features"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            model.contributions(*bad)
-    with pytest.raises(al.NotFittedError):
-        al.MKLRegressor(PAIRS).contributions(new, y_new)
-    clf = al.MKLClassifier(PAIRS).fit(X, y > 0.0)
-    with pytest.raises(ValueError, match="method='product' is for regressors"):
-        clf.contributions(new, y_new > 0.0, method="product")
-    with pytest.raises(ValueError, match="needs probabilities"):
-        clf.contributions(new, y_new > 0.0, scoring="neg_log_loss")
+    )
+    cases += [(words, partial(model.contributions, *bad), words) for bad, words in samples]
+    unfitted, clf = al.MKLRegressor(PAIRS), al.MKLClassifier(PAIRS).fit(X, y > 0.0)
+    labels = y_new > 0.0
+    cases += [
+        ("fit", partial(unfitted.contributions, new, y_new), "not fitted"),
+        ("m", partial(clf.contributions, new, labels, method="product"), "'product' is for regres"),
+        ("s", partial(clf.contributions, new, labels, scoring="neg_log_loss"), "needs probabiliti"),
+    ]
+    assert not_refused(cases) == []
     one_class = clf.contributions(new, np.ones(30, dtype=bool))
     assert one_class.total[0] == np.mean(clf.predict(new))
 

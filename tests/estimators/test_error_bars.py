@@ -153,9 +153,10 @@ def left_out(folds):
     return [np.flatnonzero(number == t) for t in range(folds)]
 
 
-@pytest.mark.parametrize("folds", [None, 4])
-@pytest.mark.parametrize("coverage", [0.5, 0.9])
-@pytest.mark.parametrize("tuned", [False, True])
+@pytest.mark.parametrize(
+    ("folds", "coverage", "tuned"),
+    [(None, 0.5, True), (None, 0.9, False), (4, 0.9, True), (4, 0.5, False)],
+)
 def test_intervals_are_those_of_refits_with_the_learned_kernel(folds, coverage, tuned):
     model = al.MKLRegressor(KERNELS, alpha=ALPHA)
     model = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[ALPHA], cv=3) if tuned else model

@@ -153,11 +153,7 @@ def test_probabilities_are_calibrated_on_the_last_level(classifier):
     found = model.predict_proba(X[:200])
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert np.mean(model.classes_[found.argmax(axis=1)] == labels[:200]) > 0.7
-
-
-def test_the_summary_shows_each_level(classifier):
-    text = classifier[0].summary()
-    assert all(f" {n} " in text for n in (500, 2000, 2600))
+    assert all(f" {n} " in model.summary() for n in (500, 2000, 2600))
 
 
 def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
@@ -174,12 +170,6 @@ def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
         np.testing.assert_array_equal(getattr(again, read)(X[:99]), getattr(model, read)(X[:99]))
 
 
-def test_a_pickle_predicts_the_same(regressor):
-    model, X, _ = regressor
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
-
-
 def test_sample_weights_of_zero_and_a_rare_class():
     X, y = problem(2400)
     labels = (y > 0).astype(int)
@@ -187,13 +177,11 @@ def test_sample_weights_of_zero_and_a_rare_class():
     weight = np.ones(2400)
     weight[-200:] = 0.0
     model = al.MKLClassifierCV().fit(X, labels, sample_weight=weight)
-    without = al.MKLClassifierCV().fit(X[:-200], labels[:-200])
     first, second, last = np.unique(model.cv_results_["n_samples"])
     assert 500 <= first <= 503
     assert second == len(model.model_.members[0].model._learned_on)
     assert last == 2200
     assert model.score(X, labels) > 0.7
-    assert without.score(X, labels) > 0.7
 
 
 # Threads
@@ -204,8 +192,9 @@ def blas_threads():
     return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
 
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "recall"])
-@pytest.mark.parametrize("n_rare", [8, 40])
+@pytest.mark.parametrize(
+    ("scoring", "n_rare"), [("neg_log_loss", 8), ("roc_auc", 40), ("recall", 8)]
+)
 def test_scores_that_need_every_class_are_asked_for_parts_that_have_it(scoring, n_rare):
     """Parts of the test samples without the rare class had no such score."""
     rng = np.random.default_rng(0)
