@@ -235,11 +235,11 @@ def test_before_fit(base):
         model.summary()
 
 
-@pytest.mark.parametrize("make", [al.Gaussian, al.Laplacian, al.Polynomial, al.ExponentialDot])
-@pytest.mark.parametrize("gamma", [-1.0, 0.0, np.nan, np.inf, "wide", None])
-def test_bad_gamma_is_refused_by_the_kernel(make, gamma):
-    with pytest.raises((ValueError, TypeError), match="gamma"):
-        make(gamma)
+def test_bad_gamma_is_refused_by_the_kernel():
+    kernels = al.Gaussian, al.Laplacian, al.Polynomial, al.ExponentialDot
+    gammas = -1.0, 0.0, np.nan, np.inf, "wide", None
+    cases = [(f"{make} {g}", partial(make, g), "gamma") for make in kernels for g in gammas]
+    assert not_refused(cases) == []
 
 
 @pytest.mark.parametrize("base", ALL, ids=_name)

@@ -1,9 +1,12 @@
 """`rademacher` on every kind of kernels, against enumeration with the matrices in hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
 from alignlearn.theory.reference.multitask import all_signs
+from refusals import not_refused
 
 import alignlearn as al
 from alignlearn.bounds import rademacher as bounds
@@ -129,25 +132,19 @@ def test_products_and_diagonals_of_the_combination(form):
     np.testing.assert_allclose(source.combine(weights).diagonal(), np.diag(K))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda X: rademacher(KERNELS, X, -1.0), ValueError, "radius"),
-        (lambda X: rademacher(KERNELS, X, q=0.5), ValueError, "q"),
-        (lambda X: rademacher(KERNELS, X, q=np.nan), ValueError, "q"),
-        (lambda X: rademacher(KERNELS, X, draws=-1), ValueError, "draws"),
-        (lambda X: rademacher(KERNELS, X, draws=1.5), TypeError, "draws"),
-        (lambda X: rademacher(KERNELS, X, random_state="a"), TypeError, "random_state"),
-        (lambda X: rademacher([al.TL1(1.0)], X), ValueError, "positive semi-definite"),
-        (lambda X: rademacher(KERNELS, points(18), draws=0), ValueError, "n <= 17"),
-        (lambda X: rademacher(KERNELS, None), TypeError, "X"),
-        (
-            lambda X: rademacher(al.alignment_statistics(X, X[:, 0], KERNELS), X),
-            ValueError,
-            "X must be None",
-        ),
-    ],
-)
-def test_bad_input(call, error, message):
-    with pytest.raises(error, match=message):
-        call(points(6))
+def test_bad_input():
+    X = points(6)
+    statistics = al.alignment_statistics(X, X[:, 0], KERNELS)
+    cases = (
+        (partial(rademacher, KERNELS, X, -1.0), "radius"),
+        (partial(rademacher, KERNELS, X, q=0.5), "q"),
+        (partial(rademacher, KERNELS, X, q=np.nan), "q"),
+        (partial(rademacher, KERNELS, X, draws=-1), "draws"),
+        (partial(rademacher, KERNELS, X, draws=1.5), "draws"),
+        (partial(rademacher, KERNELS, X, random_state="a"), "random_state"),
+        (partial(rademacher, [al.TL1(1.0)], X), "positive semi-definite"),
+        (partial(rademacher, KERNELS, points(18), draws=0), "n <= 17"),
+        (partial(rademacher, KERNELS, None), "X"),
+        (partial(rademacher, statistics, X), "X must be None"),
+    )
+    assert not_refused((f"{call}", call, words) for call, words in cases) == []

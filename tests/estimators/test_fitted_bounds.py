@@ -1,12 +1,12 @@
 """`MKLClassifier.alignment_interval_` and `MKLRegressor.bound`."""
 
 import pickle
-import subprocess
-import sys
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse
+from refusals import not_refused
 
 import alignlearn as al
 from alignlearn.bounds.checks import HypothesisNotMet
@@ -63,15 +63,6 @@ def test_few_samples_give_a_vacuous_interval_and_many_do_not():
     assert "NOT met" not in repr(large)
 
 
-def test_normalisation_does_not_move_the_interval():
-    X, y = classes(2000)
-    found = [
-        al.MKLClassifier([al.Gaussian(0.5)], normalize=n).fit(X, y).alignment_interval_
-        for n in ("trace", None)
-    ]
-    assert found[0].low == pytest.approx(found[1].low)
-
-
 def test_what_is_assumed_is_said():
     X, y = classes(200, c=3)
     clf = al.MKLClassifier(["linear", al.Gaussian("scale")]).fit(X, y)
@@ -88,13 +79,6 @@ def test_what_is_assumed_is_said():
         learned_interval(clf, 2.0)
     with pytest.raises(ValueError, match=r"radius2=0\.1 is below"):
         learned_interval(clf, radius2=0.1)
-
-
-def test_an_indefinite_kernel_has_no_interval():
-    X, y = classes(60)
-    found = al.MKLClassifier([al.TL1(2.0)]).fit(X, y).alignment_interval_
-    assert (found.low, found.high, found.vacuous) == (-1.0, 1.0, True)
-    assert found.not_met == ("kernels must be positive semi-definite",)
 
 
 def test_the_interval_survives_pickling_and_needs_a_fit():
@@ -187,34 +171,22 @@ def test_learned_weights_leave_a_vacuous_bound_unless_they_came_from_elsewhere()
     assert told.value == found.value_if_fixed
 
 
-@pytest.mark.parametrize(
-    ("options", "call", "message"),
-    [
-        ({"machine": "svr"}, {}, "machine='krr'"),
-        ({}, {"delta": 0.0}, "delta"),
-        ({}, {}, "give label_range"),
-        ({}, {"label_range": (0.0, 0.5)}, "does not hold the labels"),
-        ({}, {"label_range": (5.0,)}, "label_range"),
-        ({}, {"radius2": -1.0}, "radius2"),
-        ({}, {"X": 0.1}, "given together"),
-    ],
-)
-def test_the_bound_refuses(options, call, message):
+def test_the_bound_refuses():
+    """Wrong options are in test_bounds_refuse.py."""
     X, y = regression(30)
-    reg = al.MKLRegressor([al.Gaussian(0.5)], **options).fit(X, y)
-    with pytest.raises(ValueError, match=message):
-        reg.bound(**call)
-
-
-def test_the_bound_refuses_several_targets_and_no_ridge():
-    X, y = regression(30)
-    with pytest.raises(ValueError, match="one target"):
-        al.MKLRegressor([al.Gaussian(0.5)]).fit(X, np.c_[y, -y]).bound()
-    reg = al.MKLRegressor([al.Gaussian(5.0)], alpha=0.0).fit(X, y)
-    with pytest.raises(ValueError, match="ridge lam0 must be positive"):
-        reg.bound(label_range=(-1, 1))
-    with pytest.raises(ValueError, match="not fitted"):
-        al.MKLRegressor().bound()
+    kernel, limits = [al.Gaussian(0.5)], {"label_range": (-1, 1)}
+    svr, reg = al.MKLRegressor(kernel, machine="svr").fit(X, y), al.MKLRegressor(kernel).fit(X, y)
+    two = al.MKLRegressor(kernel).fit(X, np.c_[y, -y])
+    plain = al.MKLRegressor([al.Gaussian(5.0)], alpha=0.0).fit(X, y)
+    cases = (
+        (svr, {}, "machine='krr'"),
+        (reg, {}, "give label_range"),
+        (reg, {"X": 0.1}, "given together"),
+        (two, {}, "one target"),
+        (plain, limits, "ridge lam0 must be positive"),
+        (al.MKLRegressor(), {}, "not fitted"),
+    )
+    assert not_refused((text, partial(m.bound, **given), text) for m, given, text in cases) == []
 
 
 # -- what is kept of the samples -------------------------------------------------------
@@ -238,14 +210,6 @@ def test_diagonals_of_every_kind_of_source():
     found = sample_ranges(open_source(X, columns), y)
     assert found.radii == pytest.approx([features[0], expected[2]])
     assert found.labels == (y.min(), y.max())
-
-
-def test_estimators_do_not_import_the_theory():
-    code = (
-        "import sys, numpy as np, alignlearn.estimators as e;"
-        "assert 'alignlearn.theory' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_alpha_that_was_searched_for_is_no_hypothesis_met():

@@ -1,11 +1,13 @@
 """`bound(X, y, held_out=True)` of classifiers and regressors."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
+from refusals import not_refused
 
 import alignlearn as al
-from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.held_out import (
     betting_upper,
     binomial_upper,
@@ -116,26 +118,34 @@ def test_few_samples_say_nothing():
     assert found.value <= found.by_bernstein == 4.0
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"delta": 0.0}, "0 < delta < 1"),
-        ({"delta": 1.0}, "0 < delta < 1"),
-        ({"y": [0, 1]}, "2"),
-        ({"y": ["a"] * 50}, "none of the classes"),
-        ({"X": "training"}, "took no part in the fit"),
-        ({"X": np.zeros((50, 3))}, "3 features"),
-    ],
-)
-def test_a_classifier_refuses(change, message):
-    X, y = classes(50)
+def test_what_is_refused():
+    """Wrong options are in test_bounds_refuse.py."""
+    (X, y), (new, labels) = classes(50), classes(50, 1)
     clf = al.MKLClassifier(LADDER).fit(X, y)
-    new = classes(50, 1)
-    given = {"X": new[0], "y": new[1], "delta": 0.05} | change
-    if isinstance(given["X"], str):
-        given |= {"X": X, "y": y}
-    with pytest.raises(ValueError, match=message):
-        clf.bound(**given, held_out=True)
+    (Z, real), (other, target) = regression(50), regression(50, 1)
+    reg, two = (al.MKLRegressor(LADDER).fit(Z, t) for t in (real, np.c_[real, -real]))
+    cases = [
+        (words, partial(clf.bound, *given, held_out=True), words)
+        for given, words in (
+            ((new, [0, 1]), "2"),
+            ((new, ["a"] * 50), "none of the classes"),
+            ((X, y), "took no part in the fit"),
+            ((np.zeros((50, 3)), labels), "3 features"),
+        )
+    ]
+    cases.append(("interval", partial(clf.alignment_interval, X, y, held_out=True), "took no part"))
+    cases += [
+        (words, partial(model.bound, *given, held_out=True, label_range=limits), words)
+        for model, given, limits, words in (
+            (reg, (other, target), None, r"give label_range=\(low, high\)"),
+            (reg, (other, 2 * target), (-1, 1), "does not hold the labels"),
+            (reg, (None, None), (-1, 1), "needs X and y"),
+            (reg, (None, target), (-1, 1), "given together"),
+            (reg, (Z, real), (-1, 1), "took no part in the fit"),
+            (two, (other, np.c_[target, -target]), (-1, 1), "one target"),
+        )
+    ]
+    assert not_refused(cases) == []
 
 
 def test_as_many_sparse_samples_as_the_fit_had():
@@ -143,51 +153,3 @@ def test_as_many_sparse_samples_as_the_fit_had():
     clf = al.MKLClassifier(LADDER).fit(*classes(60))
     found = clf.bound(scipy.sparse.csr_matrix(X), y, held_out=True)
     assert found.value == clf.bound(X, y, held_out=True).value
-
-
-def test_what_is_no_flag_is_refused():
-    clf = al.MKLClassifier(LADDER).fit(*classes(50))
-    with pytest.raises(TypeError, match="held_out must be True or False"):
-        clf.bound(*classes(50, 1), held_out=1)
-
-
-def test_training_samples_are_no_held_out_ones_for_the_interval_either():
-    X, y = classes(60)
-    clf = al.MKLClassifier(LADDER).fit(X, y)
-    with pytest.raises(ValueError, match="took no part in the fit"):
-        clf.alignment_interval(X, y, held_out=True)
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"label_range": None}, HypothesisNotMet, r"give label_range=\(low, high\)"),
-        ({"label_range": (-0.5, 0.5)}, HypothesisNotMet, "does not hold the labels"),
-        ({"label_range": (1, -1)}, HypothesisNotMet, "does not hold the labels"),
-        ({"label_range": (1,)}, ValueError, "label_range"),
-        ({"label_range": (-np.inf, np.inf)}, ValueError, "label_range"),
-        ({"y": "outside"}, HypothesisNotMet, "does not hold the labels"),
-        ({"X": None, "y": None}, ValueError, "needs X and y"),
-        ({"X": None}, ValueError, "given together"),
-        ({"X": "training"}, ValueError, "took no part in the fit"),
-        ({"delta": 1.0}, ValueError, "0 < delta < 1"),
-    ],
-)
-def test_a_regressor_refuses(change, error, message):
-    X, y = regression(50)
-    reg = al.MKLRegressor(LADDER).fit(X, y)
-    new = regression(50, 1)
-    given = {"X": new[0], "y": new[1], "label_range": (-1, 1)} | change
-    if isinstance(given["X"], str):
-        given |= {"X": X, "y": y}
-    if isinstance(given["y"], str):
-        given["y"] = 2 * new[1]
-    with pytest.raises(error, match=message):
-        reg.bound(**given, held_out=True)
-
-
-def test_a_regressor_of_several_targets_is_refused():
-    X, y = regression(50)
-    reg = al.MKLRegressor(LADDER).fit(X, np.c_[y, -y])
-    with pytest.raises(ValueError, match="one target"):
-        reg.bound(X + 1, np.c_[y, -y], held_out=True, label_range=(-1, 1))

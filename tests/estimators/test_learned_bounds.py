@@ -1,9 +1,11 @@
 """Bounds of fitted estimators that hold although the weights were learned."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
+from refusals import not_refused
 from sklearn.datasets import load_digits
 
 import alignlearn as al
@@ -100,27 +102,6 @@ def test_it_says_something_about_real_digits():
     assert found.not_met == ()
 
 
-def test_it_says_something_about_breast_cancer():
-    """683 samples of nine marks from 1 to 10; the smaller class is 35 %."""
-    found = al.datasets.load("breast_cancer_wisconsin") if _has_data() else None
-    if found is None:
-        pytest.skip("ALIGNLEARN_DATA has no breast_cancer_wisconsin.npz")
-    X, y = found.X / 10, found.y
-    clf = al.MKLClassifier([al.Gaussian(g) for g in (0.1, 0.3, 1.0, 3.0)], C=0.1).fit(X, y)
-    with pytest.warns(al.DoubtfulResultWarning, match="280 of 683 rows"):
-        bound = clf.bound(X, y)
-    assert not bound.vacuous
-    assert bound.value < 0.3
-
-
-def _has_data():
-    try:
-        al.datasets.load("breast_cancer_wisconsin")
-    except Exception:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("form", ["linear", "rank one", "precomputed", "cv", "one-stage"])
 def test_every_kind_of_kernels(form):
     X, y = classes(100)
@@ -171,44 +152,32 @@ def test_the_bound_survives_pickling():
     assert clf.bound(X, y, draws=20) == other.bound(X, y, draws=20)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"X": "other"}, ValueError, "X must be the samples"),
-        ({"X": "fewer"}, ValueError, "60 samples|m = 60|length|80"),
-        ({"y": "flipped"}, ValueError, "y must be the labels"),
-        ({"y": "unknown"}, ValueError, "y must be the labels"),
-        ({"delta": 0.0}, ValueError, "delta"),
-        ({"radius2": -1.0}, ValueError, "radius2"),
-        ({"radius2": 0.5}, ValueError, "radius2=0.5 is below"),
-        ({"draws": 0}, ValueError, "draws"),
-        ({"draws": None}, TypeError, "draws"),
-        ({"random_state": "a"}, TypeError, "random_state"),
-    ],
-)
-def test_the_classifier_refuses(change, error, message):
-    X, y = classes(80)
-    clf = al.MKLClassifier(LADDER).fit(X, y)
-    given = {"X": X, "y": y} | change
-    if given["X"] is not X:
-        given["X"] = X[:60] if given["X"] == "fewer" else classes(80, 5)[0]
-    if given["y"] is not y:
-        given["y"] = -y if given["y"] == "flipped" else y + 3
-    with pytest.raises(error, match=message):
-        clf.bound(**given)
-
-
-def test_the_classifier_refuses_what_has_no_bound():
-    X, y = classes(60)
-    with pytest.raises(ValueError, match="not fitted"):
-        al.MKLClassifier(LADDER).bound(X, y)
-    three = np.arange(60) % 3
-    fitted = al.MKLClassifier(LADDER).fit(X, three)
-    with pytest.raises(ValueError, match="two classes, got 3"):
-        fitted.bound(X, three)
-    fitted = al.MKLClassifier([al.TL1(2.0)]).fit(X, y)
-    with pytest.raises(ValueError, match="positive semi-definite"):
-        fitted.bound(X, y)
+def test_what_is_refused():
+    """Wrong options are in test_bounds_refuse.py."""
+    (X, y), (Z, real) = classes(80), regression(60)
+    clf, reg = al.MKLClassifier(LADDER).fit(X, y), al.MKLRegressor(LADDER).fit(Z, real)
+    three = np.arange(80) % 3
+    cases = [
+        (words, partial(model.bound, *given), words)
+        for model, given, words in (
+            (clf, (classes(80, 5)[0], y), "X must be the samples"),
+            (clf, (X[:60], y), "60 samples|m = 60|length|80"),
+            (clf, (X, -y), "y must be the labels"),
+            (clf, (X, y + 3), "y must be the labels"),
+            (al.MKLClassifier(LADDER), (X, y), "not fitted"),
+            (al.MKLClassifier(LADDER).fit(X, three), (X, three), "two classes, got 3"),
+        )
+    ]
+    cases.append(("seed", partial(clf.bound, X, y, random_state="a"), "random_state"))
+    cases += [
+        (words, partial(reg.bound, *given, label_range=(-1, 1)), words)
+        for given, words in (
+            ((Z, real[::-1]), "y must be the targets"),
+            ((Z[::-1], real), "X must be the samples"),
+            ((Z[:50], real[:50]), "50|60"),
+        )
+    ]
+    assert not_refused(cases) == []
 
 
 # -- regression ------------------------------------------------------------------------
@@ -259,15 +228,3 @@ def test_samples_help_where_the_kernel_is_fixed_too():
     assert found.value < found.value_if_fixed == alone.value
     learned = reg.bound(X, y, 0.05, label_range=(-1, 1), draws=200, fixed=False)
     assert found.value == learned.value
-
-
-def test_the_regressor_refuses_other_samples():
-    X, y = regression(60)
-    reg = al.MKLRegressor(LADDER).fit(X, y)
-    for sample, message in (
-        ((X, y[::-1]), "y must be the targets"),
-        ((X[::-1], y), "X must be the samples"),
-        ((X[:50], y[:50]), "50|60"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            reg.bound(*sample, label_range=(-1, 1))

@@ -107,9 +107,15 @@ def test_support_vector_regression_of_several_targets():
     np.testing.assert_allclose(column.predict(Z)[:, 0], single.predict(Z), rtol=1e-12)
 
 
-@pytest.mark.parametrize("load", [load_wine, load_iris])
-@pytest.mark.parametrize("weighting", ["uniform", "alignf"])
-@pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
+@pytest.mark.parametrize(
+    ("kernels", "weighting", "load"),
+    [
+        (ORDINARY, "alignf", load_wine),
+        (ORDINARY, "uniform", load_iris),
+        (NEAR_CONSTANT, "uniform", load_wine),
+        (NEAR_CONSTANT, "alignf", load_iris),
+    ],
+)
 def test_classifier_is_libsvm_on_the_centred_kernel(kernels, weighting, load):
     X, y, Z, _ = _split(*_data(load))
     model = al.MKLClassifier(kernels, weighting=weighting, C=3.0, tol=1e-8).fit(X, y)
@@ -389,7 +395,7 @@ def test_a_failed_fit_leaves_no_fit():
         model.predict(X)
 
 
-@pytest.mark.parametrize("options", [{}, {"machine": "svr"}, {"machine": "svr", "memory": 30000}])
+@pytest.mark.parametrize("options", [{}, {"machine": "svr", "memory": 30000}])
 def test_a_linear_kernel_among_others_is_as_good_far_from_the_origin(options):
     rng = np.random.default_rng(0)
     X, kernels = rng.integers(-9, 10, size=(60, 2)) / 4.0, ["linear", al.Gaussian(0.5)]

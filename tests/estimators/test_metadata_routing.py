@@ -1,8 +1,6 @@
 """Requests for metadata, and ``groups`` on their way through scikit-learn's meta-estimators."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -198,28 +196,3 @@ def test_weights_reach_the_fit_beside_the_groups(estimator):
     assert other.dual_coef_.shape != by_hand.dual_coef_.shape or np.any(
         other.dual_coef_ != by_hand.dual_coef_
     )
-
-
-WITHOUT = """
-import sys
-sys.modules["sklearn"] = None
-import numpy as np
-import alignlearn as al
-X = np.random.default_rng(0).normal(size=(40, 2))
-class HalfAndHalf:
-    def split(self, X, y, groups):
-        yield np.flatnonzero(groups == 0), np.flatnonzero(groups == 1)
-model = al.MKLRegressorCV(["rbf"], alphas=[1.0], cv=HalfAndHalf())
-assert model.fit(X, X[:, 0], groups=np.arange(40) % 2).n_splits_ == 1
-try:
-    model.set_fit_request(groups=True)
-except ImportError as error:
-    assert "sklearn" in str(error)
-else:
-    raise AssertionError
-"""
-
-
-def test_groups_without_scikit_learn():
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -43,14 +43,20 @@ SEARCHES = {
 }
 
 
-@pytest.mark.parametrize("name", SEARCHES)
+DATA = {
+    "noisy": (noisy, (1, 0)),
+    "wine": (wine, (2, 0, 1)),
+    "iris": (lambda: wine(load_iris), (1, 2, 0)),
+}
+
+
 @pytest.mark.parametrize(
-    ("data", "order"),
-    [(noisy(), (1, 0)), (noisy(seed=3), (1, 0)), (wine(), (2, 0, 1)), (wine(load_iris), (1, 2, 0))],
-    ids=["noisy", "noisier", "wine", "iris"],
+    ("name", "data"),
+    [*zip(SEARCHES, ["noisy"] * 5), *zip(SEARCHES, ("iris", "wine", "iris", "wine", "iris"))],
 )
-def test_searches(name, data, order):
-    X, y = data
+def test_searches(name, data):
+    make, order = DATA[data]
+    X, y = make()
     names, old = renamed(y, order)
     models = [al.MKLClassifierCV(**SEARCHES[name]).fit(X, labels) for labels in (y, names)]
     params = [dict(m.best_params_) for m in models]
@@ -115,9 +121,8 @@ def test_ties_up_to_rounding_go_to_the_first_value():
     assert model.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("missing", [np.nan, float("nan")])
-def test_folds_of_missing_labels_are_refused(missing):
-    X, y = noisy(m=40)
+def test_folds_of_missing_labels_are_refused():
+    X, y, missing = *noisy(m=40), np.nan
     for labels in ([missing] * 20 + [1.0] * 20, np.r_[np.full(20, missing), np.ones(20)]):
         with pytest.raises(ValueError, match="cv holds NaN"):
             al.MKLClassifierCV(KERNELS, weighting="alignf", cv=labels).fit(X, y)

@@ -18,15 +18,14 @@ KERNELS = dict.fromkeys(SPACES, "linear")
 WEIGHT = RNG.integers(1, 4, m).astype(float)
 
 
-@pytest.mark.parametrize("weight", [None, WEIGHT])
 @pytest.mark.parametrize(
-    "options",
+    ("options", "weight"),
     [
-        {},
-        {"cv": np.arange(m) % 7},
-        {"scoring": "correlation"},
-        {"weighting": "uniform"},
-        {"normalize": None},
+        ({}, WEIGHT),
+        ({"cv": np.arange(m) % 7}, WEIGHT),
+        ({"scoring": "correlation"}, None),
+        ({"weighting": "uniform"}, None),
+        ({"normalize": None}, WEIGHT),
     ],
 )
 def test_primal_is_the_dual(options, weight):

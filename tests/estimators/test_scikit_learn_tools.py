@@ -3,12 +3,13 @@
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
+from refusals import not_refused
 from sklearn import exceptions
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.calibration import CalibratedClassifierCV
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
@@ -57,14 +58,6 @@ def test_grid_search_over_nested_parameters_and_kernel_lists(wine):
         assert np.count_nonzero(model.weights_) == most
 
 
-def test_calibration(wine):
-    X = StandardScaler().fit_transform(wine[0])
-    calibrated = CalibratedClassifierCV(al.MKLClassifier(), cv=3).fit(X, wine[1])
-    probabilities = calibrated.predict_proba(X)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert calibrated.score(X, wine[1]) > 0.95
-
-
 def test_string_labels_come_back(wine):
     X = StandardScaler().fit_transform(wine[0])
     model = al.MKLClassifier().fit(X, wine[1])
@@ -73,24 +66,6 @@ def test_string_labels_come_back(wine):
     as_list = al.MKLClassifier().fit(X, wine[1].tolist())
     np.testing.assert_array_equal(as_list.predict(X), model.predict(X))
     assert model.score(X, wine[1]) == np.mean(model.predict(X) == wine[1])
-
-
-def test_clone_copies_parameters_and_not_the_fit(wine):
-    model = al.MKLClassifier(KERNELS, weighting=al.AlignLq(3.0), C=2.0, multiclass="ovr")
-    model.fit(StandardScaler().fit_transform(wine[0]), wine[1])
-    copy = clone(model)
-    assert repr(copy) == repr(model)
-    assert copy.kernels == model.kernels
-    assert copy.weighting is not model.weighting
-    assert not hasattr(copy, "weights_")
-
-
-def test_kinds_are_known_to_scikit_learn():
-    assert is_classifier(al.MKLClassifier())
-    assert is_regressor(al.MKLRegressor(machine="svr"))
-    combiner = al.KernelCombiner()
-    assert not is_classifier(combiner)
-    assert not is_regressor(combiner)
 
 
 def test_regression_score_is_the_coefficient_of_determination():
@@ -155,6 +130,24 @@ else:
 assert model.fit(X, y).score(X, y) > 0.9
 assert al.MKLRegressor(machine="svr").fit(X, X[:, 0]).score(X, X[:, 0]) > 0.5
 assert al.KernelCombiner().fit_transform(X, y).shape == (40, 40)
+assert "alignlearn-bar" in model._repr_html_()
+import pandas as pd
+frame = pd.DataFrame(X, columns=["a", "b", "c"])
+combiner = al.KernelCombiner(["rbf"])
+assert isinstance(combiner.fit_transform(frame, X[:, 0]), np.ndarray)
+K = combiner.set_output(transform="pandas").transform(frame)
+assert isinstance(K, pd.DataFrame) and K.columns[3] == "kernelcombiner3"
+class HalfAndHalf:
+    def split(self, X, y, groups):
+        yield np.flatnonzero(groups == 0), np.flatnonzero(groups == 1)
+search = al.MKLRegressorCV(["rbf"], alphas=[1.0], cv=HalfAndHalf())
+assert search.fit(X, X[:, 0], groups=np.arange(40) % 2).n_splits_ == 1
+try:
+    search.set_fit_request(groups=True)
+except ImportError as error:
+    assert "sklearn" in str(error)
+else:
+    raise AssertionError
 assert not [name for name in sys.modules if name.startswith("sklearn.")]
 """
 
@@ -199,17 +192,6 @@ def test_folds_of_matrices_are_folds_of_samples(wine):
     assert found["alignment"].min() > 0.5
 
 
-def test_matrices_may_be_memory_maps_and_lazy(wine, tmp_path):
-    _, y, grams = _wine_kernels(wine)
-    expected = cross_validate_kernels(al.MKLClassifier("precomputed"), grams, y, cv=3)
-    mapped = np.memmap(tmp_path / "grams", np.float64, "w+", shape=np.shape(grams))
-    mapped[:] = grams
-    for given in (mapped, np.array(grams), [K.tolist() for K in grams]):
-        found = cross_validate_kernels(al.MKLClassifier("precomputed"), given, y, cv=3)
-        np.testing.assert_array_equal(found["test_score"], expected["test_score"])
-        np.testing.assert_array_equal(found["weights"], expected["weights"])
-
-
 def test_own_folds_cover_every_sample_once_and_keep_the_classes_shares(wine):
     _, y, grams = _wine_kernels(wine)
     run = cross_validate_kernels(
@@ -247,20 +229,7 @@ def test_scoring_folds_as_masks_and_regression():
     np.testing.assert_allclose(run["test_score"], [expected], rtol=1e-7)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"estimator": al.MKLClassifier()}, "kernels='precomputed'"),
-        ({"estimator": SVC(kernel="precomputed")}, "kernels='precomputed'"),
-        ({"grams": []}, "grams is empty"),
-        ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
-        ({"cv": 1}, "cv=1.0 is out of range"),
-        ({"cv": []}, "no folds"),
-        ({"cv": "5"}, "cv must be a number of folds"),
-        ({"cv": True}, "cv must be a number of folds"),
-    ],
-)
-def test_bad_arguments_of_cross_validation(arguments, message):
+def test_bad_arguments_of_cross_validation():
     X = np.random.default_rng(0).normal(size=(10, 2))
     accepted = {
         "estimator": al.MKLClassifier("precomputed"),
@@ -269,5 +238,20 @@ def test_bad_arguments_of_cross_validation(arguments, message):
         "cv": 2,
     }
     cross_validate_kernels(**accepted)
-    with pytest.raises((ValueError, TypeError), match=message):
-        cross_validate_kernels(**{**accepted, **arguments})
+    cases = (
+        ({"estimator": al.MKLClassifier()}, "kernels='precomputed'"),
+        ({"estimator": SVC(kernel="precomputed")}, "kernels='precomputed'"),
+        ({"grams": []}, "grams is empty"),
+        ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
+        ({"cv": 1}, "cv=1.0 is out of range"),
+        ({"cv": []}, "no folds"),
+        ({"cv": "5"}, "cv must be a number of folds"),
+        ({"cv": True}, "cv must be a number of folds"),
+    )
+    assert (
+        not_refused(
+            (words, partial(cross_validate_kernels, **{**accepted, **given}), words)
+            for given, words in cases
+        )
+        == []
+    )

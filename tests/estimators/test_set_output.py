@@ -1,7 +1,6 @@
 """Containers and names of what `KernelCombiner` returns, against scikit-learn's transformers."""
 
 import pickle
-import subprocess
 import sys
 
 import numpy as np
@@ -131,31 +130,3 @@ def test_a_container_that_is_not_installed_is_named(wine, monkeypatch):
     model = al.KernelCombiner(KERNELS).set_output(transform="polars")
     with pytest.raises(ImportError, match="'polars' needs polars, which is not installed"):
         model.fit_transform(X, y)
-
-
-def test_polars(wine):
-    polars = pytest.importorskip("polars")
-    X, y = wine
-    model = al.KernelCombiner(KERNELS).set_output(transform="polars")
-    K = model.fit_transform(X, y)
-    assert isinstance(K, polars.DataFrame)
-    assert K.columns == model.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(K.to_numpy(), al.KernelCombiner(KERNELS).fit_transform(X, y))
-
-
-WITHOUT = """
-import sys
-sys.modules["sklearn"] = None
-import numpy as np, pandas as pd
-import alignlearn as al
-X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
-model = al.KernelCombiner(["rbf"])
-assert isinstance(model.fit_transform(X, X["a"].to_numpy()), np.ndarray)
-K = model.set_output(transform="pandas").transform(X)
-assert isinstance(K, pd.DataFrame) and K.columns[3] == "kernelcombiner3"
-"""
-
-
-def test_frames_without_scikit_learn():
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -4,6 +4,7 @@ import datetime
 import io
 import pickle
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import not_refused
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -203,32 +205,21 @@ def test_a_column_without_features_may_hold_anything_later():
     assert prepared.groups_["empty"].size == prepared.groups_["same"].size == 0
 
 
-@pytest.mark.parametrize(
-    ("frame", "error", "match"),
-    [
-        (
-            pd.DataFrame({"x": [1.0, np.inf], "y": [1, 2]}),
-            ValueError,
-            "infinity in the columns 'x'",
-        ),
-        (pd.DataFrame(np.eye(3), columns=list("aba")), ValueError, "the same name: 'a'"),
-        (pd.DataFrame({"x": [[1], [2]], "y": [0, 1]}), TypeError, "'x'.* list; accepted"),
-        (pd.DataFrame({"x": [1j, 2j]}), TypeError, "complex"),
-        (pd.DataFrame({"x": [1.0]})[:0], ValueError, "0 rows"),
-        (pd.DataFrame(index=[0, 1]), ValueError, "0 columns"),
-        (pd.DataFrame({"x": [1, 1], "y": [None, None]}), ValueError, "every column is constant"),
-        (pl.DataFrame({"x": [datetime.time(1), None]}), TypeError, "time"),
-        (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), TypeError, r"X\.collect\(\)"),
-    ],
-)
-def test_frames_that_are_refused(frame, error, match):
-    with pytest.raises(error, match=match):
-        al.TablePreparer().fit(frame)
-
-
-def test_arrays_of_strings_say_to_pass_a_frame():
-    with pytest.raises(ValueError, match="data frame"):
-        al.TablePreparer().fit(np.array([["a", "b"], ["c", "d"]], dtype=object))
+def test_frames_that_are_refused():
+    cases = (
+        (pd.DataFrame({"x": [1.0, np.inf], "y": [1, 2]}), "infinity in the columns 'x'"),
+        (pd.DataFrame(np.eye(3), columns=list("aba")), "the same name: 'a'"),
+        (pd.DataFrame({"x": [[1], [2]], "y": [0, 1]}), "'x'.* list; accepted"),
+        (pd.DataFrame({"x": [1j, 2j]}), "complex"),
+        (pd.DataFrame({"x": [1.0]})[:0], "0 rows"),
+        (pd.DataFrame(index=[0, 1]), "0 columns"),
+        (pd.DataFrame({"x": [1, 1], "y": [None, None]}), "every column is constant"),
+        (pl.DataFrame({"x": [datetime.time(1), None]}), "time"),
+        (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), r"X\.collect\(\)"),
+        (np.array([["a", "b"], ["c", "d"]], dtype=object), "data frame"),
+    )
+    fit = al.TablePreparer().fit
+    assert not_refused((words, partial(fit, frame), words) for frame, words in cases) == []
 
 
 def test_an_identifier_is_left_out_with_a_warning():

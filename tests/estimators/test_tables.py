@@ -1,10 +1,12 @@
 """Several tables as X: equal to groups of columns of one matrix, found by name, split by sample."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import not_refused
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -303,11 +305,10 @@ BAD_TABLES = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_TABLES)
-def test_bad_tables_are_named(what):
-    tables, message = BAD_TABLES[what]
-    with pytest.raises((TypeError, ValueError), match=message):
-        al.MKLRegressor().fit(tables, TARGET)
+def test_bad_tables_are_named():
+    fit = al.MKLRegressor().fit
+    cases = [(what, partial(fit, X, TARGET), words) for what, (X, words) in BAD_TABLES.items()]
+    assert not_refused(cases) == []
 
 
 def test_kernels_of_other_tables_are_refused():
