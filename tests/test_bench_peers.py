@@ -91,12 +91,8 @@ def test_memory_is_that_of_a_process_of_its_own(bench):
     # The matrix of 2000 samples alone has 32 MB, and ridge regression factors it.
     assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
     assert bench.growth("ridge", "no such side", 200, None) is None
-
-
-def test_reasons_name_no_folder(bench):
     error = ImportError("cannot import x from y (/env/lib/y.py)")
     assert bench.one_line(error) == "ImportError: cannot import x from y (...)"
-    assert len(bench.one_line(ValueError("long " * 100))) <= 160
 
 
 def test_the_page_is_made_from_the_stored_numbers(page):
@@ -113,21 +109,6 @@ def test_the_page_is_made_from_the_stored_numbers(page):
     for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
         assert (DOCS / target).is_file()
     assert "![](" not in text
-
-
-def test_page_without_numbers_says_what_to_do(page, tmp_path):
-    with pytest.raises(SystemExit, match="measure first, with --json"):
-        page.write(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["speed"], "unknown rows speed"), (["--threads", "2"], "unrecognized arguments")],
-)
-def test_bad_arguments_are_named(bench, capsys, arguments, message):
-    with pytest.raises(SystemExit):
-        bench.main(arguments)
-    assert message in capsys.readouterr().err
 
 
 def test_a_peer_that_pip_refuses_leaves_its_reason_and_not_the_others(tmp_path):

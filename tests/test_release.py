@@ -172,12 +172,11 @@ def test_a_tree_that_is_ready_passes(release, tree):
     assert "not checked" in release.check_docs(tree)
 
 
-@pytest.mark.parametrize(
-    "name", ["setup.cfg", "alignlearn/__init__.py", "CITATION.cff", "recipe/meta.yaml"]
-)
-def test_versions_that_differ_are_listed(release, tree, name):
-    change(tree, name, release.version(), "9.9.9")
-    assert f"{name}: 9.9.9" in refused(release.check_versions, tree)
+def test_versions_that_differ_are_listed(release, tree):
+    for name in ("setup.cfg", "alignlearn/__init__.py", "CITATION.cff", "recipe/meta.yaml"):
+        change(tree, name, release.version(), "9.9.9")
+        assert f"{name}: 9.9.9" in refused(release.check_versions, tree)
+        change(tree, name, "9.9.9", release.version())
 
 
 def test_a_version_without_a_changelog_entry_is_refused(release, tree):
@@ -195,21 +194,13 @@ def test_a_version_without_a_changelog_entry_is_refused(release, tree):
     assert "under [Unreleased]" in refused(release.check_changelog, tree)
 
 
-def test_a_tree_with_changes_is_refused(release, tree):
+def test_a_tree_with_changes_and_a_tag_that_exists_are_refused(release, tree):
     change(tree, "setup.cfg", "name", "name ")
     (tree / "new").touch()
     said = "2 files are not committed, setup.cfg the first."
     assert refused(release.check_tree, tree) == said
-
-
-def test_a_tag_that_exists_is_refused(release, tree):
     git(tree, "tag", f"v{release.version()}")
     assert f"the tag v{release.version()} exists" in refused(release.check_tag, tree)
-
-
-def test_a_build_package_that_is_missing_is_named(release, monkeypatch):
-    monkeypatch.setattr(release.importlib.util, "find_spec", lambda name: None)
-    assert "`build` is not installed: pip install -e" in refused(release.check_build)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
@@ -227,16 +218,15 @@ def test_the_check_of_the_site_is_called_and_its_failure_is_shown(release, tree)
     assert (tree / "scripts" / "docs.log").read_text() == "--check\n" * 2
 
 
-def test_an_empty_dist_and_a_missing_python_are_named(release, tmp_path, monkeypatch):
+def test_what_a_build_lacks_is_named(release, tmp_path, monkeypatch):
+    with pytest.raises(release.NotReady, match="failed:\n        no such thing"):
+        release.run([sys.executable, "-c", "raise SystemExit('no such thing')"])
     monkeypatch.setattr(release, "ROOT", tmp_path)
     assert "dist/ has 0 files *.whl" in refused(release.built, "*.whl")
     monkeypatch.setattr(release, "interpreter", lambda name: None)
     assert "Python 3.10 is not found" in refused(release.check_oldest)
-
-
-def test_a_command_that_fails_is_shown_with_its_last_lines(release):
-    with pytest.raises(release.NotReady, match="failed:\n        no such thing"):
-        release.run([sys.executable, "-c", "raise SystemExit('no such thing')"])
+    monkeypatch.setattr(release.importlib.util, "find_spec", lambda name: None)
+    assert "`build` is not installed: pip install -e" in refused(release.check_build)
 
 
 def test_slow_checks_wait_for_the_quick_ones_and_what_failed_is_named(release, monkeypatch, capsys):

@@ -40,17 +40,13 @@ def programs():
     return [*COMMANDS, *(str(path.relative_to(ROOT)) for path in sorted(run))]
 
 
-@pytest.mark.parametrize("name", programs())
-def test_commands_are_executable(name):
-    assert (ROOT / name).stat().st_mode & stat.S_IXUSR
-    assert (ROOT / name).read_text().startswith("#!")
-
-
-@pytest.mark.parametrize("name", [*COMMANDS, "scripts/_env.sh"])
-def test_shell_syntax(name):
-    shell = "bash" if name.startswith(".ci") else "sh"
-    done = run([shell, "-n", str(ROOT / name)])
-    assert (done.returncode, done.stderr) == (0, "")
+def test_commands_are_executable_and_sound():
+    for name in programs():
+        assert (ROOT / name).stat().st_mode & stat.S_IXUSR, name
+        assert (ROOT / name).read_text().startswith("#!"), name
+    for name in (*COMMANDS, "scripts/_env.sh"):
+        done = run(["bash" if name.startswith(".ci") else "sh", "-n", str(ROOT / name)])
+        assert (done.returncode, done.stderr) == (0, ""), name
 
 
 @pytest.fixture
