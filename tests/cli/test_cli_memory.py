@@ -42,7 +42,6 @@ print(peak() - before)
     ("task", "methods", "shape", "features"),
     [
         ("classification", ("uniform", "alignf"), (2000, 3), False),
-        ("regression", ("uniform", "alignf"), (1800, 3), False),
         ("regression", ("uniform", "lkrr"), (1400, 3), False),
         ("regression", ("ensemble",), (1400, 3), False),
         ("classification", ("uniform", "alignf"), (400, 2000), True),
