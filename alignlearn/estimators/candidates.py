@@ -69,7 +69,7 @@ class RuleKernels:
         Of all samples, each of positive weight.
     y : ndarray of shape (m,) or (m, q)
     folds : list of (train, test)
-    statistics : list or generator of AlignmentStatistics
+    statistics : list, `OfFolds` or generator of AlignmentStatistics
         Of every training set; read only for rules that need no more.
     learners : list of MKLClassifier or MKLRegressor
         With the rules as ``weighting``, not fitted.
@@ -86,7 +86,7 @@ class RuleKernels:
         self.learners, self.parameter = learners, parameter
         self.rules = [get_weighting(learner.weighting) for learner in learners]
         uses = sum(n_values if self._by_value(k) else 1 for k in range(len(learners)))
-        held = isinstance(statistics, list)
+        held = isinstance(statistics, Sequence)
         self.statistics = statistics if held else InTurn(statistics, uses)
 
     def _by_value(self, number):
@@ -163,7 +163,8 @@ class FoldSources(Sequence):
 def fold_statistics(source, y, task, rules, folds, options):
     """Statistics of every training set by number, of all samples where ``folds`` is None.
 
-    Without a client a generator, so that those of few training sets are held at a time.
+    Without a client a generator, so that those of few training sets are held at a time, or
+    `OfFolds`.
 
     Parameters
     ----------
@@ -177,13 +178,41 @@ def fold_statistics(source, y, task, rules, folds, options):
     if folds is None:
         return [source.statistics(y, task, **unbiased)]
     if isinstance(source, Sequence):
-        found = (
-            next(iter(source[t].training_statistics(y, task, [train], **unbiased)))
-            for t, (train, _) in enumerate(folds)
-        )
+        found = OfFolds(source, y, task, folds, unbiased)
         return found if options["client"] is None else list(found)
     found = source.training_statistics(y, task, [train for train, _ in folds], **unbiased)
     return found if options["client"] is None else list(found)
+
+
+class OfFolds(Sequence):
+    """Statistics of the training set of each fold, on sources of their own, when first read.
+
+    Folds that drop all candidates which read them need none.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    y, task, folds
+        As in `fold_statistics`.
+    options : dict
+        ``unbiased``.
+    """
+
+    def __init__(self, sources, y, task, folds, options):
+        self._given = sources, y, task, folds, options
+        self._made, self._locks = {}, [threading.Lock() for _ in folds]
+
+    def __len__(self):
+        return len(self._locks)
+
+    def __getitem__(self, number):
+        sources, y, task, folds, options = self._given
+        with self._locks[number]:
+            if number not in self._made:
+                train = folds[number][0]
+                found = sources[number].training_statistics(y, task, [train], **options)
+                self._made[number] = next(iter(found))
+            return self._made[number]
 
 
 class InTurn:

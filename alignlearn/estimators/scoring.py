@@ -426,13 +426,17 @@ def class_score(raw, codes, classes, multiclass, weight=None):
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
     logits = class_logits(raw, len(classes), multiclass).T
     scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
-    known = np.isin(codes, classes)
-    logits, share = logits[:, known], share[known]
+    own = np.minimum(np.searchsorted(classes, codes), len(classes) - 1)
+    known = classes[own] == codes
+    logits, share, own = logits[:, known], share[known], own[known]
     # Beside the true class, of which the log loss is that of the sum of exponentials.
-    own = np.searchsorted(classes, codes[known])
     beside = logits - logits[own, np.arange(len(own))]
     top = beside.max(axis=0)
-    losses = np.log(np.exp(scales * (beside - top)[:, None]).sum(axis=0)) + scales * top
+    if len(classes) == 2:  # one of the exponentials is 1
+        total = 1.0 + np.exp(scales * (beside - top).min(axis=0))
+    else:
+        total = np.exp(scales * (beside - top)[:, None]).sum(axis=0)
+    losses = np.log(total) + scales * top
     return accuracy - _LOSS * float((losses @ share).min()), accuracy
 
 

@@ -168,6 +168,9 @@ class Fits(NamedTuple):
         # Names are looked up only where a kernel is shared: others need not be hashable.
         found, kernels = [None] * len(tries), {}
         shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
+        both = shared and shared.intersection(
+            self.candidates[w].name for w, _ in tries if not self.candidates[w].path
+        )
         for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):
             number, values = tries[k]
             candidate = self.candidates[number]
@@ -178,8 +181,10 @@ class Fits(NamedTuple):
                 made = kernels[of]
             else:
                 made = candidate.make(fold, values[0], *([names] if candidate.divisible else []))
-            if shared and of in shared:
-                kernels[of] = made
+                if both and of in both:
+                    made = made._replace(combination=made.combination.sharing())
+                if shared and of in shared:
+                    kernels[of] = made
             found[k] = list(path(*made, values))
         return found
 

@@ -363,7 +363,9 @@ class Tuned(KernelModel):
         for k, (own, level) in enumerate(zip(kernels, levels)):
             opened = own.source if of_folds is None else [one.source for one in of_folds[k]]
             how = self._task, rules, level.folds, options
-            statistics += fold_statistics(opened, own.y, *how)
+            found = fold_statistics(opened, own.y, *how)
+            # Those of one source come from one pass over its pairs; others are read one by one.
+            statistics.append(list(found) if of_folds is None else found)
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
         how = statistics, learners, problem.parameter, of_folds, by_squares
         candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)

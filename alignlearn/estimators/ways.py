@@ -177,13 +177,25 @@ class WayKernels:
         with self._known.lock(key):
             if key not in self._known:
                 source = _reopened(self.source, transformed(self.source.X, root), each)
-                problem = Problem(source, self.y, self.task, rows=train, normalize="trace")
+                found = self.column_statistics(source, train, fold)
+                problem = Problem(source, self.y, self.task, rows=train, statistics=found)
                 self._known[key] = stage_one.learn(problem, "alignf").weights
         weights = self._known[key]
         order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
         heavy = [columns[k] for k in order[:_PAIRED]]
         pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
         return [each[k] for k in sorted(order[:_HEAVY])] + pairs
+
+    def column_statistics(self, source, train=None, fold=None):
+        """Statistics on a training set of the kernels of single columns, which ``source`` has."""
+        key = "statistics", None if train is None else fold
+        with self._known.lock(key):
+            if key not in self._known:
+                part, y = source, self.y
+                if train is not None:
+                    part, y = source.part(train), y[train]
+                self._known[key] = part.statistics(y, self.task)
+            return self._known[key]
 
     def _screened(self, members, root, train):
         """The columns whose kernels are best aligned with the target, in the order of X."""
@@ -299,7 +311,9 @@ class WayKernels:
             root = self._unit_root(train)
             kernels = self._column_kernels(way.columns, root, train, fold)
             source = self.source if source is None else source
-            return _reopened(source, transformed(source.X, root), kernels)
+            # Ridge regression on few features needs no matrix.
+            pairs = way.columns != "linear" or self.task != "regression"
+            return _reopened(source, transformed(source.X, root), kernels, pairs)
         plain = not (way.scaled or way.rough) and way.multiple == 1.0
         if plain and source is None and way.rule is None:
             return self.of_single()
@@ -321,9 +335,9 @@ class WayKernels:
         return self._known["single"]
 
 
-def _reopened(source, X, kernels):
+def _reopened(source, X, kernels, pairs=True):
     """Other kernels on the samples of a source, or what they were transformed to."""
-    how = {"engine": source.engine, "progress": source.progress, "pairs": True}
+    how = {"engine": source.engine, "progress": source.progress, "pairs": pairs}
     return open_source(X, kernels, sample_weight=source.weight, **how)
 
 
@@ -353,8 +367,8 @@ class FoldWays:
         On the samples of each level.
     ys : list of ndarray
         Their targets.
-    statistics : list of AlignmentStatistics
-        Of the ladder on the training sets of these folds, by number.
+    statistics : list of sequences of AlignmentStatistics
+        Of the ladder on the training sets of these folds, for each level.
     learners : dict
         An estimator that is not fitted for each rule of the ways.
     parameter : {"C", "alpha"}
@@ -380,8 +394,10 @@ class FoldWays:
         self.least_squares = least_squares
         self.of_folds = None if of_folds is None else [one for level in of_folds for one in level]
         self.kernels, self.sources, self.ys, self.full = kernels, sources, ys, frozenset()
-        self.statistics, self.learners, self.parameter = statistics, learners, parameter
+        self.learners, self.parameter = learners, parameter
         self.folds = [(k, fold) for k, level in enumerate(levels) for fold in level.folds]
+        self.statistics = [(one, t) for one in statistics for t in range(len(one))]
+        self._known = Known()
 
     def make(self, way, fold, value, beside=()):
         """The kernel of a way, learned on the training set of a fold or on the first level.
@@ -398,15 +414,25 @@ class FoldWays:
         else:
             kernels, train = self.kernels[-1], None
             own, source = kernels.opened(way), kernels.opened(way, source=self.sources[level])
+        # A partner by least squares has the weights of its way, too.
+        key = way.parent if way.least_squares else way.name, fold
+        with self._known.lock(key):
+            if key not in self._known:
+                self._known[key] = self._weights(way, kernels, own, value, train, fold)
+        return Made(source.combine(self._known[key]), self.ys[level], split)
+
+    def _weights(self, way, kernels, source, value, train, fold):
+        """Weights that a way learns on a training set; on all samples where that is None."""
         learner = self.learners[way.rule]
         if way.rule is None:
-            found = stage_one.scale_one(own, normalize=learner.normalize, rows=train)
-        else:
-            learner = copy.copy(learner).set_params(**{self.parameter: value})
-            is_ladder = train is not None and own is kernels.source
-            known = self.statistics[fold] if is_ladder else None
-            found = fold_result(learner, own, kernels.y, train=train, statistics=known)
-        return Made(source.combine(found.unscaled), self.ys[level], split)
+            return stage_one.scale_one(source, normalize=learner.normalize, rows=train).unscaled
+        learner, known = copy.copy(learner).set_params(**{self.parameter: value}), None
+        if train is not None and source is kernels.source:
+            of, t = self.statistics[fold]
+            known = of[t]
+        elif way.columns == "each" and not learner.unbiased:
+            known = kernels.column_statistics(source, train, fold)
+        return fold_result(learner, source, kernels.y, train=train, statistics=known).unscaled
 
     def candidates(self, ways):
         """A `Candidate` for each way.

@@ -113,6 +113,8 @@ class PairSource(Source):
 class PairCombination(Combination):
     """A weighted sum of kernels that are evaluated on pairs of samples."""
 
+    _shared = None  # or a list of what the next call of `split` returns
+
     def __init__(self, source, weights):
         super().__init__(source, weights, weighted_sum(source.kernels, weights))
         used = np.flatnonzero(self.weights)
@@ -135,11 +137,24 @@ class PairCombination(Combination):
             self._check_psd(self._of_used(self._gram(self.source.X, exact=True)))
         return self._gram(self.source.X, exact=exact)
 
+    def sharing(self):
+        """See `Combination.sharing`; up to 2000 samples, whose matrices are copied."""
+        if self.n_samples > _MOST_AT_ONCE or self.source.made is not None:
+            return self
+        found = copy.copy(self)
+        found._shared = []
+        return found
+
     def split(self, split):
         """(training, test against training) Gram matrices of a (train, test) split."""
         (train, test), source = split, self.source
         if source.made is None:
-            return super().split(split)
+            if self._shared and self._shared[0][0] is split:
+                return self._shared.pop()[1]
+            found = super().split(split)
+            if self._shared is not None:  # who gets them may overwrite them
+                self._shared[:] = [(split, tuple(K.copy() for K in found))]
+            return found
         number = source.made.dtype.type(self.weights[0])
         found = [source.made.take(rows, axis=0).take(train, axis=1) for rows in (train, test)]
         return tuple(np.multiply(K, number, out=K) for K in found)

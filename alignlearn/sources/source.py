@@ -300,6 +300,13 @@ class Combination(ABC):
         )
         return read, read.transposed
 
+    def sharing(self):
+        """The same combination, of which every second call of `split` takes the first's matrices.
+
+        For two machines that are trained on them one after the other.
+        """
+        return self
+
     def split(self, split):
         """Gram matrices of a (train, test) split: training, and test against training."""
         part = self.part(split[0])

@@ -8,7 +8,8 @@ import pytest
 import alignlearn as al
 from alignlearn.estimators import candidates, levels, plans, ways
 from alignlearn.estimators.search import Candidate, Fits, Made, Rung, grid, halving, search
-from alignlearn.sources import open_source
+from alignlearn.machines import paths
+from alignlearn.sources import open_source, pairs
 
 VALUES = [0.1, 1.0, 10.0, 100.0, 1000.0]
 
@@ -182,7 +183,7 @@ def test_a_fold_that_is_tried_again_has_its_own_weights():
     trains = [train for train, _ in folds]
     held = list(source.training_statistics(y, "classification", trains))
     level = levels.Level(None, folds)
-    made = ways.FoldWays([kernels], [level], [source], [y], held, learners, "C")
+    made = ways.FoldWays([kernels], [level], [source], [y], [held], learners, "C")
     way = next(way for way in plans.WAYS if way.name == "alignf")
     first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
     assert not np.allclose(first[0], first[-1])
@@ -195,6 +196,88 @@ def test_items_in_turn_are_held_until_they_were_read_often_enough():
     with pytest.raises(KeyError):
         held[0]
     assert held[2] == 2
+
+
+class Counted(list):
+    """Sources that count how often statistics were asked of each."""
+
+    def __init__(self, sources):
+        super().__init__(sources)
+        self.asked = []
+
+    def __getitem__(self, number):
+        self.asked.append(number)
+        return super().__getitem__(number)
+
+
+def test_statistics_of_sources_of_their_own_are_computed_when_first_read():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4, 40, 2)), rng.normal(size=40)
+    folds = al.folds.make_folds(4, y, False, None)
+    sources = Counted(open_source(one, al.gaussian_kernels([0.1, 2.0])) for one in X)
+    rule = al.weights.get_weighting("alignf")
+    how = y, "regression", [rule], folds
+    found = candidates.fold_statistics(sources, *how, {"unbiased": False, "client": None})
+    assert (len(found), sources.asked) == (4, [])
+    read = [found[t] for t in (2, 0, 2)]
+    assert (sources.asked, read[0] is read[2]) == ([2, 0], True)
+    for one, t in zip(read, (2, 0)):
+        train = folds[t][0]
+        alone = open_source(X[t][train], al.gaussian_kernels([0.1, 2.0]))
+        np.testing.assert_allclose(one.M, alone.statistics(y[train], "regression").M, rtol=1e-12)
+
+
+def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    source = open_source(X, None)
+    folds = al.folds.make_folds(3, y, True, None)
+    kernels = ways.WayKernels(source, None, y, "classification", rng)
+    learners = {rule: al.MKLClassifier(weighting=rule) for rule in ("alignf", "uniform")}
+    level = levels.Level(None, folds)
+    made = ways.FoldWays([kernels], [level], [source], [y], [[None] * 3], learners, "C")
+    passes, statistics = [], pairs.PairSource.statistics
+
+    def counted(self, *args, **options):
+        passes.append(len(self.names))
+        return statistics(self, *args, **options)
+
+    monkeypatch.setattr(pairs.PairSource, "statistics", counted)
+    way = {way.name: way for way in plans.WAYS}
+    partner = way["scaled-uniform"].by_least_squares()
+    first = made.make(way["scaled-uniform"], 1, 1.0).combination.weights
+    np.testing.assert_array_equal(made.make(partner, 1, 10.0).combination.weights, first)
+    assert passes == [9]
+    # Weights of single columns choose the pairs, too.
+    each = made.make(way["columns"], 0, 1.0).combination.weights
+    assert passes == [9, 3]
+    made.make(way["pairs"], 0, 1.0)
+    assert passes == [9, 3, 6]
+    of_fold = kernels.opened(way["columns"], folds[0][0], 0)
+    fresh = candidates.fold_weights(learners["alignf"], of_fold, y, train=folds[0][0])
+    np.testing.assert_array_equal(each, fresh)
+    unbiased = learners["alignf"].set_params(unbiased=True)
+    other = made.make(way["columns"], 2, 1.0).combination.weights  # not from what is biased
+    of_fold = kernels.opened(way["columns"], folds[2][0], 2)
+    fresh = candidates.fold_weights(unbiased, of_fold, y, train=folds[2][0])
+    np.testing.assert_array_equal(other, fresh)
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_linear_candidates_of_regression_need_no_matrix(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [1.0, 5.0, 0.2]
+    y = X @ [1.0, -0.3, 2.0] + rng.normal(size=60)
+    y = y if task == "regression" else (y > 0.0).astype(int)
+    kernels = ways.WayKernels(open_source(X, None), None, y, task, rng)
+    split = al.folds.make_folds(3, y, False, None)[0]
+    found = kernels.opened(next(w for w in plans.WAYS if w.name == "linear"), split[0], 0)
+    assert found.is_linear == (task == "regression")
+    Z = X / X[split[0]].std(axis=0)
+    expected = paths.ridge_path(Z[split[0]] @ Z[split[0]].T, y[split[0]].astype(float),
+                                Z[split[1]] @ Z[split[0]].T, [0.1, 10.0])  # fmt: skip
+    given = found.combine([1.0]), y.astype(float), split, [0.1, 10.0]
+    np.testing.assert_allclose(paths.regressor_predictions(*given), expected, rtol=1e-9)
 
 
 # Fits

@@ -20,6 +20,7 @@ from alignlearn.estimators import plans, scoring, ways
 from alignlearn.estimators.feature_scales import learned_scales, root_of
 from alignlearn.kernels import Rescaled
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.solvers.multiclass import class_logits, decided_labels
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
 
@@ -179,6 +180,24 @@ def test_score_is_accuracy_less_the_log_loss():
                       np.sum([raw[:, 1] > 0, raw[:, 2] > 0], axis=0)], axis=1)  # fmt: skip
     assert accuracy >= np.mean(votes.argmax(axis=1) == codes) - 0.1
     assert found == pytest.approx(accuracy - 0.3 * min(losses), abs=2e-3)
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [0, 3], [1, 2, 4]])
+def test_score_counts_labels_that_were_not_trained_on_as_errors_alone(classes):
+    """Against sums of exponentials as they are written, for two classes and for more."""
+    rng, classes = np.random.default_rng(0), np.array(classes)
+    codes = np.concatenate([classes, rng.integers(0, 6, 60)])
+    raw = 3.0 * rng.normal(size=(len(codes), len(classes) * (len(classes) - 1) // 2))
+    found, accuracy = scoring.class_score(raw, codes, classes, "ovo")
+    logits = class_logits(raw, len(classes), "ovo")
+    known = np.flatnonzero([code in classes for code in codes])
+    own = [classes.tolist().index(code) for code in codes[known]]
+    scales = 2.0 ** np.arange(-5.0, 5.5, 0.5) / np.abs(logits).mean()
+    shares = [np.exp(s * logits[known] - (s * logits[known]).max(axis=1)[:, None]) for s in scales]
+    losses = [np.log(E.sum(axis=1) / E[np.arange(len(own)), own]).sum() for E in shares]
+    right = decided_labels(raw, classes, "ovo") == codes
+    assert accuracy == pytest.approx(right.mean(), rel=1e-12)
+    assert found == pytest.approx(accuracy - 0.3 * min(losses) / len(codes), rel=1e-12)
 
 
 def test_columns_of_classes_are_turned_to_one_less_with_the_same_gradients():

@@ -152,6 +152,13 @@ def test_parts_and_splits(kind):
     both = np.vstack([own, cross]) @ coef
     expected = np.vstack([expected, K[np.ix_(test, train)]]) @ coef
     np.testing.assert_allclose(both - both[0], expected - expected[0], rtol=1e-9, atol=1e-9)
+    shared, split = learned.sharing(), (train, test)
+    for again in [split, split, split, (train, test[::-1]), split]:  # whoever gets them may write
+        given = [np.array(K) for K in shared.split(again)]
+        np.testing.assert_array_equal(given[0], own)
+        np.testing.assert_array_equal(given[1], cross[:: 1 if again is split else -1])
+        for matrix in shared.split(again):
+            matrix *= np.nan
     # A part of a part, and training samples as new ones.
     inner = part.part(np.array([2, 0]))
     found = inner.cross_gram(source.as_new(test), exact=True)
