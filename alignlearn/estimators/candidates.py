@@ -192,8 +192,9 @@ class OfFolds(Sequence):
     Parameters
     ----------
     sources : sequence of Source
-    y, task, folds
-        As in `fold_statistics`.
+    y : ndarray of shape (m,) or (m, q)
+    task : {"classification", "regression"}
+    folds : list of (train, test)
     options : dict
         ``unbiased``.
     """
