@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
         In place of that of `Fits`, on the kernel of the parent. The best value of the parent is no
         guide for it then.
     most : float
-        The largest value that is tried.
+        The largest value that is tried, or the smallest one there is.
     until : float
         It enters a rung that is ``widened`` only if the number that is shown of its parent, such as
         the accuracy, is at most this.
@@ -366,8 +366,9 @@ class _Trials:
                     self._run([t], tries, client, progress)
 
     def _tried(self, w, at):
-        """Positions of values that a candidate may be tried with."""
-        return [k for k in at if self.values[k] <= self.candidates[w].most]
+        """Positions of values that a candidate may be tried with, at least the smallest."""
+        some = [k for k in at if self.values[k] <= self.candidates[w].most]
+        return some or [min(at, key=self.values.__getitem__)]
 
     def folds(self, level, rungs=None):
         """Numbers of the folds of a level that some rungs try; default: all rungs."""

@@ -44,7 +44,8 @@ _MOST_COLUMNS = 10_000  # columns up to which some have a kernel each
 _SCREENED = 100  # columns with the best aligned kernels, which have one
 _HEAVY = 12  # columns that keep a kernel beside pairs
 _PAIRED = 6  # columns that are paired
-# Least squares that are penalized so much have systems that few iterations solve.
+# Least squares that are penalized so much have systems that few iterations solve, and for support
+# vector machines on columns a larger C takes longest and seldom gains anything.
 MOST_C = 10.0
 _MOST_PARTNERED = 10_000  # samples up to which there are partners by least squares
 _OVERLAP = 0.5  # of the error of the largest class; more is left where classes overlap
@@ -441,6 +442,7 @@ class FoldWays:
         those of one kernel.
         """
         number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
+        classes = self.kernels[-1].task == "classification"
         self.full = {way.name for way in ways if way.full}
         return [
             Candidate(
@@ -451,7 +453,7 @@ class FoldWays:
                 group="columns" if way.columns else way.rough,
                 parent=way.parent,
                 path=self.least_squares if way.least_squares else None,
-                most=MOST_C if way.least_squares else np.inf,
+                most=MOST_C if way.least_squares or (way.columns and classes) else np.inf,
                 until=until if way.least_squares else np.inf,
                 divisible=way.scaled,
             )

@@ -200,6 +200,26 @@ def test_score_counts_labels_that_were_not_trained_on_as_errors_alone(classes):
     assert found == pytest.approx(accuracy - 0.3 * min(losses) / len(codes), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("Cs", "columns", "others"),
+    [([0.1, 1.0, 10.0, 100.0], {0.1, 1.0, 10.0}, {0.1, 1.0, 10.0, 100.0}),
+     ([100.0, 1000.0], {100.0}, {100.0, 1000.0})],
+)  # fmt: skip
+def test_classifiers_on_columns_are_tried_up_to_a_moderate_cost(Cs, columns, others):
+    X, y = rings(m=60)
+    results = al.MKLClassifierCV(Cs=Cs, cv=2, strategy="best").fit(X, y).cv_results_
+    tried = results["n_splits"] > 0
+    for names, expected in ((("columns", "pairs", "linear"), columns), (("uniform",), others)):
+        for name in names:
+            found = results["param_C"][tried & (results["param_method"] == name)]
+            assert set(found.tolist()) == expected
+    # Of regression the unit of C is that of the target.
+    model = al.MKLRegressorCV(machine="svr", Cs=[100.0, 1000.0], cv=2, strategy="best")
+    results = model.fit(X, X[:, 0]).cv_results_
+    found = results["param_C"][(results["n_splits"] > 0) & (results["param_method"] == "linear")]
+    assert set(found.tolist()) == {100.0, 1000.0}
+
+
 def test_columns_of_classes_are_turned_to_one_less_with_the_same_gradients():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
