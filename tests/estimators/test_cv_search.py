@@ -254,12 +254,12 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     made.make(way["pairs"], 0, 1.0)
     assert passes == [9, 3, 6]
     of_fold = kernels.opened(way["columns"], folds[0][0], 0)
-    fresh = candidates.fold_weights(learners["alignf"], of_fold, y, train=folds[0][0])
+    fresh = candidates.fold_result(learners["alignf"], of_fold, y, train=folds[0][0]).unscaled
     np.testing.assert_array_equal(each, fresh)
     unbiased = learners["alignf"].set_params(unbiased=True)
     other = made.make(way["columns"], 2, 1.0).combination.weights  # not from what is biased
     of_fold = kernels.opened(way["columns"], folds[2][0], 2)
-    fresh = candidates.fold_weights(unbiased, of_fold, y, train=folds[2][0])
+    fresh = candidates.fold_result(unbiased, of_fold, y, train=folds[2][0]).unscaled
     np.testing.assert_array_equal(other, fresh)
 
 
