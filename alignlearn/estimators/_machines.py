@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alignlearn.machines.choice import Sizes, choose, matrix_fits
+from alignlearn.machines.choice import MOST_DOUBLE, Sizes, choose, matrix_fits
 from alignlearn.machines.feature_space import WeightedFeatures, fit_ridge
 from alignlearn.machines.iterative_ridge import ridge_on_matrix, ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
@@ -133,6 +133,8 @@ def nystrom_ridge(estimator, combination, y):
     options = {"rng": rng, "verbose": combination.source.progress}
     features = _features(estimator, combination, rng)
     memory = check_memory("memory", estimator.memory)
-    if not combination.source.is_paired and 8 * features.n_samples * features.rank <= memory:
+    source = combination.source
+    few = not source.is_paired or (features.n_samples <= MOST_DOUBLE and source.engine.in_place)
+    if few and 8 * features.n_samples * features.rank <= memory:
         features.hold()  # each step needs them again
     return machine.fit(features, y, combination.weight, **options)

@@ -9,6 +9,7 @@ import pytest
 from refusals import not_refused
 
 import alignlearn as al
+from alignlearn.engine import grams
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
 
@@ -199,3 +200,30 @@ def test_weights_of_features_decide_whether_dual_coordinate_descent_applies(data
     else:
         with pytest.raises(ValueError, match="with weights >= 0"):
             model.fit(X, y > 0)
+
+
+def test_kernel_values_with_few_centers_are_computed_once_where_they_fit(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(8001, 3))
+    y, passes = np.sin(X[:, 0]) + X[:, 1], []
+    products = grams.GramProducts.normal_times
+
+    def counted(self, *args, **options):
+        passes.append(self.shape)
+        return products(self, *args, **options)
+
+    def fitted(m, memory=None):
+        passes.clear()
+        options = {"machine": "nystrom", "n_centers": 20, "weighting": "uniform", "alpha": 0.1}
+        model = al.MKLRegressor([al.Laplacian(0.3)], **options, memory=memory)
+        return model.fit(X[:m], y[:m]).predict(X[:50])
+
+    monkeypatch.setattr(grams.GramProducts, "normal_times", counted)
+    held = fitted(300, 8 * 300 * 20)
+    assert not passes
+    again = fitted(300, 8 * 300 * 20 - 1)
+    assert passes
+    np.testing.assert_allclose(held, again, rtol=1e-8)
+    fitted(8000)
+    assert not passes
+    fitted(8001)
+    assert passes
