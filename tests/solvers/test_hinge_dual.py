@@ -184,3 +184,13 @@ def test_stopping_short_is_told():
     found = solve(X, sign, np.full(len(X), 1e3), max_passes=1, tol=1e-6)
     assert (found.converged, found.n_passes) == (False, 1)
     assert found.duality_gap[0] > 1e-6 * found.objective[0]
+
+
+@pytest.mark.parametrize("exponent", [-250, -66, 66, 250])
+def test_the_unit_of_the_features_changes_no_bit(exponent):
+    X, sign = problem(np.random.default_rng(0), 300, 4)
+    s, options = 2.0**exponent, {"max_passes": 20, "tol": 1e-3, "seed": 1}
+    base, found = (solve(u * X, sign, np.full(300, 1.0 / u**2), **options) for u in (1.0, s))
+    np.testing.assert_array_equal(s * found.coordinates, base.coordinates)
+    np.testing.assert_array_equal(found.intercepts, base.intercepts)
+    assert found.n_passes == base.n_passes
