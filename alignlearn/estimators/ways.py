@@ -39,6 +39,8 @@ _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of
 _SCALED = 2000  # samples that scales are learned on
 _ITERATED = 1000  # samples from which on scales are iterated until they settle
 _ITERATIONS, _SETTLED = 6, 0.05  # at most, and the change that ends them
+_NEARLY = 1.025  # of the least leave-one-out error: widths that are as good, to noise
+_REVEALED = 0.9  # of the leave-one-out error is left on scaled features: scales are learned further
 _MOST_FULL = 100  # features of which a matrix is learned
 _MOST_COLUMNS = 10_000  # columns up to which some have a kernel each
 _SCREENED = 100  # columns with the best aligned kernels, which have one
@@ -104,9 +106,9 @@ class WayKernels:
         classes = task == "classification" and np.ndim(y) == 1
         self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else Y
         if like is None:
-            self.single, self.alpha = self._single(rng) if source.is_paired else (None, None)
+            self.single, self.first = self._single(rng) if source.is_paired else (None, None)
         else:
-            self.single, self.alpha = like.single, like.alpha
+            self.single, self.first = like.single, like.first
         self.everything = np.arange(source.n_samples)
 
     def ways(self, plan, n_samples=0, least_squares=False):
@@ -218,14 +220,27 @@ class WayKernels:
         return Columns(Gaussian(_GAMMA), features, name)
 
     def _single(self, rng):
-        """The kernel and the penalty of the smallest leave-one-out error on some samples."""
-        source, kernels = self.source, self.source.fitted_kernels
-        if self.kernels is None:
-            kernels = [k.resolve(source.X, source.weight) for k in Gaussian().widths(WIDTHS)]
+        """The kernel of the smallest leave-one-out error on some samples, and what scales start on.
+
+        That is a kernel and a penalty; on many samples the narrowest kernel with nearly this error,
+        as a wide one misses features that matter together alone.
+        """
+        source = self.source
+        kernels = self._widths(source.X, source.weight)
         n = _SEARCHED if source.n_samples < WHOLE else _SEARCHED_OF_MANY
         X, Y, weight = rows_of(draw(self._order, n, rng), source.X, self.Y, source.weight)
         found = leave_one_out_width_and_ridge(X, Y, kernels, RIDGES, weight, engine=source.engine)
-        return found.kernel, found.alpha
+        errors, k = found.errors.min(axis=1), found.best[0]
+        if self.kernels is None and n == _SEARCHED_OF_MANY:
+            k = int(np.flatnonzero(errors <= _NEARLY * errors.min())[-1])
+        alpha = found.alphas[k, found.errors[k].argmin()] if k != found.best[0] else found.alpha
+        return found.kernel, (found.kernels[k], float(alpha))
+
+    def _widths(self, X, weight):
+        """The kernels among which the one kernel is chosen, on these features."""
+        if self.kernels is not None:
+            return self.source.fitted_kernels
+        return [k.resolve(X, weight) for k in Gaussian().widths(WIDTHS)]
 
     def kernels_of(self, way):
         """The kernels of a way, learned on all samples; None for the default ladder."""
@@ -262,20 +277,48 @@ class WayKernels:
         if len(rows) > _SCALED:
             some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
         X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
-        asked = X, Y, self.single, self.alpha
+        asked = X, Y, *self.first
         options = {"weight": weight, "engine": source.engine}
         how = {**options, "dtype": self._of_gradients()}
         key = "squares", fold, matrix
         with self._known.lock(key):
             if key not in self._known:
                 fit = ridge_on(*asked, gram=self._gram(some), **options)
-                self._known[key] = squares_of(X, self.single, fit, matrix, **how)
+                self._known[key] = squares_of(X, self.first[0], fit, matrix, **how)
         start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
         how["blocks"] = Blocks.of(self.groups, X, weight)
         if len(X) >= _ITERATED:
             how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED}
         path = learned_scales(*asked, choose=False, start=start, full=full, **how)
-        return root_of(path.matrix if full else path.scales)
+        if full:
+            return root_of(path.matrix)
+        if len(X) < _ITERATED:
+            return root_of(path.scales)
+        few = draw(self._order[some], _SEARCHED_OF_MANY, np.random.default_rng(0))
+        return root_of(self._learned_further(path.scales, X, Y, few, how))
+
+    def _learned_further(self, scales, X, Y, few, how):
+        """Scales learned again from these with a new width and penalty, where they reveal much.
+
+        The first width is one of distances to which features without influence contribute, and the
+        gradients of a machine that learns little are noise. ``few``: positions of the samples on
+        which leave-one-out errors are compared.
+        """
+        scaled, weight, options = transformed(X, root_of(scales)), how["weight"], dict(how)
+        search = {"ridges": RIDGES, "engine": how["engine"]}
+
+        def found(X, kernels):
+            given, target, w = rows_of(few, X, Y, weight)
+            return leave_one_out_width_and_ridge(given, target, kernels, weight=w, **search)
+
+        better = found(scaled, self._widths(scaled, weight))
+        if better.errors.min() > _REVEALED * found(X, [self.first[0]]).errors.min():
+            return scales
+        options["blocks"] = Blocks.of(self.groups, scaled, weight)
+        path = learned_scales(scaled, Y, better.kernel, better.alpha, choose=False, **options)
+        new, blocks = scales * path.scales, how["blocks"]
+        mass = np.ones(len(scales)) if blocks is None else blocks.variances
+        return new * ((scales @ mass) / (new @ mass))
 
     def learn(self, ways):
         """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
@@ -284,9 +327,9 @@ class WayKernels:
             self.root(way.full, matrix=any(way.full for way in new))
 
     def _gram(self, some):
-        """The matrix of the one kernel on some samples, where it is part of what there is."""
-        single = self.single
-        known = single.is_exponential and single.has_unit_diagonal
+        """The matrix of the first kernel on some samples, where it is part of what there is."""
+        single = self.first[0]
+        known = single == self.single and single.is_exponential and single.has_unit_diagonal
         whole = self.of_single().whole() if known else None
         if whole is None:
             return None

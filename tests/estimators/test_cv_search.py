@@ -227,6 +227,24 @@ def test_statistics_of_sources_of_their_own_are_computed_when_first_read():
         np.testing.assert_allclose(one.M, alone.statistics(y[train], "regression").M, rtol=1e-12)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_scales_find_features_that_matter_together_alone(seed):
+    # One start and one width left 0.002 to 0.45 of the scale on these two, by seed.
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (1100, 32))
+    y = X[:, 0] * np.sin(4.0 * X[:, 1]) + 0.2 * rng.standard_normal(1100)
+
+    def scales(**options):
+        source = open_source(X, None, **options)
+        again = np.random.default_rng(seed)
+        return np.square(ways.WayKernels(source, None, y, "regression", again).root())
+
+    found = scales()
+    assert found[:2].sum() > 0.65 * found.sum()
+    assert found.sum() == pytest.approx(32.0)
+    np.testing.assert_allclose(scales(sample_weight=np.ones(1100)), found, rtol=1e-6)
+
+
 def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
