@@ -362,8 +362,9 @@ def speed_cuda():
     """What a CUDA device costs, and from where on it is used."""
     at = read("single.json")["cuda"]
     return fill(
-        "The rows for CUDA are from one machine with an H200 and 16 threads of a Xeon; times of "
-        "the CPU are those of 8000 samples, extrapolated by the number of pairs. A device costs "
+        "The rows for CUDA are from one machine with an H100 and 16 threads of a Xeon; times of "
+        "the CPU are those of 8000 samples, extrapolated by the number of pairs. With an H200, "
+        "which was as fast to 15%, a device costs "
         f"{at['start']} s in each process, and its code {_numbers(at['code'])} s; kernels are "
         f'compiled once per machine, in {_numbers(at["kernel"])} s each. `device="auto"` '
         f"therefore uses a device from about {at['many']} samples on against 16 threads, and from "
