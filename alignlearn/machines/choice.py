@@ -152,8 +152,8 @@ def _ridge_on(sizes, memory, alpha):
     if alpha > 0.0 and ridge_in_features(sizes):
         return "features"
     if alpha > 0.0 and is_iterative(sizes, MOST_FACTORED):
-        # float32, of which half is held.
-        held = sizes._replace(itemsize=2) if is_single(sizes.n_samples) else sizes
+        # Half of it in float32, and the preconditioner.
+        held = sizes._replace(itemsize=3) if is_single(sizes.n_samples) else sizes
         return "iterations" if matrix_fits(held, memory) else "products"
     return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"
 
