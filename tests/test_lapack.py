@@ -71,15 +71,15 @@ def test_shifted_inverses_are_those_of_numpy(blocks, m):
 
 @pytest.mark.parametrize("n_alphas", [2, 4, 5])
 def test_few_and_many_shifts_give_the_solutions_of_numpy(n_alphas):
-    A, B = definite(310) - 0.5 * np.eye(310), RNG.standard_normal((310, 2))
+    A, B = definite(1010) - 0.5 * np.eye(1010), RNG.standard_normal((1010, 2))
     alphas = np.concatenate([[-100.0], np.geomspace(0.6, 60.0, n_alphas - 1)])
     solved = solve_shifted(A.copy(), B, alphas)
     assert np.isinf(solved[:, 0]).all()  # not definite
     for k, alpha in enumerate(alphas[1:], 1):
         np.testing.assert_allclose(
-            solved[:, k], np.linalg.solve(A + alpha * np.eye(310), B), rtol=1e-7, atol=1e-10
+            solved[:, k], np.linalg.solve(A + alpha * np.eye(1010), B), rtol=1e-7, atol=1e-10
         )
-    singular = solve_shifted(np.eye(310), B, [-1.0 + 1e-13, 1.0], rounding=1e-12)
+    singular = solve_shifted(np.eye(1010), B, [-1.0 + 1e-13, 1.0], rounding=1e-12)
     assert np.isinf(singular[:, 0]).all()
     np.testing.assert_allclose(singular[:, 1], B / 2.0)
 

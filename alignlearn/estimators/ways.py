@@ -222,8 +222,8 @@ class WayKernels:
     def _single(self, rng):
         """The kernel of the smallest leave-one-out error on some samples, and what scales start on.
 
-        That is a kernel and a penalty; on many samples the narrowest kernel with nearly this error,
-        as a wide one misses features that matter together alone.
+        Scales start on a kernel and a penalty. On many samples the kernel is the narrowest of
+        nearly the smallest error, because a wide one misses features that matter only together.
         """
         source = self.source
         kernels = self._widths(source.X, source.weight)
@@ -233,8 +233,8 @@ class WayKernels:
         errors, k = found.errors.min(axis=1), found.best[0]
         if self.kernels is None and n == _SEARCHED_OF_MANY:
             k = int(np.flatnonzero(errors <= _NEARLY * errors.min())[-1])
-        alpha = found.alphas[k, found.errors[k].argmin()] if k != found.best[0] else found.alpha
-        return found.kernel, (found.kernels[k], float(alpha))
+        a = found.best[1] if k == found.best[0] else found.errors[k].argmin()
+        return found.kernel, (found.kernels[k], float(found.alphas[k, a]))
 
     def _widths(self, X, weight):
         """The kernels among which the one kernel is chosen, on these features."""

@@ -189,12 +189,8 @@ def _times_part(thread, K, starts, right, out, below, stop):
 def _add_rows(K, v, sums, out, i):
     """Four rows of a group, one behind the other, times v, and their transpose."""
     width = len(v)
-    row0, row1, row2, row3 = (
-        K[:width],
-        K[width : 2 * width],
-        K[2 * width : 3 * width],
-        K[3 * width :],
-    )
+    rows = K.reshape(4, width)
+    row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
     v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(width):

@@ -5,7 +5,7 @@
     scripts/bench/bench_cluster.py --quick    # small sizes: what is measured, not how fast
 
 One cluster is there at a time, and watches itself little (`_cluster.QUIET`): by default an idle one
-of 1, 2 and 4 processes takes .08, .13 and .23 of a core. Clusters take turns; everything is
+of 1, 2 and 4 processes takes 0.08, 0.13 and 0.23 of a core. Clusters take turns; everything is
 compiled and has run before it is timed; least seconds of all turns. Speed is that against one
 process of a cluster; more processes than processors can gain nothing. "lost" is the time of a
 worker that is not spent on boxes, per task: what sends, starts and collects tasks, and waiting at

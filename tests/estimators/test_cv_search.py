@@ -228,7 +228,7 @@ def test_statistics_of_sources_of_their_own_are_computed_when_first_read():
 
 
 @pytest.mark.parametrize("seed", [0, 2, 4])
-def test_scales_find_features_that_matter_together_alone(seed):
+def test_scales_find_features_that_matter_only_together(seed):
     # One start and one width left 0.002 to 0.45 of the scale on these two, by seed.
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, (1100, 32))
