@@ -376,18 +376,6 @@ def speed_cuda():
     )
 
 
-def threads():
-    """What threads gain in a search."""
-    at = read("single.json")["threads"]
-    two, four, sixteen = (_numbers(at["ratios"][n]) for n in ("2", "4", "16"))
-    return fill(
-        f"On idle cores of a Xeon two threads are {two} times as fast as one on {at['sizes']} "
-        f"samples (regression and two classes), four {four} times and sixteen {sixteen} times. "
-        f"Below {at['smallest']} samples one thread is used.",
-        118,
-    )
-
-
 def speed_compile():
     """What the first fit on a machine compiles."""
     cold = read("single.json")["compilation"]
@@ -465,7 +453,6 @@ BLOCKS = {
     "speed-limit": speed_limit,
     "speed-cuda": speed_cuda,
     "speed-compile": speed_compile,
-    "threads": threads,
     "missing-rows": missing_rows,
     "missing-columns": missing_columns,
 }
