@@ -29,6 +29,7 @@ from numba import get_num_threads
 from threadpoolctl import ThreadpoolController
 
 _LAST = 600.0  # seconds that a thread without work waits for the others, at most
+_AGAIN = 1.0  # seconds after which a thread that still runs is asked to end again
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
 
@@ -131,6 +132,8 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
     """
     count = thread_count() if count is None else count
     stop, outer = np.ones(1, dtype=np.bool_), getattr(_here, "stop", None)
+    if outer is not None and outer[0]:
+        raise SystemExit  # of this thread: nobody takes its result
     if stoppable:
         # Nothing is done, but compiled if need be: in this thread Ctrl-C ends that, too.
         function((0, count), *args, stop)
@@ -195,11 +198,19 @@ def _on_new_threads(function, args, count, stop, watch):
 
 def _end(threads, over):
     """End threads at their next instruction of Python, and wait for that."""
-    with _starts:
-        for thread in threads:
-            # The one exception with which a thread ends in silence.
-            ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
+    _ask_to_end(threads)
     over.set()
     for thread in threads:
-        thread.join()
+        thread.join(_AGAIN)
+        while thread.is_alive():  # Python drops what is raised in a destructor or weak reference
+            _ask_to_end([thread])
+            thread.join(_AGAIN)
+
+
+def _ask_to_end(threads):
+    with _starts:
+        for thread in threads:
+            if thread.is_alive():
+                # The one exception with which a thread ends in silence.
+                ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)

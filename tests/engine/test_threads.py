@@ -102,6 +102,31 @@ def test_every_thread_has_its_part():
     np.testing.assert_array_equal(found, [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0])
 
 
+def test_a_thread_is_ended_where_python_dropped_the_exception():
+    """As in a weak reference's callback: the whole suite hung so once."""
+    done = threading.Event()
+
+    def work(thread):
+        if thread[0] == 0:
+            time.sleep(0.01)
+            int("no number")
+        with suppress(SystemExit):
+            while True:
+                time.sleep(0.001)
+        while True:
+            time.sleep(0.001)
+
+    def attempt():
+        with suppress(ValueError):
+            threads.on_threads(work, count=2)
+        done.set()
+
+    threading.Thread(target=attempt, daemon=True).start()
+    assert done.wait(60.0)
+
+
+# What a thread is ended with may come up in a callback of Python's own, which reports and drops it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_threads_that_start_others_are_ended():
     """CPython (3.11) has a new thread under the number of its maker until it runs."""
     done = threading.Event()
