@@ -7,8 +7,13 @@ A page marks the place of a table or a paragraph with a pair of comments:
     ...
     <!-- /numbers -->
 
-Everything between them is replaced by the text that the function of that name returns. Run this
-script after a benchmark has written new numbers; a test compares the pages with its output.
+Everything between them is replaced by the text that the function of that name returns, or by the
+table of that name in tables.json. A single number in a sentence stands between
+
+    <!-- n: text.kernels.call -->0.3<!-- /n -->
+
+where the name is a file of docs/_data, a key and an entry. Run this script after a benchmark has
+new numbers; a test compares the pages with its output.
 
 usage: scripts/fill_pages.py [--check]
 """
@@ -25,6 +30,7 @@ from textwrap import fill
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "_data"
 _BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
+_NUMBER = re.compile(r"(<!-- n: ([\w.-]+) -->).*?(<!-- /n -->)", re.DOTALL)
 # Columns of a row that `accuracy.py --json` writes.
 SCORE, GAIN, ERROR, CORRECTED, _, SECONDS, RATIO = range(7)
 _SHORT = {
@@ -258,17 +264,61 @@ def missing_columns():
 
 def _numbers(values):
     """A number, or a range of two, as in the file; text is unchanged."""
-    if values is None or isinstance(values, str):
-        return values or ""
-    return " to ".join(map(str, values))
+    if isinstance(values, list):
+        return " to ".join(map(str, values))
+    return "" if values is None else str(values)
+
+
+_SIDES = ("baseline_s", "alignlearn_s", "ratio")
+
+
+def _work(row):
+    """What a row of parts.json measures, with the scores where it has some."""
+    ours, other = row.get("scores", (None, None))
+    return row["work"] + (f": accuracy {ours:.3f} against {other:.3f}" if ours else "")
 
 
 def parts():
     """Seconds of parts of the work beside a usual way of doing them."""
     head = ("work", "baseline", "baseline, s", "alignlearn, s", "ratio")
-    keys = ("baseline_s", "alignlearn_s", "ratio")
-    rows = [(r["work"], r["baseline"], *(_numbers(r[k]) for k in keys)) for r in read("parts.json")]
-    return _table(head, rows)
+    rows = read("parts.json")
+    return _table(
+        head, [(_work(r), r["baseline"], *(_numbers(r[k]) for k in _SIDES)) for r in rows]
+    )
+
+
+def keyed_parts():
+    """Rows of parts.json that have a key, by their key."""
+    return {row["key"]: row for row in read("parts.json") if "key" in row}
+
+
+def svm_sizes():
+    """A fit of one support vector machine beside LIBSVM, by the number of samples."""
+    rows, table = keyed_parts(), []
+    for m in (2000, 4000, 10_000, 20_000, 49_990):
+        label = f"{m:,}" if m >= 10_000 else str(m)
+        table.append((label, *(_numbers(rows[f"svm-{m}"][k]) for k in _SIDES)))
+    return _table(("samples", "LIBSVM, s", "alignlearn, s", "ratio"), table)
+
+
+def tasks():
+    """Multi-task learning beside one search for each task."""
+    rows, table = keyed_parts(), []
+    for key, label in (
+        ("tasks-views", "views: different columns matter in different tasks"),
+        ("tasks-ladder", "ladder: one width has to be selected"),
+    ):
+        row = rows[key]
+        pairs = zip(reversed(row["scores"]), (row["baseline_s"], row["alignlearn_s"]))
+        table.append((label, *(f"{score:.3f} ({_numbers(s)})" for score, s in pairs)))
+    return _table(("data", "grid search per task", "alignlearn"), table)
+
+
+def sample_size():
+    """The power of the prequential test: some rows and columns of the table of all tests."""
+    rows = read("tables.json")["difference-power"]["rows"]
+    table = [(rows[k][0], rows[k][1], rows[k][2], rows[k][4]) for k in (0, 1, 2, 6)]
+    return _table(("samples", "plus, minus", "prequential", "one held-out fold of five"), table)
 
 
 def speed_columns():
@@ -455,12 +505,31 @@ BLOCKS = {
     "speed-compile": speed_compile,
     "missing-rows": missing_rows,
     "missing-columns": missing_columns,
+    "svm-sizes": svm_sizes,
+    "tasks": tasks,
+    "sample-size": sample_size,
 }
 
 
+def block(name):
+    """The text of a block: of its function, or the table of its name."""
+    if name in BLOCKS:
+        return BLOCKS[name]()
+    table = read("tables.json")[name]
+    return _table(table["head"], table["rows"])
+
+
+def number(name):
+    """The number, or range, that a name such as "text.kernels.call" stands for."""
+    file, key, entry = name.split(".")
+    content = keyed_parts() if file == "parts" else read(f"{file}.json")
+    return _numbers(content[key][entry])
+
+
 def filled(text):
-    """The text with the content of its blocks written anew."""
-    return _BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text)
+    """The text with the content of its blocks and its numbers written anew."""
+    text = _BLOCK.sub(lambda found: f"{found[1]}{block(found[2])}\n{found[3]}", text)
+    return _NUMBER.sub(lambda found: f"{found[1]}{number(found[2])}{found[3]}", text)
 
 
 def pages():

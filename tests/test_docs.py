@@ -25,7 +25,7 @@ def test_ledger_has_every_claim_that_does_not_hold_as_printed():
 
 def test_what_the_design_says_is_decided_in_one_place_is_there():
     text = (ROOT / "docs/development/design.md").read_text(encoding="utf-8")
-    section = text.partition("## Where it is decided")[2].partition("\n## ")[0]
+    section = text.partition("## Where decisions are implemented")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| .* \| `([\w/]+\.py)` \| (`.*`) \|$", section, re.MULTILINE)
     assert len(rows) == section.count("\n|") - 2  # less the head and the line under it
     named = [(file, name) for file, names in rows for name in re.findall(r"`(\w+)`", names)]

@@ -85,17 +85,17 @@ def main(argv=None):
     out.table(("weight, mean +- sd over trials", "alignf", "aligned-krr"), rows)
     out.say(
         f"  correlation of the weights over trials and kernels: {correlation:.3f}",
-        f"  cosine of the two vectors, median {np.median(cosine):.3f}, least {cosine.min():.3f}",
+        f"  cosine of the two vectors, median {np.median(cosine):.3f}, minimum {cosine.min():.3f}",
         f"  alignment of the two combined kernels with each other, median {np.median(same):.3f}, "
-        f"least {same.min():.3f}",
+        f"minimum {same.min():.3f}",
         f"  RMSE: alignf {errors[:, 0].mean():.4f}, aligned-krr {errors[:, 1].mean():.4f}"
         f" (corrected resampled p {p:.2g}; the paper: no significant improvement)",
     )
     if not args.quick:
         out.say(
-            "The two put most weight on the same kernel, and where they part the combined kernels",
-            "hardly differ: neighboring Gaussians can stand in for each other. The paper says",
-            "that the weights closely coincide; its grid of the gammas is not stated.",
+            "Both rules give most weight to the same kernel. Where their weights differ, the",
+            "combined kernels hardly differ, because neighboring Gaussians are nearly equal. In",
+            "the paper the weights closely coincide; it does not state its values of gamma.",
         )
     out.write(draw(row, weights))
     return correlation

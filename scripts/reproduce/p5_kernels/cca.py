@@ -195,7 +195,7 @@ def draw_cka(ax, found):
 def report(out, sizes, kcca, cka):
     """Tables of both."""
     out.say(
-        f"Two angles, noise {NOISE:g}: the largest correlation of functions is {EXACT:.4f}.",
+        f"Two angles, noise {NOISE:g}: the largest correlation of two functions is {EXACT:.4f}.",
         "Gaussian kernels of gamma 1, kappa = 0.01 N^(-1/4). Means over the repeats.",
     )
     header = ("N", "new samples", "on the sample", "independent", "linear", "share of cos, sin")
@@ -214,9 +214,10 @@ def report(out, sizes, kcca, cka):
         [(name, *(f"{v:.2f}" for v in row)) for name, row in zip(cka["names"], values)],
     )
     out.say(
-        f"  {paired(values)} of {len(values)} are most like the one in their place.",
-        f"  Mini-batches of {BATCH} differ by at most {np.abs(batches - values).max():.3f},",
-        f"  the biased values by {np.abs(cka['biased'] - values).max():.3f}.",
+        f"  {paired(values)} of {len(values)} layers are most similar to that in the same place.",
+        f"  Values from mini-batches of {BATCH} differ from these by at most "
+        f"{np.abs(batches - values).max():.3f},",
+        f"  biased values by at most {np.abs(cka['biased'] - values).max():.3f}.",
     )
 
 

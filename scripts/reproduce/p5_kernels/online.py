@@ -123,7 +123,7 @@ def main(argv=None):
     passes = (1, 4) if args.quick else tuple(2**k for k in range(9))
     seeds = 2 if args.quick else 5
     figure, ((left, right),) = shared.new_figure(1, 2, (10.0, 4.2))
-    out.say("Regularized risk of kernel SGD above that of the batch machine, mean of the seeds", "")
+    out.say("Regularized risk of kernel SGD minus that of the batch solution, mean over seeds", "")
     rows, top, steps = [], 0.0, None
     for loss in LOSSES:
         steps, least, excess = convergence(loss, passes, seeds)
@@ -133,7 +133,7 @@ def main(argv=None):
         rows.append([loss, f"{least:.5f}", *(f"{v:.1e}" for v in excess.mean(axis=0)[::2])])
         rows[-1].append(f"{rate:.2f}")
     finish(left, steps, top)
-    out.table(["loss", "least", *(f"{n} passes" for n in passes[::2]), "slope"], rows)
+    out.table(["loss", "minimum", *(f"{n} passes" for n in passes[::2]), "slope"], rows)
     budgets = (20, 200) if args.quick else (5, 10, 20, 40, 80, 160, 320, 569)
     errors, bounds = truncation(budgets, 2 if args.quick else 10)
     right.plot(budgets, errors, color="#0072B2", marker="o", label="training error (left axis)")

@@ -1,0 +1,94 @@
+#!/usr/bin/env python
+"""The bound `price_of_sample` for the weights of alignf, by the number of samples.
+
+Ten columns, binary, normal, uniform or correlated normal, with one Gaussian of gamma 1/2 each;
+labels are the sign of a combination of the first three columns with noise. "ladder of 4" has four
+Gaussians of gamma 1/8, 1/2, 2 and 8 on the first three of ten normal columns. Each number is the
+mean over three samples.
+
+    python scripts/lab/sample_price.py            # prints the table
+    python scripts/lab/sample_price.py --write    # also into docs/_data/tables.json
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from alignlearn.bounds.price import quadratic_weights
+from alignlearn.bounds.sample_price import pair_sums, price_of_sample
+
+SIZES = (8000, 10_000, 16_000, 20_000, 50_000, 100_000, 300_000)
+DESIGNS = ("binary", "normal", "uniform", "correlated", "ladder of 4")
+TABLES = Path(__file__).resolve().parents[2] / "docs" / "_data" / "tables.json"
+P, SAMPLES, DELTA = 10, 3, 0.05
+
+
+def draw(design, m, rng):
+    """Columns (m, 10) and labels of a design."""
+    if design == "binary":
+        X = rng.choice([-1.0, 1.0], (m, P))
+    elif design == "uniform":
+        X = rng.uniform(-(3**0.5), 3**0.5, (m, P))
+    else:
+        X = rng.normal(size=(m, P))
+        if design == "correlated":
+            X = (X + 0.5 * rng.normal(size=(m, 1))) / 1.25**0.5
+    signal = X[:, :3] @ [1.0, 0.7, 0.5] + 0.3 * rng.normal(size=m)
+    return X, np.where(signal > 0, 1.0, -1.0)
+
+
+def values_of(design, X, y):
+    """Values of the kernels and of the target kernel on pairs of samples."""
+
+    def values(i, j):
+        far = (X[i] - X[j]) ** 2
+        if design == "ladder of 4":
+            exponents = np.array([0.125, 0.5, 2.0, 8.0])[:, None] * far[:, :3].sum(axis=1)
+        else:
+            exponents = 0.5 * far.T
+        return np.vstack([np.exp(-exponents), y[i] * y[j]])
+
+    return values
+
+
+def price(design, m, seed):
+    """The bound for the weights of alignf, learned from the same sample."""
+    values = values_of(design, *draw(design, m, np.random.default_rng(seed)))
+    sums = pair_sums(values, np.arange(m // 4 * 4).reshape(-1, 4))
+    H = np.einsum("njk,njl->kl", sums, sums) / (4 * len(sums))
+    weights = quadratic_weights(H[:-1, :-1], H[:-1, -1])
+    return price_of_sample(values, m, weights, DELTA, random_state=seed).value
+
+
+def main(argv=None):
+    """Print the table; with --write also put it among the tables of the pages."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--write", action="store_true", help=f"into {TABLES.name}")
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, metavar="M")
+    args = parser.parse_args(argv)
+    rows = []
+    for m in args.sizes:
+        means = [np.mean([price(d, m, seed) for seed in range(SAMPLES)]) for d in DESIGNS]
+        rows.append([f"{m:,}", *(f"{value:.2g}" for value in means)])
+        print(*(f"{cell:>12}" for cell in rows[-1]), flush=True)
+    if args.write:
+        tables = json.loads(TABLES.read_text(encoding="utf-8"))
+        tables["price-of-sample"] |= {"head": ["m", *DESIGNS], "rows": rows}
+        TABLES.write_text(dump(tables), encoding="utf-8")
+
+
+def dump(tables):
+    """JSON with one line for each row of a table."""
+    text = json.dumps(tables, indent=1, ensure_ascii=False)
+    return re.sub(r"\[\n {4}([^\[\]]*)\n {3}\]", _one_line, text) + "\n"
+
+
+def _one_line(found):
+    return f"[{re.sub(chr(10) + ' +', ' ', found[1])}]"
+
+
+if __name__ == "__main__":
+    main()
