@@ -1,4 +1,4 @@
-"""Calls of one function on the threads of this process, or on the workers of a client."""
+"""Calls of a function on the threads of this process, or on the workers of a client."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from alignlearn.validation import gathered_warnings, warn
 def each(client, function, arguments, take, most_threads=None, watch=None):
     """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
 
-    Several calls of ``function`` are spread over the threads of this process, where BLAS then keeps
-    to one thread, or over the workers of a client, a thread for each call. Warnings come from here,
-    in the order of the calls.
+    Calls of ``function`` are distributed over the threads of this process, with one BLAS thread, or
+    over the workers of a client, with one thread for each call. Warnings are given in the calling
+    thread, in the order of the calls.
 
     Parameters
     ----------
@@ -23,11 +23,11 @@ def each(client, function, arguments, take, most_threads=None, watch=None):
     function : callable
     arguments : list of tuple
     take : callable
-        Called in any thread, never twice at once.
+        Called from any thread, but never concurrently.
     most_threads : int, optional
-        Without a client; default: as many as there are.
+        Maximum number of threads without a client. Default: all threads.
     watch : callable, optional
-        As of `on_threads`.
+        See `on_threads`.
     """
     later = []
 
@@ -51,7 +51,7 @@ def each(client, function, arguments, take, most_threads=None, watch=None):
 
 
 def _deal(thread, function, arguments, results):
-    """Call the function with the next arguments until there are none."""
+    """Call the function with the next arguments until none are left."""
     if thread[1] > 1:
         silence()
     while (k := results.next()) is not None:
@@ -61,13 +61,13 @@ def _deal(thread, function, arguments, results):
 
 
 class _Calls:
-    """An engine whose data are a function and its arguments, as a worker needs it."""
+    """An engine whose data are a function and its arguments, for workers."""
 
     in_place = True
     operations = frozenset({"call"})
 
     def run_boxes(self, operation, data, boxes, take):
-        """Pass on the results of the calls and their warnings."""
+        """Pass on the results and the warnings of the calls."""
         function, arguments = data
         for k, (number, _) in enumerate(boxes):
             with gathered_warnings() as caught:

@@ -17,7 +17,7 @@ from .search import Candidate, Made
 
 
 def check_weightings(weighting):
-    """The candidates as given, the rules they name, and whether several were given."""
+    """Return the candidates as given, their rules, and whether several were given."""
     several = isinstance(weighting, (list, tuple))
     given = list(weighting) if several else [weighting]
     if not given:
@@ -26,12 +26,12 @@ def check_weightings(weighting):
 
 
 def from_statistics(rule):
-    """Whether a rule finds its weights from the alignment statistics alone."""
+    """Whether a rule computes its weights from the alignment statistics alone."""
     return not uses_samples(rule)
 
 
 def fold_result(learner, source, y, *, train, statistics=None):
-    """What stage 1 learns on one training set: a `alignlearn.weights.stage_one.Learned`.
+    """Learn stage 1 on one training set; return `alignlearn.weights.stage_one.Learned`.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def fold_result(learner, source, y, *, train, statistics=None):
         Of all samples.
     train : ndarray of int
     statistics : AlignmentStatistics, optional
-        Of the training set, where they are known.
+        Those of the training set, if known.
     """
     task = "classification" if learner._estimator_type == "classifier" else "regression"
     problem = learner._problem(source, y, task, rows=train, statistics=statistics)
@@ -51,7 +51,7 @@ def fold_result(learner, source, y, *, train, statistics=None):
 
 
 def fold_results(learner, source, y, folds):
-    """Yield what stage 1 learns on the training set of each fold, see `fold_result`."""
+    """Yield the result of stage 1 on the training set of each fold, see `fold_result`."""
     task = "classification" if learner._estimator_type == "classifier" else "regression"
     options = {"unbiased": learner.unbiased, "client": None}
     rules = [get_weighting(learner.weighting)]
@@ -61,7 +61,7 @@ def fold_results(learner, source, y, folds):
 
 
 class RuleKernels:
-    """Kernels of one source whose weights rules learn from the training samples of a fold.
+    """Kernels of one source with weights that rules learn from the training samples of a fold.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class RuleKernels:
     y : ndarray of shape (m,) or (m, q)
     folds : list of (train, test)
     statistics : list, `OfFolds` or generator of AlignmentStatistics
-        Of every training set; read only for rules that need no more.
+        Those of every training set; read only for rules that need nothing else.
     learners : list of MKLClassifier or MKLRegressor
         With the rules as ``weighting``, not fitted.
     parameter : {"C", "alpha"}
     n_values : int
-        How many values of it are tried.
+        Number of its values to try.
     of_folds : FoldSources, optional
-        The source of each fold, where its samples are prepared on its training set.
+        The source of each fold, if its samples are prepared on its training set.
     """
 
     def __init__(self, source, y, folds, statistics, learners, parameter, n_values, of_folds=None):
@@ -90,16 +90,16 @@ class RuleKernels:
         self.statistics = statistics if held else InTurn(statistics, uses)
 
     def _by_value(self, number):
-        """Whether the weights by the rule of a number depend on the machine's parameter.
+        """Whether the weights of rule number k depend on the machine's parameter.
 
-        That is so for a one-stage rule given by name: it takes the machine's own parameter.
+        This is the case for a one-stage rule given by name, which uses the machine's parameter.
         """
         rule = self.rules[number]
         named = isinstance(self.learners[number].weighting, str) and not from_statistics(rule)
         return named and self.parameter in rule.get_params(deep=False)
 
     def make(self, number, fold, value):
-        """The kernel by the rule of a number, learned on a training set: a `Made`."""
+        """Return the kernel by rule number k, learned on a training set, as a `Made`."""
         learner = copy.copy(self.learners[number]).set_params(**{self.parameter: value})
         of_fold = {"train": self.folds[fold][0], "statistics": self.statistics[fold]}
         source = self.source if self.of_folds is None else self.of_folds[fold]
@@ -107,7 +107,7 @@ class RuleKernels:
         return Made(source.combine(found.unscaled), self.y, self.folds[fold])
 
     def candidates(self):
-        """A `Candidate` for each rule."""
+        """Return a `Candidate` for each rule."""
         return [
             Candidate(
                 learner.weighting,
@@ -125,16 +125,16 @@ class FoldSources(Sequence):
     Parameters
     ----------
     frame : FrameColumns
-        Of the samples of ``source``.
+        The data frame of the samples of ``source``.
     source : Source
-        Of all of its samples, each of positive weight, from which weights and options are taken.
+        All of these samples, each of positive weight, with their weights and options.
     kernels : as given to the estimator
     folds : list of (train, test)
 
     Attributes
     ----------
     preparations : dict {int: Preparation}
-        Those of the folds whose sources were made.
+        Preparations of the folds whose sources were opened.
     """
 
     def __init__(self, frame, source, kernels, folds):
@@ -145,7 +145,7 @@ class FoldSources(Sequence):
         return len(self.folds)
 
     def __getitem__(self, number):
-        if number not in self._made:  # made twice by two threads it is the same
+        if number not in self._made:  # two threads that compute it get the same result
             train, source = self.folds[number][0], self.source
             weight = None if source.weight is None else source.weight[train]
             preparation = prepare(self.frame[train], weight)
@@ -161,10 +161,10 @@ class FoldSources(Sequence):
 
 
 def fold_statistics(source, y, task, rules, folds, options):
-    """Statistics of every training set by number, of all samples where ``folds`` is None.
+    """Return statistics of every training set by number, or of all samples if ``folds`` is None.
 
-    Without a client a generator, so that those of few training sets are held at a time, or
-    `OfFolds`.
+    Without a client, the result is a generator or `OfFolds`, so that only the statistics of a few
+    training sets are in memory.
 
     Parameters
     ----------
@@ -185,9 +185,9 @@ def fold_statistics(source, y, task, rules, folds, options):
 
 
 class OfFolds(Sequence):
-    """Statistics of the training set of each fold, on sources of their own, when first read.
+    """Statistics of the training set of each fold on its own source, computed when first read.
 
-    Folds that drop all candidates which read them need none.
+    Folds without candidates that read statistics compute none.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class OfFolds(Sequence):
 
 
 class InTurn:
-    """Items of a generator by number, in any thread; each is held until it was read so many times.
+    """Items of a generator by number, from any thread; each is kept for a given number of reads.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class InTurn:
 
 
 def used_frame(X, source):
-    """The `FrameColumns` of the samples of positive weight, for folds; None for other samples."""
+    """Return the `FrameColumns` of the samples of positive weight; None if X is no data frame."""
     frame = getattr(X, "frame", None) if isinstance(X, PreparedMatrix) else None
     if frame is None or source.weight is None or source.weight.all():
         return frame
@@ -249,7 +249,7 @@ def used_frame(X, source):
 
 
 def prepared_without(level, X, frame, source):
-    """The samples prepared on those that the folds of a level do not test."""
+    """Prepare the samples on those that no fold of a level tests."""
     tests = np.concatenate([test for _, test in level.of_all()])
     rest = np.setdiff1d(np.arange(len(frame)), tests)
     weight = source.weight if source.weight is None else source.weight[source.weight > 0.0][rest]

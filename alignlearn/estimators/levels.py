@@ -1,9 +1,9 @@
-"""The levels of samples on which the ways of a strategy are compared, and what goes on from each.
+"""The levels of samples on which a strategy compares candidates, and how many each level keeps.
 
-Of more than `WHOLE` samples all ways are compared on the first of the sizes `LEVELS`, the better
-half on the second, and the best two on the third, with what they learned on the second: successive
-halving over samples and candidates (Jamieson and Talwalkar 2016; on choosing by a part of the
-samples Petrak 2000).
+With more than `WHOLE` samples, all candidates are compared on the first of the sizes `LEVELS`, the
+better half on the second, and the best two on the third, where they use what they learned on the
+second. This is successive halving over samples and candidates (Jamieson and Talwalkar 2016; for
+choices on a part of the samples see Petrak 2000).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .feature_scales import draw
 from .search import Rung, halving
 
 WHOLE = 1000  # samples up to which candidates are compared on all of them
-LEVELS = 500, 2000, 8000  # most samples of each level, of more
-BYTES = 12.0  # for each pair of samples of a level, while a candidate is tried
-_FOLDS = 2, 1  # of the first two levels
-_GO_ON = 4, 2  # ways that go on from these; where some are on columns:
+LEVELS = 500, 2000, 8000  # largest number of samples of each level, above WHOLE
+BYTES = 12.0  # per pair of samples of a level, while a candidate is tried
+_FOLDS = 2, 1  # number of folds of the first two levels
+_GO_ON = 4, 2  # candidates that these keep; with candidates on columns:
 _GO_ON_WITH_COLUMNS = {False: 2, True: 2, "columns": (1, 4)}, {False: 1, True: 1, "columns": (1, 2)}
-_BEHIND = 4.0  # standard errors behind the best on the second level that end a way
-_REACH = 1, 2  # values below and above the best one that the last level tries
-_LEAST_OF_CLASS = 5  # samples of a class in each level, where there are so many
+_BEHIND = 4.0  # standard errors behind the best that drop a candidate on the second level
+_REACH = 1, 2  # values below and above the best one to try on the last level
+_LEAST_OF_CLASS = 5  # samples of each class in each level, if available
 
 
 class Level(NamedTuple):
@@ -50,11 +50,11 @@ class Level(NamedTuple):
 
 
 def levels_of(y, folds, classes, rng, memory=np.inf):
-    """The `Level` list for samples with targets y and the folds of a search.
+    """Return the list of `Level` for samples with targets y and the folds of a search.
 
-    Up to `WHOLE` samples there is one, of all of them. Of more the first two are drawn from the
-    training set of fold 0 and have the other folds; the last has fold 0 alone, so that what was
-    learned on the second has not seen its test samples.
+    Up to `WHOLE` samples there is one level of all samples. Otherwise the first two levels are
+    drawn from the training set of fold 0 and use the other folds. The last level has fold 0 alone,
+    so that nothing learned on the second level has used its test samples.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def levels_of(y, folds, classes, rng, memory=np.inf):
         Targets, or codes of classes.
     folds : list of (train, test)
     classes : bool
-        Whether y is codes of classes; then each level has some samples of every class.
+        Whether y holds codes of classes. If so, each level has some samples of every class.
     rng : numpy.random.Generator
     memory : float
-        Bytes that the matrices of the last level have to fit.
+        Bytes into which the matrices of the last level must fit.
     """
     m = len(y)
     if m <= WHOLE:
@@ -95,7 +95,7 @@ def levels_of(y, folds, classes, rng, memory=np.inf):
 
 
 def _with_rare(rows, among, y, rng):
-    """Rows of a draw, and more of each class that it has fewer than five of, from ``among``."""
+    """Add rows from ``among`` to a draw, for each class with fewer than five samples in it."""
     more = [rows]
     for label in np.unique(y[among]):
         own = among[y[among] == label]
@@ -107,9 +107,9 @@ def _with_rare(rows, among, y, rng):
 
 
 def _restricted(folds, rows, labels):
-    """Folds as positions among some samples; without those that lose all samples, or classes.
+    """Folds as positions among some samples, without folds that lose all samples or classes.
 
-    Those whose test samples have the most classes come first: some scores need every class.
+    Folds whose test samples have the most classes come first, because some scores need all.
     """
     m = 1 + max(int(rows.max()), *(int(part.max()) for fold in folds for part in fold), 0)
     position = np.full(m, -1)
@@ -126,21 +126,21 @@ def _restricted(folds, rows, labels):
 
 
 def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
-    """The rungs of a search on these levels; see `halving` for those on a single one.
+    """Return the rungs of a search on these levels; for a single level see `halving`.
 
     Parameters
     ----------
     levels : list of Level
     kept : tuple of int
-        As of `Plan`.
+        See `Plan`.
     values : sequence of int
-        Positions of the values of the grid; the last level also tries those between them.
+        Positions of the values of the grid; the last level also tries values between them.
     n_values : int
         Number of all values.
     one_by_one : bool
-        As of `halving`.
+        See `halving`.
     by_columns : bool, default False
-        Whether candidates on columns are among those of several levels.
+        Whether candidates on columns take part, with several levels.
     """
     if len(levels) == 1:
         return halving(kept, len(levels[0].folds), len(values), one_by_one)
@@ -151,7 +151,7 @@ def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
     rungs, first = [], 0
     for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
         last = first + len(level.folds)
-        # What was learned before is shared, so that no candidate waits for another one.
+        # Earlier results are shared, so that no candidate waits for another one.
         final = k == 2
         more = {"widened": final, "apart": final, "behind": _BEHIND if k == 1 else None}
         rungs.append(Rung(range(first, last), keep, some, reach, k, **more))

@@ -1,4 +1,4 @@
-"""The models that a strategy averages: what is best on the folds, alone or together."""
+"""The models that a strategy averages: the best on the folds, alone or together."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 
 from .results_table import first_best
 
-_BLOCKS = 10  # of the test samples, over which the gain of an average varies
-_NOISE = 0.5  # standard errors that it has to be, at least, where a fit takes long
-_CLEAR = 2.0  # standard errors by which other members have to be better than the usual average
+_BLOCKS = 10  # parts of the test samples for the standard error of a gain
+_NOISE = 0.5  # minimum gain in standard errors for an average, if a fit takes long
+_CLEAR = 2.0  # standard errors by which other members must beat the usual average
 
 
 def units_of(found, task):
-    """The size of the decisions of each of the chosen candidates."""
+    """Return the mean absolute decision of each chosen candidate."""
     if task == "regression" or len(found.chosen) == 1:
         return [1.0] * len(found.chosen)
     return [np.mean([np.abs(f).mean() for f in folds]) or 1.0 for folds in found.kept]
 
 
 def members_of(found, plan, score, task):
-    """The best ways, as many as are averaged, or what is clearly better on the folds.
+    """Return the best candidates to average, or others that are clearly better on the folds.
 
-    Averages have less variance than what the folds choose among, and ways on columns serve few
-    data: other members have to be better by more than noise.
+    Averages have less variance than single candidates, and candidates on columns seldom help:
+    other members must be better by more than the noise.
     """
     ways = [plan.ways[w] for w, _ in found.chosen]
     own = [k for k, way in enumerate(ways) if not way.least_squares]
@@ -49,16 +49,16 @@ def members_of(found, plan, score, task):
 
 
 def with_partner(found, plan, score, task, blocks, few):
-    """The best candidate, and the one whose average with it is better by more than noise.
+    """Return the best candidate and, if better by more than noise, a partner to average with.
 
-    Noise is that over ``blocks``, parts of the first fold's test samples. Of ``few`` samples the
-    average is taken unless it is clearly worse, as of fewer still. Greedy selection of an
-    ensemble: Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
+    The noise is estimated over ``blocks``, parts of the test samples of the first fold. With
+    ``few`` samples the average is used unless it is clearly worse. This is the greedy ensemble
+    selection of Caruana, Niculescu-Mizil, Crew and Ksikes (2004).
     """
     t, units = found.folds[0], units_of(found, task)
     ways = [plan.ways[w] for w, _ in found.chosen]
     own = [k for k, way in enumerate(ways) if not way.least_squares]
-    if not few and len(own) < len(ways):  # some have both machines
+    if not few and len(own) < len(ways):  # some candidates have both machines
         own = _better_machines(found, ways, score)
     sized = [found.kept[k][0] / units[k] for k in own]
 
@@ -78,9 +78,9 @@ def with_partner(found, plan, score, task, blocks, few):
 
 
 def _better_machines(found, ways, score):
-    """Of each kernel the machine of the higher score on the fold; the best kernels first.
+    """Return for each kernel the machine with the higher score on the fold, best kernels first.
 
-    Support vector machines are accompanied by least squares then only where they are better.
+    Least squares then replace support vector machines only if they are better.
     """
     scores = [score(found.folds[0], kept[0])[0] for kept in found.kept]
     partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
@@ -93,17 +93,17 @@ def _better_machines(found, ways, score):
 
 
 def _both_machines(chosen, ways):
-    """Some of the ways, by number, and behind them their partners by least squares."""
+    """Return some candidates, by number, followed by their least-squares partners."""
     partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
     names = [ways[k].name for k in chosen]
     return chosen + [partners[name] for name in names if name in partners]
 
 
 def noise_blocks(tested, by_class, every_class):
-    """Parts of the test samples, by their targets, for the noise of a score.
+    """Return parts of the test samples, by their targets, for the noise of a score.
 
-    ``by_class``: each part has its share of the classes; with ``every_class`` there are as few
-    parts as let each have all of them, without which most scores are not defined.
+    ``by_class``: parts are stratified by class. ``every_class``: the number of parts is reduced so
+    that each has all classes, without which most scores are undefined.
     """
     if not by_class:
         return np.array_split(np.arange(len(tested)), _BLOCKS)

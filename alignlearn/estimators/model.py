@@ -29,43 +29,43 @@ class KernelModel(KernelLearner):
         n_repeats=10,
         random_state=None,
     ) -> Contributions:
-        """How much each kernel, or group of kernels, contributes to predictions of new samples.
+        """Contribution of each kernel, or group of kernels, to the predictions of new samples.
 
-        A decision is ``sum_k f_k(x)`` and an intercept, with a term for every kernel. Terms are
-        taken less their mean over the samples, which an intercept makes up for.
+        A decision is ``sum_k f_k(x)`` plus an intercept, with one term for every kernel. The mean
+        of each term over the samples is subtracted, since the intercept can absorb it.
 
         Parameters
         ----------
         X : as in ``fit``, n >= 2 samples
-            Samples that were not fitted, unless the fit itself is asked about.
+            Samples not used in the fit. Training samples describe the fit, not the prediction.
         y : array-like of shape (n,) or (n, q)
-            Targets that vary, or labels.
+            Targets, not constant, or labels.
         method : {"product", "leave-out", "refit", "permutation"}, optional
-            "product": parts of R^2 that add up to it, which may be negative; the default of
-            regressors, and only for these. "leave-out": loss in score without the group's term, the
-            others unchanged; the default of classifiers. "refit": loss where kernels of the group
-            are left out and the model is fitted again with the same alpha or C; see Notes.
-            "permutation": loss where the group's term is that of another sample, at random.
+            "product": parts of R^2 that sum to it and may be negative; the default of regressors,
+            and only for them. "leave-out": loss in score without the group's term, the others
+            unchanged; the default of classifiers. "refit": loss if the model is fitted again
+            without the kernels of the group, with the same alpha or C; see Notes. "permutation":
+            loss if the group's term is permuted among the samples.
         groups : dict, "columns", "features", "pairs" or None
-            ``{"name": [numbers or names of kernels]}``; those in no group are one more, "other
-            kernels". "columns": kernels of the same name (of a table, or of a dict ``kernels``), or
-            on the same columns, are a group. None: each is one. "features": each column of X, a
-            matrix or data frame, with ``method="permutation"``: the loss in score where the values
-            of the column are those of other samples, at random (Breiman 2001). "pairs": for all
-            pairs of the six columns with the largest such losses the loss of one, plus that of the
-            other, less the loss where both are permuted alike: positive where the columns act
-            together, negative where one can stand for the other.
+            ``{"name": [numbers or names of kernels]}``; the remaining kernels form the group
+            "other kernels". "columns": kernels with the same name (of a table, or of a dict
+            ``kernels``), or on the same columns, form a group. None: each kernel is a group.
+            "features": each column of X, a matrix or data frame, with ``method="permutation"``: the
+            loss in score if the values of the column are permuted (Breiman 2001). "pairs": for all
+            pairs of the six columns with the largest such losses, the sum of both losses minus the
+            loss if both columns are permuted together: positive if the columns act together,
+            negative if one can replace the other.
         scoring : str or callable, optional
-            Of classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss", for which
-            ``probability`` is needed, or ``scoring(y_true, y_predicted)``; of regressors "r2".
+            For classifiers "accuracy" (default), "balanced_accuracy", "neg_log_loss" (requires
+            ``probability``), or ``scoring(y_true, y_predicted)``; for regressors "r2".
         sample_weight : array-like of shape (n,), optional
-            Of the means over samples.
+            Weights of the means over samples.
         fit : tuple (X, y) or (X, y, sample_weight), optional
             The training samples, for "refit".
         n_repeats : int, default 10
-            "permutation": how often.
+            Number of permutations, for "permutation".
         random_state : int or numpy.random.Generator, optional
-            Of the permutations; None is the seed 0.
+            Seed of the permutations. Default: 0.
 
         Returns
         -------
@@ -75,8 +75,8 @@ class KernelModel(KernelLearner):
         Raises
         ------
         ValueError, TypeError
-            One sample, a constant target, another number of targets than in ``fit``, a group that
-            the model does not have, a kernel in two groups, an argument that is not known.
+            For a single sample, a constant target, another number of targets than in ``fit``, an
+            unknown group or argument, or a kernel in two groups.
 
         Notes
         -----
@@ -84,13 +84,13 @@ class KernelModel(KernelLearner):
 
             R^2 = 1 - (|y - f|^2 + n d^2) / |y|^2 = sum_k (2 y'f_k - f_k'f) / |y|^2 - n d^2 / |y|^2
 
-        of which "product" returns the terms as ``values`` and the last, which no kernel is
-        responsible for, as ``offset``.
+        "product" returns the terms of the sum as ``values``, and the last term, which belongs to no
+        kernel, as ``offset``.
 
-        "refit" learns weights from the statistics of the fit (p x p), without another pass over the
-        pairs, where the rule needs no more, and trains the machine once for every group. With
-        ``per_target`` the other weights of every target keep their ratios and are made to sum to 1;
-        where none is left, they are equal.
+        "refit" trains the machine once for every group. If the rule needs nothing but the
+        statistics of the fit (p x p), it learns weights without another pass over the pairs. With
+        ``per_target``, the remaining weights of every target are divided by their sum; if all are
+        0, they become equal.
 
         Kernels of weight 0 contribute exactly 0.
 
@@ -119,28 +119,29 @@ class KernelModel(KernelLearner):
         random_state=None,
         frame=None,
     ) -> Any:
-        """The kernels with their weights, and how much weights vary with the samples.
+        """Table of the kernels with their weights, and the variation of the weights.
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            The training samples, as in ``fit``: then weights are learned without each fold in turn,
-            from one pass over the pairs where the rule needs no more. Not with ``per_target``.
+            The training samples, as in ``fit``. If given, weights are also learned without each
+            fold in turn, from one pass over the pairs if the rule needs only statistics. Not with
+            ``per_target``.
         groups : dict, "columns" or None
-            As in `contributions`: a row for each group, with sums of weights and shares, and the
-            alignment of what the group has of the combination.
+            As in `contributions`. The table then has a row for each group, with sums of weights and
+            shares, and the alignment of the group's part of the combination.
         folds : int, default 10
-            Also what else `MKLClassifierCV` takes as ``cv``, such as labels of runs that are left
-            out together.
+            Also any other ``cv`` of `MKLClassifierCV`, such as labels of runs that are left out
+            together.
         random_state : int or numpy.random.Generator, optional
-            Of the folds; None is the seed 0.
+            Seed of the folds. Default: 0.
         frame : {"pandas"}, optional
             Return a data frame.
 
         Returns
         -------
         dict of ndarray of shape (p,), or pandas.DataFrame
-            ``kernel`` (its name), ``alignment`` of it alone with the target, ``weight``, ``share``
+            ``kernel`` (its name), its ``alignment`` with the target, ``weight``, ``share``
             of the combination's inner product with the target, ``unidentified`` (whether the data
             do not determine the weight). With samples ``spread`` and ``zero``, the share of the
             training sets in which the weight is 0. With ``per_target`` over the targets: ``weight``
@@ -149,10 +150,10 @@ class KernelModel(KernelLearner):
 
         Notes
         -----
-        ``spread`` is that of the jackknife that leaves out one of g folds at a time,
+        ``spread`` is the standard error of the jackknife that leaves out one of g folds at a time,
         ``sqrt((g - 1) / g * sum_t (w_t - mean)^2)``. It measures how much a weight varies with the
         samples. It is not a confidence interval, because weights that are 0 in most training sets
-        are not nearly normal, and its coverage is unknown.
+        are far from normally distributed, and its coverage is unknown.
         """
         from .kernel_table import kernel_table
 
@@ -163,13 +164,13 @@ class KernelModel(KernelLearner):
         )  # fmt: skip
 
     def _check_one_label(self, what):
-        """Raise where a fit has many labels."""
+        """Raise an error for a fit with many labels."""
 
     def _check_table(self, X):
-        """Raise where a fit has no table of kernels."""
+        """Raise an error for a fit without a table of kernels."""
 
     def __getstate__(self):
-        # What is made for error bars has the size of a Gram matrix, and can be made again.
+        # Results for error bars have the size of a Gram matrix and can be computed again.
         state = super().__getstate__()
         state.pop("_smoothers", None)
         return state

@@ -1,7 +1,8 @@
-"""The ways to make a kernel that a strategy tries, and how many of them go on.
+"""The candidate kernels of a strategy, and how many of them each level keeps.
 
-A *way* makes a kernel from the training samples of a fold: one width chosen by leave-one-out
-errors, or weights of a ladder by a rule, both also on features whose scales are learned.
+A `Way` is a method of making a kernel from the training samples of a fold: a single width chosen by
+leave-one-out errors, or the weights of a ladder by a rule, both also on features with learned
+scales.
 """
 
 from __future__ import annotations
@@ -10,30 +11,30 @@ from typing import NamedTuple
 
 
 class Way(NamedTuple):
-    """How a kernel is made of a training set.
+    """A method of making a kernel from a training set.
 
     Attributes
     ----------
     name : str
     rule : str or None
-        Of the weights of the ladder; None is the one kernel of the smallest leave-one-out error.
+        Rule for the weights of the ladder; None: the kernel with the smallest leave-one-out error.
     scaled : bool
-        On features with learned scales.
+        Whether features have learned scales.
     full : bool
-        On features times the root of a learned matrix.
+        Whether features are multiplied by the square root of a learned matrix.
     rough : bool
-        With a Laplacian kernel in place of Gaussians.
+        Whether the kernel is Laplacian instead of Gaussian.
     multiple : float
-        Of gamma, where there is one kernel; in the name behind an asterisk.
+        Factor of gamma of a single kernel; in the name after an asterisk.
     parent : str or None
-        The way that it is a narrower form of, with which it enters the last level.
+        Name of the method of which it is a narrower form, and after which it enters the last level.
     columns : str
-        "each": a Gaussian on each column, and the rule weights them; a column is a feature, or the
-        features that come from a column of a data frame. "pairs": on the heaviest columns, and on
-        the pairs of the heaviest of these. "linear": one linear kernel. Columns are divided by
-        their standard deviations. "": kernels are on all features.
+        "each": one Gaussian per column, weighted by the rule; a column is a feature, or the
+        features of a column of a data frame. "pairs": Gaussians on the columns with the largest
+        weights and on pairs of these. "linear": one linear kernel. Columns are divided by their
+        standard deviations. "": kernels on all features.
     least_squares : bool
-        Of a classifier: labels are fitted by kernel ridge regression.
+        For classifiers: whether labels are fitted by kernel ridge regression.
     """
 
     name: str
@@ -47,13 +48,13 @@ class Way(NamedTuple):
     least_squares: bool = False
 
     def narrower(self):
-        """The same with twice the gamma."""
+        """Return the method with twice the gamma."""
         twice = 2.0 * self.multiple
         name = f"{self.name.partition('*')[0]}*{twice:g}"
         return self._replace(name=name, multiple=twice, parent=self.name)
 
     def by_least_squares(self):
-        """The same kernel with `LeastSquaresClassifier`, tried where the way itself is left."""
+        """Return the method with `LeastSquaresClassifier`, tried if this method was kept."""
         return self._replace(name=f"{self.name}-krr", parent=self.name, least_squares=True)
 
 
@@ -65,7 +66,7 @@ WAYS = (
     Way("scaled-uniform", "uniform", True),
     Way("rotated-single", None, True, True),
 )
-# The target may depend on few columns, one by one or in pairs, or on all of them linearly.
+# For targets that depend on single columns or on pairs, or linearly on all columns.
 COLUMN_WAYS = (
     Way("columns", "alignf", False, columns="each"),
     Way("pairs", "alignf", False, columns="pairs"),
@@ -73,8 +74,7 @@ COLUMN_WAYS = (
 )
 WAYS = (*WAYS, *COLUMN_WAYS)
 MORE_WAYS = (*WAYS, Way("scaled-alignf", "alignf", True))
-# Functions with kinks or steps, as of trees, take many samples to learn: tried on several levels
-# alone.
+# Functions with kinks or steps, such as trees, need many samples: tried only with several levels.
 ROUGH_WAYS = (
     Way("laplacian", None, False, rough=True),
     Way("scaled-laplacian", None, True, rough=True),
@@ -84,16 +84,16 @@ ROUGH_WAYS = (
 
 
 class Plan(NamedTuple):
-    """What a strategy tries.
+    """The methods that a strategy tries.
 
     Attributes
     ----------
     ways : tuple of Way
     kept : tuple of (int or dict)
-        How many go on after the first fold, the second, and so on, see `Rung`; where it ends, all
-        that are left go on.
+        Number to keep after the first fold, the second, and so on, see `Rung`. After the last entry
+        all are kept.
     averaged : int
-        How many are averaged, beside those on columns.
+        Number of methods to average, in addition to those on columns.
     """
 
     ways: tuple

@@ -1,8 +1,8 @@
-"""One search by cross-validation: candidates, values of C or alpha, a schedule, one table.
+"""A search by cross-validation over candidates and values of C or alpha, with its schedule.
 
 A candidate makes a kernel from the training samples of a fold, and a path gives predictions of the
-test samples for many values of C or alpha. A schedule is a sequence of rungs: each names the folds
-that it tries, the values, and how many candidates go on. A grid search is one rung that keeps all.
+test samples for many values of C or alpha. A schedule is a sequence of rungs; each rung has
+folds, values, and the number of candidates to keep. A grid search is one rung that keeps all.
 `halving` drops candidates after the first folds (successive halving: Jamieson and Talwalkar 2016).
 """
 
@@ -20,41 +20,41 @@ from alignlearn.validation import check_number
 from .calls import each
 from .results_table import first_best, results_table, score_columns, some_rows, stacked
 
-_TRIMMED = 5  # values of a grid whose ends are left out at first
+_TRIMMED = 5  # number of values from which on both ends of a grid are skipped at first
 
 
 class Candidate(NamedTuple):
-    """One way to make a kernel from the training samples of a fold.
+    """A candidate of a search: it makes a kernel from the training samples of a fold.
 
     Attributes
     ----------
     name : object
     make : callable
-        What the function that fits calls. For `Fits` ``make(fold, value)`` returns a `Made`, with
-        weights that were learned on the training samples of the fold with that number.
+        Called by the function that fits. For `Fits`, ``make(fold, value)`` returns a `Made` whose
+        weights were learned on the training samples of that fold.
     by_value : bool
         Whether the result depends on the value of C or alpha.
     job : int
-        Candidates of the same number are tried by the same call for a fold.
+        Candidates with the same number are evaluated by the same call on a fold.
     turn : int
-        In such a call candidates of smaller numbers come first.
+        Order within such a call: smaller numbers come first.
     group : object
-        Of each group as many candidates go on, so that those which only many samples serve are not
-        dropped on few.
+        The same number of candidates is kept from each group, so that candidates that need many
+        samples are not dropped on few.
     parent : object
-        Name of the candidate with which it enters a rung that is ``widened``; None for those that
-        are tried from the first rung on.
+        Name of the candidate after which it enters a ``widened`` rung. None: it is tried from the
+        first rung on.
     path : callable, optional
-        In place of that of `Fits`, on the kernel of the parent. The best value of the parent is no
-        guide for it then.
+        Replaces the path of `Fits`, on the kernel of the parent. In that case all values are tried,
+        not only those near the best value of the parent.
     most : float
-        The largest value that is tried, or the smallest one there is.
+        Only values up to this one are tried, but at least the smallest value.
     until : float
-        It enters a rung that is ``widened`` only if the number that is shown of its parent, such as
-        the accuracy, is at most this.
+        It enters a ``widened`` rung only if the second score of its parent, such as the accuracy,
+        is at most this.
     divisible : bool
-        Whether threads may divide its job: ``make`` then waits for what others of the job make for
-        it, too, and takes as a third argument the names of all of them.
+        Whether threads may divide its job. ``make`` then takes the names of all candidates of the
+        job as its third argument, and waits for intermediate results that another one computes.
     """
 
     name: Any
@@ -71,29 +71,29 @@ class Candidate(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """One step of a schedule.
+    """A step of a schedule.
 
     Attributes
     ----------
     folds : sequence of int
     keep : int, dict or None
-        Number of candidates that go on, by their mean scores on all folds so far: shared equally by
-        the groups, or {group: number}, without a limit for groups that it has not; (n, r) for a
-        number are n of those among the first r of all. None keeps all.
+        Number of candidates to keep, by mean scores on all folds so far: an equal share of each
+        group, or {group: number}, where groups without an entry are kept entirely. A pair (n, r) in
+        place of a number keeps n of those that are among the best r overall. None keeps all.
     values : sequence of int
         Positions of the values that may be tried.
     reach : (int, int) or None
-        Only values at most so many positions below and above the best one of the candidate so far
-        are tried.
+        Only values within so many positions below and above the best value of the candidate so
+        far are tried.
     level : int
-        Number of the samples that the folds are of. Means are over folds of one level.
+        Number of the level to which the folds belong. Means are over the folds of one level.
     widened : bool
-        Whether candidates whose parents are left are tried, too.
+        Whether candidates whose parents were kept are tried, too.
     apart : bool
-        Whether each candidate is a call of its own.
+        Whether each candidate is evaluated by a call of its own.
     behind : float or None
-        Only candidates go on whose mean score is at most so many standard errors below that of the
-        best one, over parts of the test samples of the last fold.
+        Only candidates are kept whose mean score is at most so many standard errors, over parts of
+        the test samples of the last fold, below the best one.
     """
 
     folds: Any
@@ -107,23 +107,23 @@ class Rung(NamedTuple):
 
 
 def grid(n_folds, n_values):
-    """The schedule that tries everything on every fold."""
+    """Schedule that tries every candidate and value on every fold."""
     return (Rung(range(n_folds), None, range(n_values), widened=True),)
 
 
 def halving(kept, n_folds, n_values, one_by_one):
-    """The schedule that drops candidates after each of the first folds.
+    """Schedule that drops candidates after each of the first folds.
 
     Parameters
     ----------
     kept : tuple of (int or dict)
-        Number of candidates that go on after the first fold, the second, and so on. With as few
-        folds as numbers nothing is dropped.
+        Number of candidates to keep after the first fold, the second, and so on. No candidate is
+        dropped if there are no more folds than numbers.
     n_folds, n_values : int
     one_by_one : bool
-        Whether each value costs as much as the first. Then the ends of the grid, of which the
-        largest C takes longest, are left out at first, and later folds try the neighbors of the
-        best value.
+        Whether each value costs as much as the first. In that case both ends of the grid are
+        skipped on the first folds, since the largest C takes longest, and later folds try the
+        neighbors of the best value.
     """
     first = len(kept) if len(kept) < n_folds else 0
     one_by_one = one_by_one and first > 0
@@ -136,15 +136,15 @@ def halving(kept, n_folds, n_values, one_by_one):
 
 
 class Made(NamedTuple):
-    """What a candidate makes for a fold, as a path takes it.
+    """The kernel of a candidate on a fold, in the form that a path takes.
 
     Attributes
     ----------
     combination : Combination
     y : ndarray
-        Targets of its samples.
+        Targets of the samples of the combination.
     split : (train, test)
-        Positions among them.
+        Positions among these samples.
     """
 
     combination: Any
@@ -159,13 +159,13 @@ class Fits(NamedTuple):
     path: Callable
 
     def __call__(self, fold, tries, beside=None):
-        """Test predictions for each (number of the candidate, values), a list for each.
+        """Return a list of test predictions for each (number of the candidate, values).
 
-        ``beside`` are the numbers of all candidates of the job, by default those of the tries.
+        ``beside``: numbers of all candidates of the job. Default: those of the tries.
         """
         beside = [w for w, _ in tries] if beside is None else beside
         names = [self.candidates[w].name for w in beside if self.candidates[w].divisible]
-        # Names are looked up only where a kernel is shared: others need not be hashable.
+        # Names are looked up only for shared kernels, because other names need not be hashable.
         found, kernels = [None] * len(tries), {}
         shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
         both = shared and shared.intersection(
@@ -190,7 +190,7 @@ class Fits(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """What a search has found.
+    """Result of a search.
 
     Attributes
     ----------
@@ -199,9 +199,9 @@ class SearchResult(NamedTuple):
     best : int
         Row of the best candidate and value.
     chosen : list of (int, int)
-        Numbers of the best candidate and of its value, and of those that are averaged with it.
+        Numbers of the best candidate and its value, then of those that are averaged with it.
     kept : list of list of ndarray
-        Predictions on every fold of the last level for each of ``chosen``, if they were to be kept.
+        Predictions of each of ``chosen`` on every fold of the last level, if requested.
     folds : list of int
         Numbers of these folds.
     rows : list of int
@@ -216,7 +216,7 @@ class SearchResult(NamedTuple):
     rows: list
 
     def of(self, places):
-        """The same with some of the chosen, by their places; the first one is the best."""
+        """Return the result with some of the chosen, by position; the first one is the best."""
         some = [k for k in places if k < len(self.chosen)]
         kept = [self.kept[k] for k in some] if self.kept else []
         rows, chosen = ([known[k] for k in some] for known in (self.rows, self.chosen))
@@ -246,7 +246,7 @@ def search(
     client=None,
     verbose=False,
 ):
-    """Try candidates and values as a schedule says.
+    """Evaluate candidates and values according to a schedule.
 
     Parameters
     ----------
@@ -255,30 +255,29 @@ def search(
     values : list of float
     schedule : sequence of Rung
     score : callable
-        ``score(fold, predictions)`` returns a number that is to be large, one that is shown
-        beside it, and one for each of the ``others``.
+        ``score(fold, predictions)`` returns the score to maximize, a second score for display, and
+        one for each of the ``others``.
     fits : callable
-        ``fits(fold, [(number of the candidate, values), ...])``, such as `Fits`. It goes to the
-        workers of a client.
+        ``fits(fold, [(number of the candidate, values), ...])``, such as `Fits`. It is sent to
+        the workers of a client.
     parameter : str
-        Name of what ``values`` are of.
+        Name of the parameter that has the ``values``.
     names : dict of list, optional
-        Further parameters and the values that candidates stand for; default: none.
+        Further parameters with the values that the candidates represent. Default: none.
     others : sequence of str, optional
-        Names of further scores, of which the table has columns.
+        Names of further scores, each with columns in the table.
     members : int, optional
-        Number of candidates to choose, each at its best value. Ties go to the first candidate, and
-        then to the first value. Default: one candidate, where ties go to the first row of the
-        table.
+        Number of candidates to choose, each at its best value. Ties go to the first candidate, then
+        to the first value. Default: one candidate; ties go to the first row of the table.
     keep : bool, default False
-        Whether to keep the predictions of the chosen.
+        Whether to keep the predictions of the chosen candidates.
     sizes : list of int, optional
-        Number of samples of each level, where there are several.
+        Number of samples of each level, if there are several levels.
     parts : callable, optional
-        ``parts(fold)`` returns parts of the test samples, over which scores vary; for rungs that
-        have a ``behind``. Then ``score`` takes the positions of a part, too.
+        ``parts(fold)`` returns parts of the test samples, whose scores give a standard error; for
+        rungs with ``behind``. ``score`` then takes the positions of a part, too.
     most_threads : int, optional
-        Candidates that the memory holds at once.
+        Number of candidates that fit into memory at once.
     client : dask.distributed.Client, optional
     verbose : bool or callable
 
@@ -314,7 +313,7 @@ def search(
         chosen = _ranked(trials.scores[:, :, trials.folds(trials.n_levels - 1)])[:members]
         at = [np.flatnonzero(rows == w * len(values) + k)[0] for w, k in chosen]
         if len(tables) > 1:
-            # Of earlier levels all rows come before, without those that were not tried.
+            # Rows of earlier levels come first, without rows that were not tried.
             tried = [np.flatnonzero(one["n_splits"] > 0) for one in tables]
             at = sum(map(len, tried[:-1])) + np.searchsorted(tried[-1], at)
         places = list(map(int, at))
@@ -325,7 +324,7 @@ def search(
 
 
 class _Trials:
-    """Scores of candidates and values on folds, as far as they were tried."""
+    """Scores of candidates and values on the folds where they were tried."""
 
     def __init__(
         self, candidates, values, schedule, score, fits, keep, most_threads, others=(), parts=None
@@ -344,7 +343,7 @@ class _Trials:
         self.parts = len(self._jobs(everything))  # of which progress counts a fold
 
     def run_all(self, client, progress):
-        """Climb the rungs."""
+        """Run all rungs."""
         going, seen = [(w, None) for w in self._first()], []
         for number, rung in enumerate(self.schedule):
             if rung.widened:
@@ -357,7 +356,7 @@ class _Trials:
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
         if len(seen) > len(rung.folds):
-            # The best value of those that are left on the folds of earlier rungs, too.
+            # The best value of each kept candidate also on the folds of earlier rungs.
             later = self.scores[:, :, list(rung.folds)].mean(axis=2)
             best = [(w, first_best(later[w])) for w, _ in tries]
             for t in seen:
@@ -366,21 +365,21 @@ class _Trials:
                     self._run([t], tries, client, progress)
 
     def _tried(self, w, at):
-        """Positions of values that a candidate may be tried with, at least the smallest."""
+        """Positions of the values that a candidate may use, at least the smallest."""
         some = [k for k in at if self.values[k] <= self.candidates[w].most]
         return some or [min(at, key=self.values.__getitem__)]
 
     def folds(self, level, rungs=None):
-        """Numbers of the folds of a level that some rungs try; default: all rungs."""
+        """Numbers of the folds of a level that these rungs try. Default: all rungs."""
         rungs = self.schedule if rungs is None else rungs
         return [t for rung in rungs if rung.level == level for t in rung.folds]
 
     def entered(self):
-        """Whether each candidate was tried at all; those whose parents were dropped were not."""
+        """Whether each candidate was tried; false if its parent was dropped."""
         return np.isfinite(self.scores).any(axis=(1, 2))
 
     def _kept_on(self, ranked, keep):
-        """The first of some ranked candidates, as many of each group."""
+        """The best of some ranked candidates, equally many from each group."""
         if keep is None:
             return ranked
         groups = {}
@@ -398,7 +397,7 @@ class _Trials:
         return found
 
     def _not_behind(self, going, rung):
-        """The best of some ranked candidates, and those that noise may have put behind it."""
+        """The best ranked candidate, and those within ``behind`` standard errors of it."""
         if rung.behind is None or self.parts_of is None:
             return going
         t = rung.folds[-1]
@@ -413,13 +412,13 @@ class _Trials:
         return [one for one, near in zip(going, gaps.mean(axis=1) <= rung.behind * error) if near]
 
     def _first(self):
-        """Numbers of the candidates that are tried from the first rung on."""
+        """Numbers of the candidates that enter at the first rung."""
         return [w for w, candidate in enumerate(self.candidates) if candidate.parent is None]
 
     def _with_children(self, going, seen):
-        """Candidates that go on, (number, best value), and those that enter with them.
+        """Kept candidates, (number, best value), and those that enter after them.
 
-        ``seen``: the folds by which the former were chosen.
+        ``seen``: the folds by which the kept candidates were chosen.
         """
         if all(candidate.parent is None for candidate in self.candidates):
             return going  # names need not be hashable
@@ -437,7 +436,7 @@ class _Trials:
         return found
 
     def _jobs(self, tries, apart=False):
-        """Tries (number, positions of values) in the parts that one call is asked for."""
+        """Tries (number, positions of values), grouped by the call that evaluates them."""
         jobs = {}
         for w, at in tries:
             candidate = self.candidates[w]
@@ -448,9 +447,9 @@ class _Trials:
         return list(jobs.values())
 
     def _divided(self, jobs):
-        """(job, None) in parts for threads, each with the numbers of all candidates of its job.
+        """Divide (job, None) among threads; each part has the numbers of all candidates of its job.
 
-        Those that the others wait for come first, those that wait last.
+        Candidates that others wait for come first, and those that wait come last.
         """
         first, whole, later = [], [], []
         for job, _ in jobs:
@@ -498,7 +497,7 @@ class _Trials:
             raise ValueError("scoring gave NaN or infinite scores; all must be finite.")
 
     def table(self, level, rows, every, with_shown):
-        """The `results_table` of a level; ``rows`` has the order of the grid."""
+        """The `results_table` of a level; ``rows`` is in the order of the grid."""
         folds = self.folds(level)
         scores, shown = self.scores[:, :, folds], self.shown[:, :, folds]
         dropped = np.isnan(scores).any(axis=2) | (level < self.n_levels - 1)
@@ -512,7 +511,7 @@ class _Trials:
 
 
 def _near(rung, best):
-    """Positions of the values that a rung tries, for the best one so far."""
+    """Positions of the values that a rung tries, given the best one so far."""
     if best is None or rung.reach is None:
         return list(rung.values)
     below, above = rung.reach
@@ -520,7 +519,7 @@ def _near(rung, best):
 
 
 def _ranked(scores):
-    """(candidate, value) of the candidates that were tried on all folds, at their best value.
+    """(candidate, best value) of the candidates that were tried on all folds.
 
     The best comes first; ties go to the first candidate, and to the first value.
     """
@@ -558,9 +557,9 @@ def check_grid(name, values, default, strict=True):
 
 
 def refined(values, fine):
-    """Values of a grid in increasing order, with ``fine`` those between them and one above.
+    """Values of a grid in increasing order; with ``fine`` also values between them and one above.
 
-    Also the positions of the values that were given. Values between are geometric means.
+    The second result has the positions of the given values. New values are geometric means.
     """
     values = sorted(values)
     if not fine:

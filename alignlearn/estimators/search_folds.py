@@ -1,4 +1,4 @@
-"""The folds of a search, and those of the samples of positive weight alone."""
+"""The folds of a search, and their restriction to the samples of positive weight."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from alignlearn.validation import warn
 
 
 def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
-    """The folds (train, test) of a search, or None for leave-one-out; None as ``cv`` is five folds.
+    """Return the folds (train, test) of a search, or None for leave-one-out.
 
     Parameters
     ----------
-    cv : None, int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``
+    cv : None (5 folds), int, m labels, iterable of (train, test), or object with ``split(X, y)``
     y : ndarray of shape (m,) or (m, q)
     groups : array-like of shape (m,), optional
-        Warns where ``cv`` does not take them.
+        A warning is given if ``cv`` does not use them.
     stratify : bool
     random_state : int, Generator or None
     leave_one_out : bool, default False
@@ -34,7 +34,7 @@ def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
 
 
 def request_groups(routing, cv):
-    """A ``MetadataRequest`` in which ``fit`` requests groups where the splitter ``cv`` does.
+    """Return a ``MetadataRequest`` whose ``fit`` requests groups if the splitter ``cv`` does.
 
     ``set_fit_request(groups=True)`` requests them for every ``cv``.
     """
@@ -47,14 +47,14 @@ def request_groups(routing, cv):
 
 
 def used_part(source, y, folds):
-    """The source, the targets and the splits of the samples of positive weight."""
+    """Return the source, the targets and the splits of the samples of positive weight."""
     if source.weight is None or source.weight.all():
         return source, y, folds
     return source.used(), y[source.weight > 0.0], used_splits(folds, source.weight)
 
 
 def used_splits(folds, weight):
-    """Splits as positions among the samples of positive weight; None for None."""
+    """Return splits as positions among the samples of positive weight; None for None."""
     if folds is None:
         return None
     position = np.cumsum(weight > 0.0) - 1
@@ -70,9 +70,9 @@ def used_splits(folds, weight):
 
 
 def check_training_classes(labels, folds, weight):
-    """Raise where sample weights of zero leave a training set with one class."""
+    """Raise if zero sample weights leave a training set with one class."""
     if weight is None and labels.ndim == 1:
-        return  # which the folds have checked
+        return  # already checked by the folds
     weight = np.ones(len(labels)) if weight is None else weight
     for which, (train, _) in enumerate(folds):
         found = np.unique(labels[train][weight[train] > 0.0], axis=0)
@@ -89,7 +89,7 @@ def check_training_classes(labels, folds, weight):
 
 
 def used_targets(y, weight, splits):
-    """Targets, weights and splits of the samples of positive weight."""
+    """Return targets, weights and splits of the samples of positive weight."""
     if weight is None:
         return y, None, splits
     return y[weight > 0.0], weight[weight > 0.0], used_splits(splits, weight)

@@ -1,4 +1,4 @@
-"""What a tuned estimator searches, and the path of a plain estimator along its values."""
+"""The problem that a tuned estimator searches, and the path of a plain estimator."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from alignlearn.validation import check_memory
 
 
 class SearchProblem(NamedTuple):
-    """What a search is of.
+    """The values, scores and folds of a search.
 
     Attributes
     ----------
     parameter : {"C", "alpha"}
     values : list of float
     path : callable
-        ``path(combination, y, split, values)``: test predictions, one array per value. It goes to
-        the workers of a client, so it must not hold the tuned estimator, whose ``cv`` may not be
-        sent.
+        ``path(combination, y, split, values)``: test predictions, one array per value. It is
+        sent to the workers of a client, so it must not hold the tuned estimator, whose ``cv`` may
+        not be picklable.
     score : callable
-        ``score(fold, predictions)`` as of `search.search`, on the samples of positive weight.
+        ``score(fold, predictions)``, see `search.search`, on the samples of positive weight.
     keep : bool
-        Whether to keep the predictions of the chosen.
+        Whether to keep the predictions of the chosen candidates.
     fine : bool
         Whether later levels may try values between those of the grid.
     levels : list of Level
-        For a strategy.
+        Levels of a strategy.
     folds : list of (train, test)
-        Of all levels, as positions among the samples of positive weight; for a strategy.
+        Folds of all levels of a strategy, as positions among the samples of positive weight.
     least_squares : callable or None
-        The path of `LeastSquaresClassifier`, for a strategy of classes.
+        The path of `LeastSquaresClassifier`, for a strategy of a classifier.
     """
 
     parameter: str
@@ -47,7 +47,7 @@ class SearchProblem(NamedTuple):
 
 
 class ModelPath(NamedTuple):
-    """Test predictions of a plain estimator's machine for each value, whichever machine it takes.
+    """Test predictions of the machine of a plain estimator, for each value.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class ModelPath(NamedTuple):
         Not fitted.
     parameter : {"C", "alpha"}
     read : callable, optional
-        ``read(machine, decisions)``, what to return of each value; default: the decisions.
+        ``read(machine, decisions)`` returns the result for a value. Default: the decisions.
     """
 
     model: Any
@@ -63,7 +63,7 @@ class ModelPath(NamedTuple):
     read: Any = None
 
     def __call__(self, combination, y, split, values):
-        """A list of what ``read`` returns."""
+        """Return the list of results of ``read``."""
         train, test = np.sort(split[0]), split[1]
         part, X = combination.part(train), combination.source.as_new(test)
         memory, found = check_memory("memory", self.model.memory), []
@@ -82,7 +82,7 @@ class ModelPath(NamedTuple):
 
 
 class Shaped(NamedTuple):
-    """Decisions (n, q) in the shape of the targets."""
+    """Return decisions (n, q) in the shape of the targets."""
 
     one: bool
 

@@ -1,4 +1,4 @@
-"""The kernels that the ways of a strategy make of the training samples of a fold."""
+"""The kernels that the candidates of a strategy make from the training samples of a fold."""
 
 from __future__ import annotations
 
@@ -35,36 +35,36 @@ from .levels import LEVELS, WHOLE
 from .plans import ROUGH_WAYS
 from .search import Candidate, Made
 
-_SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples that a width is chosen on; of WHOLE and more
-_SCALED = 2000  # samples that scales are learned on
-_ITERATED = 1000  # samples from which on scales are iterated until they settle
-_ITERATIONS, _SETTLED = 6, 0.05  # at most, and the change that ends them
-_NEARLY = 1.025  # of the least leave-one-out error: widths that are as good, to noise
-_REVEALED = 0.9  # of the leave-one-out error is left on scaled features: scales are learned further
-_MOST_FULL = 100  # features of which a matrix is learned
-_MOST_COLUMNS = 10_000  # columns up to which some have a kernel each
-_SCREENED = 100  # columns with the best aligned kernels, which have one
-_HEAVY = 12  # columns that keep a kernel beside pairs
-_PAIRED = 6  # columns that are paired
-# Least squares that are penalized so much have systems that few iterations solve, and for support
-# vector machines on columns a larger C takes longest and seldom gains anything.
+_SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples to choose a width on, below and from WHOLE on
+_SCALED = 2000  # samples to learn scales on
+_ITERATED = 1000  # samples from which on scales are iterated until they converge
+_ITERATIONS, _SETTLED = 6, 0.05  # maximum number, and the change at which they end
+_NEARLY = 1.025  # times the minimum leave-one-out error: widths that are as good
+_REVEALED = 0.9  # of the leave-one-out error, on scaled features: scales are learned again
+_MOST_FULL = 100  # features up to which a matrix is learned
+_MOST_COLUMNS = 10_000  # columns up to which kernels of columns are tried
+_SCREENED = 100  # columns that have a kernel: those best aligned with the target
+_HEAVY = 12  # columns that keep a kernel in addition to pairs
+_PAIRED = 6  # columns whose pairs have kernels
+# The largest C of least squares, so that few iterations solve their systems, and of support vector
+# machines on columns, where a larger C is slowest and seldom better.
 MOST_C = 10.0
-_MOST_PARTNERED = 10_000  # samples up to which there are partners by least squares
-_OVERLAP = 0.5  # of the error of the largest class; more is left where classes overlap
-_GAMMA = 0.5  # of a column of variance 1
-_MANY = 64  # features times targets whose gradients take longer than what is done before
-_LEAST = 1e-12  # numbers whose products float32 holds
+_MOST_PARTNERED = 10_000  # samples up to which least squares are tried
+_OVERLAP = 0.5  # times the error of always predicting the largest class: overlap
+_GAMMA = 0.5  # for a column of variance 1
+_MANY = 64  # features times targets above which gradients dominate the time
+_LEAST = 1e-12  # smallest magnitude whose products float32 represents
 
 
 class Known(dict):
-    """What was learned, by key, with a lock for each key: who asks waits for that one alone."""
+    """Learned values by key, with one lock per key, so that a thread waits for its key only."""
 
     def __init__(self, *values):
         super().__init__(*values)
         self._lock, self._locks = threading.Lock(), {}
 
     def lock(self, key):
-        """The lock to hold while the value is looked up, and made where there is none."""
+        """Return the lock to hold while the value is read, or computed if it is missing."""
         with self._lock:
             return self._locks.setdefault(key, threading.Lock())
 
@@ -73,21 +73,21 @@ class Known(dict):
 
 
 class WayKernels:
-    """Samples and targets of one search, and the kernels that ways make of them.
+    """Samples and targets of one search, and the kernels that candidates make from them.
 
     Parameters
     ----------
     source : Source
-        Of the ladder, as opened from ``kernels``; of samples of positive weight.
+        The ladder as opened from ``kernels``, on the samples of positive weight.
     kernels : as given to the estimator; None is the default ladder
     y : ndarray of shape (m,) or (m, q)
         As checked.
     task : {"classification", "regression"}
     rng : numpy.random.Generator
     like : WayKernels, optional
-        On more samples, of which the one kernel and its penalty are taken.
+        On more samples; its single kernel and penalty are used.
     preparation : Preparation, optional
-        Of the data frame that the features come from; those of one column share a scale.
+        Preparation of the data frame; features of one column share a scale.
     """
 
     def __init__(self, source, kernels, y, task, rng, like=None, preparation=None):
@@ -95,13 +95,13 @@ class WayKernels:
         self._labels = None if preparation is None else preparation.columns
         self._known = Known()
         self.source, self.y, self.task = source, y, task
-        # Rules for gamma are for the features with their scales, too.
+        # Rules for gamma also apply to scaled features.
         self.kernels = None if kernels is None else source.fitted_kernels
         Y = target_columns(y, source.n_samples, task, weight=source.weight)
         if task == "regression":
             Y = in_units(Y, source.weight)
-        # Of all classes beside one another one column is minus the sum of the others: turned, the
-        # columns have one less, and the same sums of squares.
+        # The indicators of all classes sum to 0 after centering. A rotation has one column less and
+        # the same sums of squares.
         self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
         classes = task == "classification" and np.ndim(y) == 1
         self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else Y
@@ -112,10 +112,11 @@ class WayKernels:
         self.everything = np.arange(source.n_samples)
 
     def ways(self, plan, n_samples=0, least_squares=False):
-        """The ways of a plan that these kernels have for so many samples in all, as a `Plan`.
+        """Return the `Plan` with the candidates that apply to these kernels and so many samples.
 
-        With ``least_squares`` each has a partner of the same kernel, for averages. Ways on columns
-        have none: the folds seldom choose one, and each partner costs 5% of a fit.
+        With ``least_squares`` each candidate has a partner with the same kernel, for averages.
+        Candidates on columns have none: the folds seldom choose one, and a partner takes 5% of a
+        fit.
         """
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
@@ -133,7 +134,7 @@ class WayKernels:
             and (not way.rough or dense)
             and (not way.columns or (dense and self._by_columns(n_samples)))
         ]
-        if len(self.source.names) == 1:  # equal weights, learned ones and the best are the same
+        if len(self.source.names) == 1:  # all weights are equal
             some = [way for way in some if way.rule == "uniform"]
         few = n_samples <= _MOST_PARTNERED
         if least_squares and plan.averaged > 1 and few and self._is_psd():
@@ -146,17 +147,17 @@ class WayKernels:
         return source.is_paired and all(k.is_psd for k in source.fitted_kernels)
 
     def _by_columns(self, n_samples):
-        """Whether kernels of columns are tried: where columns and samples are few enough."""
+        """Whether kernels of columns are tried: only for few enough columns and samples."""
         if self.kernels is not None or n_samples > LEVELS[1] or self.source.X.ndim != 2:
             return False
         return 2 <= len(np.unique(self._of_columns())) <= _MOST_COLUMNS
 
     def _of_columns(self):
-        """The number of the column of each feature."""
+        """Return the number of the column of each feature."""
         return np.arange(self.source.n_features) if self.groups is None else self.groups
 
     def _unit_root(self, train=None):
-        """What makes the variance of each column 1, on a training set; 0 where it is constant."""
+        """Factors that give each column variance 1 on a training set; 0 for constant columns."""
         rows = self.everything if train is None else train
         weight = None if self.source.weight is None else self.source.weight[rows]
         blocks = Blocks.of(self._of_columns(), self.source.X[rows], weight)
@@ -166,7 +167,7 @@ class WayKernels:
         return np.where(vary, root[blocks.groups], 0.0)
 
     def _column_kernels(self, which, root, train=None, fold=None):
-        """The kernels of columns with these roots, learned on a training set."""
+        """Kernels of columns with these factors, learned on a training set."""
         if which == "linear":
             return [Linear()]
         of, members = self._of_columns(), {}
@@ -190,7 +191,7 @@ class WayKernels:
         return [each[k] for k in sorted(order[:_HEAVY])] + pairs
 
     def column_statistics(self, source, train=None, fold=None):
-        """Statistics on a training set of the kernels of single columns, which ``source`` has."""
+        """Statistics of the kernels of single columns in ``source``, on a training set."""
         key = "statistics", None if train is None else fold
         with self._known.lock(key):
             if key not in self._known:
@@ -220,10 +221,11 @@ class WayKernels:
         return Columns(Gaussian(_GAMMA), features, name)
 
     def _single(self, rng):
-        """The kernel of the smallest leave-one-out error on some samples, and what scales start on.
+        """The kernel with the smallest leave-one-out error on some samples, and a start of scales.
 
-        Scales start on a kernel and a penalty. On many samples the kernel is the narrowest of
-        nearly the smallest error, because a wide one misses features that matter only together.
+        Scales start from a kernel and a penalty. On many samples the kernel is the narrowest one
+        whose error is near the minimum: a wide kernel misses features that are informative only
+        together.
         """
         source = self.source
         kernels = self._widths(source.X, source.weight)
@@ -237,13 +239,13 @@ class WayKernels:
         return found.kernel, (found.kernels[k], float(found.alphas[k, a]))
 
     def _widths(self, X, weight):
-        """The kernels among which the one kernel is chosen, on these features."""
+        """The candidate kernels for the single kernel, on these features."""
         if self.kernels is not None:
             return self.source.fitted_kernels
         return [k.resolve(X, weight) for k in Gaussian().widths(WIDTHS)]
 
     def kernels_of(self, way):
-        """The kernels of a way, learned on all samples; None for the default ladder."""
+        """Kernels of a method, learned on all samples; None for the default ladder."""
         if way.columns:
             return self._column_kernels(way.columns, self._unit_root())
         if way.rough:
@@ -254,16 +256,16 @@ class WayKernels:
         return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
 
     def root_of_way(self, way):
-        """What a way multiplies features by, learned on all samples; None for nothing."""
+        """Factor of the features of a method, learned on all samples; None if there is none."""
         if way.columns:
             return self._unit_root()
         return self.root(way.full) if way.scaled else None
 
     def root(self, full=False, train=None, fold=None, matrix=None):
-        """Roots of the scales of the features, or of their matrix, learned on a training set.
+        """Square roots of the feature scales, or of their matrix, learned on a training set.
 
-        Default: on all samples. With ``matrix`` the gradients are those for a matrix, which serve
-        the scales, too; default: where it is learned.
+        Default: all samples. With ``matrix``, gradients are computed for a matrix and also give the
+        scales. Default: only if a matrix is learned.
         """
         rows, fold = (self.everything, None) if train is None else (train, fold)
         key = "root", fold, full
@@ -298,11 +300,11 @@ class WayKernels:
         return root_of(self._learned_further(path.scales, X, Y, few, how))
 
     def _learned_further(self, scales, X, Y, few, how):
-        """Scales learned again from these with a new width and penalty, where they reveal much.
+        """Learn scales again, with a new width and penalty, if these reduced the error much.
 
-        The first width is one of distances to which features without influence contribute, and the
-        gradients of a machine that learns little are noise. ``few``: positions of the samples on
-        which leave-one-out errors are compared.
+        The first width was chosen for distances that include irrelevant features, and the gradients
+        of a poor model are noisy. ``few``: positions of the samples on which leave-one-out errors
+        are compared.
         """
         scaled, weight, options = transformed(X, root_of(scales)), how["weight"], dict(how)
         search = {"ridges": RIDGES, "engine": how["engine"]}
@@ -321,24 +323,24 @@ class WayKernels:
         return new * ((scales @ mass) / (new @ mass))
 
     def learn(self, ways):
-        """Learn what some ways need of all samples; gradients for a matrix are those for scales."""
+        """Learn what some methods need from all samples; matrix and scales share gradients."""
         new = [way for way in ways if way.scaled and ("root", None, way.full) not in self._known]
         for way in sorted(new, key=lambda way: not way.full):
             self.root(way.full, matrix=any(way.full for way in new))
 
     def _gram(self, some):
-        """The matrix of the first kernel on some samples, where it is part of what there is."""
+        """The Gram matrix of the first kernel on some samples, if it is already available."""
         single = self.first[0]
         known = single == self.single and single.is_exponential and single.has_unit_diagonal
         whole = self.of_single().whole() if known else None
         if whole is None:
             return None
         K = whole.take(some, axis=0).take(some, axis=1)
-        K += 1.0 - K[0, 0]  # the constant that it may be without; the gradient's matrix has it
+        K += 1.0 - K[0, 0]  # add the constant that it may omit, because the gradient needs it
         return K
 
     def _of_gradients(self):
-        """float32, which is precise enough, if it is faster and its range is sufficient."""
+        """Return float32 if it is faster and its range is sufficient; it is precise enough."""
         if self.Y.shape[1] * self.source.n_features < _MANY:
             return np.float64
         X = self.source.X.data if is_sparse(self.source.X) else self.source.X
@@ -347,9 +349,9 @@ class WayKernels:
         return np.float32 if bounded else np.float64
 
     def opened(self, way, train=None, fold=None, source=None, matrix=None):
-        """The source of a way on the samples of ``source``, with scales learned on a training set.
+        """Open the source of a method on the samples of ``source``, scales from a training set.
 
-        Default: all samples of this object. ``matrix`` is as of `root`.
+        Default: all samples of this object. For ``matrix`` see `root`.
         """
         if way.columns:
             root = self._unit_root(train)
@@ -370,23 +372,23 @@ class WayKernels:
         return _reopened(source, X, self.kernels_of(way))
 
     def of_single(self):
-        """The source of the one kernel on the original samples."""
+        """The source of the single kernel on the original samples."""
         with self._known.lock("single"):
             if "single" not in self._known:
                 source = _reopened(self.source, self.source.X, [self.single])
-                source.whole()  # made here, once, for all threads
+                source.whole()  # computed here once for all threads
                 self._known["single"] = source
         return self._known["single"]
 
 
 def _reopened(source, X, kernels, pairs=True):
-    """Other kernels on the samples of a source, or what they were transformed to."""
+    """Open other kernels on the samples of a source, or on transformed samples."""
     how = {"engine": source.engine, "progress": source.progress, "pairs": pairs}
     return open_source(X, kernels, sample_weight=source.weight, **how)
 
 
 def _turn(n):
-    """Orthonormal columns (n, n - 1), which sum to 0."""
+    """Orthonormal columns (n, n - 1) that sum to 0."""
     return np.linalg.qr(np.eye(n) - 1.0 / n)[0][:, : n - 1]
 
 
@@ -399,28 +401,27 @@ def has_gradient(kernel):
 
 
 class FoldWays:
-    """Kernels that ways make from the training samples of a fold.
+    """Kernels that the methods of a plan make from the training samples of a fold.
 
     Parameters
     ----------
     kernels : list of WayKernels
-        On the samples of the level, or of the first two levels: they learn on the training set of
-        each fold, the third level takes what was learned on the second.
+        On the samples of the level, or of the first two levels. They learn on the training set of
+        each fold; the third level uses results of the second.
     levels : list of Level
     sources : list of Source
         On the samples of each level.
     ys : list of ndarray
         Their targets.
     statistics : list of sequences of AlignmentStatistics
-        Of the ladder on the training sets of these folds, for each level.
+        Statistics of the ladder on the training sets of these folds, for each level.
     learners : dict
-        An estimator that is not fitted for each rule of the ways.
+        An unfitted estimator for each rule of the methods.
     parameter : {"C", "alpha"}
     of_folds : list of list of WayKernels, optional
-        Those of each fold of the first two levels, where its samples are prepared on its training
-        set.
+        Those of each fold of the first two levels, if samples are prepared on each training set.
     least_squares : callable, optional
-        The path of ways by least squares.
+        The path of methods by least squares.
     """
 
     def __init__(
@@ -444,9 +445,9 @@ class FoldWays:
         self._known = Known()
 
     def make(self, way, fold, value, beside=()):
-        """The kernel of a way, learned on the training set of a fold or on the first level.
+        """Make the kernel of a method, learned on the training set of a fold or on the first level.
 
-        ``beside`` are names of the ways that are tried on the fold together with this one.
+        ``beside``: names of the methods that are tried on the fold together with this one.
         """
         level, split = self.folds[fold]
         if level < len(self.kernels):
@@ -458,7 +459,7 @@ class FoldWays:
         else:
             kernels, train = self.kernels[-1], None
             own, source = kernels.opened(way), kernels.opened(way, source=self.sources[level])
-        # A partner by least squares has the weights of its way, too.
+        # A least-squares partner has the weights of its method.
         key = way.parent if way.least_squares else way.name, fold
         with self._known.lock(key):
             if key not in self._known:
@@ -466,7 +467,7 @@ class FoldWays:
         return Made(source.combine(self._known[key]), self.ys[level], split)
 
     def _weights(self, way, kernels, source, value, train, fold):
-        """Weights that a way learns on a training set; on all samples where that is None."""
+        """Learn the weights of a method on a training set, or on all samples if it is None."""
         learner = self.learners[way.rule]
         if way.rule is None:
             return stage_one.scale_one(source, normalize=learner.normalize, rows=train).unscaled
@@ -479,10 +480,10 @@ class FoldWays:
         return fold_result(learner, source, kernels.y, train=train, statistics=known).unscaled
 
     def candidates(self, ways):
-        """A `Candidate` for each way.
+        """Return a `Candidate` for each method.
 
-        Those with scales belong together, as gradients for a matrix are those for scales, too, and
-        those of one kernel.
+        Methods with scales form one job, because gradients for a matrix also give scales, and so do
+        methods of a single kernel.
         """
         number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
         classes = self.kernels[-1].task == "classification"
@@ -504,20 +505,20 @@ class FoldWays:
         ]
 
     def _until(self):
-        """The accuracy up to which least squares serve: above `LEVELS[1]` they double the time.
+        """Accuracy up to which least squares are tried; above `LEVELS[1]` they double the time.
 
-        Where classes overlap decisions of support vector machines rank samples badly, and take
+        If classes overlap, decisions of support vector machines rank samples poorly and take
         longer.
         """
         y = self.ys[-1]
         if len(y) <= LEVELS[1] or self.least_squares is None:
             return np.inf
-        largest = np.unique(y, return_counts=True, axis=0)[1].max()  # many labels: of a set
+        largest = np.unique(y, return_counts=True, axis=0)[1].max()  # many labels: sets
         return 1.0 - _OVERLAP * (1.0 - largest / len(y))
 
 
 def level_kernels(sources, ys, kernels, task, rng, preparation):
-    """The `WayKernels` on the samples of each level on which something is learned."""
+    """Return the `WayKernels` on the samples of each level that learns something."""
     most = WayKernels(
         sources[-1], kernels, ys[len(sources) - 1], task, rng, preparation=preparation
     )
@@ -528,7 +529,7 @@ def level_kernels(sources, ys, kernels, task, rng, preparation):
 
 
 def fold_kernels(frame, kernels, levels, *given):
-    """For each level the `WayKernels` of each fold, prepared on its training set; None for none."""
+    """Return the `WayKernels` of each level and fold, prepared on the training sets, or None."""
     if frame is None:
         return None
     found = []
