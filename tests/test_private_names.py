@@ -1,6 +1,7 @@
 """Private names of the library that tests import or replace: each with its reason."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
@@ -88,6 +89,7 @@ def replaced(tree):
                     yield next(part for part in word.split(".") if part.startswith("_"))
 
 
+@cache
 def found():
     imports, patches = set(), set()
     for path in sorted(TESTS.rglob("*.py")):

@@ -155,7 +155,6 @@ PARTS = {
     "ruff format": "format --check",
     "layers": "--config",
     "types": "-m mypy",
-    "verify": "alignlearn verify",
     "simulator tests": "-k cuda",
     "main suite": "--ignore-glob",
 }
