@@ -39,25 +39,25 @@ from .base import FrameOutput, parameters, shared
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-WIDTHS = 2.0 ** np.arange(-5, 2)  # times gamma
+WIDTHS = 2.0 ** np.arange(-5, 2)  # multiples of gamma
 RIDGES = 4.0 ** np.arange(-9, 2)  # over the mean diagonal of the kernel
-_ALONE = 1.02  # features that scales are worth, below which one has taken all
+_ALONE = 1.02  # effective number of features below which one has nearly all of the scale
 
 
 @dataclass(frozen=True)
 class ScalePath(Result):
-    """Scales of features by iteration, with what certifies them.
+    """Scales of features by iteration, with their errors and changes.
 
     Attributes
     ----------
     scales : ndarray of shape (d,)
-        Those of the best iteration: x_j is to be multiplied by their roots. They sum to the number
-        of features that vary.
+        Scales of the best iteration: x_j is multiplied by their square roots. They sum to the
+        number of features that vary.
     matrix : ndarray of shape (d, d), optional
-        With ``full`` the matrix M of ``x'Mx'``, of which the scales are the diagonal.
+        With ``full``, the matrix M of ``x'Mx'``, whose diagonal has the scales.
     errors : ndarray of shape (n_iterations + 1,)
-        Leave-one-out errors of ridge regression, of equal scales first: means over samples and
-        targets of squares.
+        Leave-one-out errors of ridge regression, first with equal scales: mean squares over samples
+        and targets.
     changes : ndarray of shape (n_iterations,)
         Sum of absolute changes of the scales (the matrix) in each iteration, over their sum.
     iterates : ndarray of shape (n_iterations + 1, d) or (n_iterations + 1, d, d)
@@ -79,8 +79,9 @@ class ScalePath(Result):
 class Blocks(NamedTuple):
     """Features in groups that share a scale, such as the levels of a category.
 
-    The scale of a group is the mean of those of its features, weighted by their variances: as large
-    as that of a feature with the variance of the group on which the target depends as much.
+    The scale of a group is the mean scale of its features, weighted by their variances. It equals
+    the scale of a single feature with the variance of the group and the same influence on the
+    target.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class Blocks(NamedTuple):
 
     @classmethod
     def of(cls, groups, X, weight=None):
-        """Those of samples with these groups; None where there are no groups."""
+        """Return the `Blocks` of samples with these groups; None without groups."""
         if groups is None:
             return None
         mean = np.average(X, axis=0, weights=weight)
@@ -125,14 +126,14 @@ def learned_scales(
 ) -> ScalePath:
     """Scales of the features for a kernel and a penalty, from checked samples and targets.
 
-    An iteration solves kernel ridge regression on ``x sqrt(scales)`` and takes for the scales the
-    root mean squares, over samples and targets, of the derivatives of its functions in x.
+    An iteration solves kernel ridge regression on ``x sqrt(scales)``. The new scales are the root
+    mean squares, over samples and targets, of the derivatives of the fitted functions in x.
 
     Parameters
     ----------
     X : ndarray or SparseRows of shape (m, d)
     Y : ndarray of shape (m, c)
-        Centered target columns, or others: an intercept is fitted.
+        Target columns; an intercept is fitted.
     kernel : Kernel
         Resolved, with a gradient.
     alpha : float > 0
@@ -143,15 +144,15 @@ def learned_scales(
     tol : float, default 0
         Change of the scales, relative to their sum, below which there are no more iterations.
     full : bool, default False
-        Learn a matrix, from the mean of the outer products of the gradients, in place of scales.
+        Learn a matrix instead of scales, from the mean outer product of the gradients.
     choose : bool, default True
-        False takes the last iteration and finds no errors, in less than half the time.
+        False returns the last iteration without errors, in less than half the time.
     start : ndarray of shape (d,) or (d, d), optional
         `squares_of` the unscaled features, if already computed; not with ``choose``.
     blocks : Blocks, optional
-        Groups of features that share a scale; not of a matrix.
+        Groups of features that share a scale; not for a matrix.
     dtype : dtype, default float64
-        Of the products that gradients are found by.
+        Type of the products that compute gradients.
     engine : Cpu, Cuda or Cluster
     """
     varies = varying(X)
@@ -189,9 +190,9 @@ def learned_scales(
 
 
 def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, gram=None):
-    """Matrix of a kernel, coefficients (m, c) of ridge regression, leave-one-out error or None.
+    """Return a kernel matrix, coefficients (m, c) of ridge regression, and the error or None.
 
-    ``gram`` is the matrix if it is there.
+    ``gram`` is the matrix, if available.
     """
     K = grams.weighted_gram([kernel], [1.0], X, engine=engine) if gram is None else gram
     if not with_error:
@@ -201,14 +202,14 @@ def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, 
 
 
 def squares_of(X, kernel, fit, full=False, *, weight=None, engine=CPU, dtype=np.float64):
-    """Sums of squared derivatives of the functions of `ridge_on`, or of products with ``full``."""
+    """Return sums of squared derivatives of the functions of `ridge_on`, or of their products."""
     K, coef, _ = fit
     found = Gradients(kernel, X, coef, gram=K, engine=engine, dtype=dtype)
     return found.squares(weight, full)
 
 
 def root_of(A):
-    """Roots of scales, or the root of a positive semi-definite matrix."""
+    """Return square roots of scales, or the root of a positive semi-definite matrix."""
     if A.ndim == 1:
         return np.sqrt(A)
     values, vectors = np.linalg.eigh(0.5 * (A + A.T))
@@ -216,7 +217,7 @@ def root_of(A):
 
 
 def transformed(X, root):
-    """Samples times the roots of scales, or the root of a matrix; sparse ones stay sparse."""
+    """Multiply samples by the roots of scales or by the root of a matrix; sparse stays sparse."""
     if is_sparse(X):
         from scipy.sparse import csr_array
 
@@ -398,7 +399,7 @@ class FeatureScales(FrameOutput):
         return Y, _positive(weight), X
 
     def _search(self, kernel, X, Y, weight, rng, engine):
-        """The table that kernel and alpha are chosen from; None where there is no choice."""
+        """Return the table for selecting kernel and alpha; None if both are given."""
         kernels = [k.resolve(X, weight) for k in kernel.widths(WIDTHS)]
         ridges = RIDGES
         if self.alpha is not None:
@@ -419,7 +420,7 @@ class FeatureScales(FrameOutput):
             )
             return
         total, worth = self.scales_.sum(), np.square(self.scales_).sum()
-        if total > 1.0 and total**2 < _ALONE * worth:  # of one that varies the sum is 1
+        if total > 1.0 and total**2 < _ALONE * worth:  # if one feature varies, the sum is 1
             k = int(np.argmax(self.scales_))
             name = repr(self._names()[k])
             doubt(
@@ -447,13 +448,13 @@ class FeatureScales(FrameOutput):
         return self.n_features_in_
 
     def _names(self):
-        """Names of the features, x0, x1, ... where they have none."""
+        """Names of the features; x0, x1, ... if they have none."""
         own = getattr(self, "feature_names_in_", None)
         numbered = (f"x{j}" for j in range(self.n_features_in_))
         return np.array(list(numbered), dtype=object) if own is None else own
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the columns of the output: those of the features, or numbered with ``full``.
+        """Names of the output columns: those of the features, or numbered with ``full``.
 
         Parameters
         ----------
@@ -470,7 +471,7 @@ class FeatureScales(FrameOutput):
         return self._names() if input_features is None else np.array(input_features, dtype=object)
 
     def summary(self, max_rows=30) -> str:
-        """The scales, largest first, what was chosen, and the error of each iteration, as text."""
+        """Return scales, largest first, selected kernel, and errors of iterations as text."""
         self._check_is_fitted()
         order, names, path = np.argsort(-self.scales_, kind="stable"), self._names(), self.path_
         rows = [(str(names[j]), f"{self.scales_[j]:.4g}") for j in order[:max_rows]]
@@ -498,8 +499,8 @@ def _positive(weight):
 
 
 def in_units(Y, weight):
-    """Columns of targets over their root mean squares: what has other units counts alike."""
-    Y = Y / (np.abs(Y).max(axis=0) + 1e-300)  # squares of small numbers would vanish
+    """Divide target columns by their root mean squares, so that units do not matter."""
+    Y = Y / (np.abs(Y).max(axis=0) + 1e-300)  # squares of small numbers would underflow
     size = np.sqrt(np.average(np.square(Y), axis=0, weights=weight))
     return Y / np.where(size > 0.0, size, 1.0)
 
@@ -525,7 +526,7 @@ def _check_varies(X):
 
 
 def draw(Y, n, rng):
-    """Numbers of at most n samples, increasing; every n-th by the first target, in random order."""
+    """Draw at most n sample numbers, increasing, stratified by the targets."""
     m = len(Y)
     if m <= n:
         return None
@@ -535,7 +536,7 @@ def draw(Y, n, rng):
 
 
 def rows_of(some, X, Y, weight):
-    """Samples, targets and weights of an index array; all of them for None."""
+    """Return samples, targets and weights of an index array; None for all."""
     if some is None:
         return X, Y, weight
     return take(X, some), Y[some], None if weight is None else weight[some]

@@ -1,4 +1,4 @@
-"""Checks of what ``fit`` takes, in scikit-learn's terms: column names, labels, targets."""
+"""Checks of the arguments of ``fit`` as in scikit-learn: column names, labels, targets."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from alignlearn.validation import (
 )
 from alignlearn.validation.memory import check_gram_memory
 
-_APART = 1000.0  # standard deviations of columns in one kernel, beyond which it sees the largest
+_APART = 1000.0  # ratio of standard deviations above which the largest column dominates a kernel
 _LOOKED_AT = 1000  # samples from which standard deviations are estimated
-_SINGLE = 100  # classes of one sample that look like real-valued targets
+_SINGLE = 100  # classes with one sample that suggest real-valued targets
 
 
 class DataConversionWarning(UserWarning):
@@ -44,7 +44,7 @@ class DataConversionWarning(UserWarning):
 
 
 def take_sparse(kernels):
-    """Whether all kernels of a list take the rows of SciPy sparse matrices."""
+    """Whether all kernels of a list accept rows of SciPy sparse matrices."""
     try:
         return all(kernel.takes_sparse for kernel in kernel_list(kernels))
     except (TypeError, ValueError):
@@ -52,23 +52,23 @@ def take_sparse(kernels):
 
 
 def feature_names(X):
-    """Column names of a data frame if all are strings, as an array, else None."""
+    """Return the column names of a data frame as an array if all are strings, else None."""
     names = column_names(X)
     return None if names is None else np.asarray(names, dtype=object)
 
 
 def check_sample_count(n_samples):
-    """At least two samples: one has no centered kernel."""
+    """Raise an error for a single sample, whose centered kernel is 0."""
     if n_samples < 2:
         raise ValueError(f"X has {n_samples} sample; at least 2 are needed to learn a kernel.")
 
 
 def check_room(source, rules, matrices=1):
-    """Refuse, before stage 1, samples whose kernel matrices do not fit into free memory.
+    """Raise an error before stage 1 if kernel matrices do not fit into free memory.
 
-    The machine holds so many ``matrices``, one-stage ``rules`` one more for each kernel. Kernels
-    that are linear in the features may need none, which the weights decide: its Gram matrix
-    asks.
+    The machine holds ``matrices`` Gram matrices, and one-stage ``rules`` one more for each kernel.
+    Kernels that are linear in the features may need none. This depends on the weights, so their
+    Gram matrix is checked later.
     """
     if source.is_linear:
         return
@@ -79,17 +79,17 @@ def check_room(source, rules, matrices=1):
 
 
 def doubt_scales(X, samples, kernels, names=None):
-    """Warn where a kernel adds up columns whose scales are a thousand apart.
+    """Warn if a kernel combines columns whose scales differ by more than a factor of 1000.
 
-    Columns of at most two values, such as the indicators of a category, do not count.
+    Columns with at most two values, such as indicators of a category, are ignored.
 
     Parameters
     ----------
     X : as given to ``fit``, for the names of its columns
     samples : the same checked
-    kernels : list of Kernel with column numbers, or what else an open source has
+    kernels : list of Kernel with column numbers, or other kernels of an open source
     names : sequence of str, optional
-        In place of those of X.
+        Names that replace those of X.
     """
     matrix = isinstance(samples, np.ndarray) and samples.ndim == 2
     if not (matrix and samples.dtype.kind == "f" and isinstance(kernels, (list, tuple))):
@@ -118,7 +118,7 @@ def doubt_scales(X, samples, kernels, names=None):
 
 
 def require_y(estimator, y):
-    """Every estimator here learns from a target."""
+    """Raise an error if y is missing."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -134,9 +134,9 @@ def _warn_column(y):
 
 
 def class_labels(estimator, y, n_samples, weight=None, *, many=False):
-    """Labels of one kind, of at least two classes, each with a sample of positive weight.
+    """Return labels of one type with at least two classes, each with positive weight.
 
-    With ``many`` also labels (m, c) of 0 and 1, not all of which may be constant.
+    ``many`` also accepts labels (m, c) of 0 and 1 that are not all constant.
     """
     require_y(estimator, y)
     if many and is_label_matrix(y):
@@ -166,7 +166,7 @@ def _many_labels(y, n_samples, weight):
 
 
 def refuse_constant(Y, weight=None):
-    """Raise where all of many labels (m, c) of the samples of positive weight are constant."""
+    """Raise an error if all labels (m, c) are constant on the samples of positive weight."""
     if np.all(Y[0] == Y):
         where = "" if weight is None else " where sample_weight is positive"
         raise ValueError(
@@ -188,7 +188,7 @@ def _doubt_classes(labels):
 
 
 def real_targets(estimator, y, n_samples, weight=None, *, gaps=False):
-    """Targets as float64 of shape (m,) or (m, c); with ``gaps`` NaN where one is missing."""
+    """Return targets as float64 of shape (m,) or (m, c); ``gaps`` accepts NaN for missing ones."""
     require_y(estimator, y)
     y = check_targets(y, n_samples, gaps=gaps)
     used = y if weight is None else y[weight > 0.0]

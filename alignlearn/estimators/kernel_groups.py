@@ -15,7 +15,7 @@ NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives th
 
 
 def kernel_groups(model, groups):
-    """(names, index arrays) of the groups that ``contributions`` is asked for."""
+    """Return (names, index arrays) of the groups of ``contributions``."""
     names = model._kernel_names()
     if groups is None:
         return _distinct_names(names), [np.array([k]) for k in range(len(names))]
@@ -52,7 +52,7 @@ def kernel_groups(model, groups):
 
 
 def feature_groups(model, n_features):
-    """(names, index arrays) of the columns of X: of a data frame the features of each column."""
+    """Return (names, index arrays) of the columns of X, for a frame the features of each column."""
     preparation = getattr(model, "preparation_", None)
     if preparation is None:
         names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
@@ -63,7 +63,7 @@ def feature_groups(model, n_features):
 
 
 def _number(kernel, group, names):
-    """The number of a kernel that a group names."""
+    """Return the number of a kernel of a group."""
     p = len(names)
     if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
         if not 0 <= kernel < p:
@@ -85,20 +85,20 @@ def _number(kernel, group, names):
 
 
 def _distinct_names(names):
-    """Names with a number where several kernels share one."""
+    """Return names, numbered if several kernels share one."""
     count = Counter(names)
     return tuple(f"{name} ({k})" if count[name] > 1 else name for k, name in enumerate(names))
 
 
 def _by_columns(model, names):
-    """Kernels of the same name, such as those of a table, or on the same columns of X."""
+    """Group kernels with the same name, such as those of a table, or on the same columns of X."""
     kernels = model.kernels_
     if isinstance(kernels, str):
         raise ValueError(
             "groups='columns' is for kernels of the columns of X, not for given matrices; "
             "accepted: a dict, or None."
         )
-    if not isinstance(kernels, list):  # a kernel for each column
+    if not isinstance(kernels, list):  # one kernel per column
         return kernel_groups(model, None)
     found = {}
     for k, kernel in enumerate(kernels):
@@ -109,7 +109,7 @@ def _by_columns(model, names):
 
 
 def named_groups(model):
-    """The groups of kernels with names, such as tables, where one has several; else None."""
+    """Return the named groups, such as tables, if one has several kernels; otherwise None."""
     kernels = model.kernels_
     if not isinstance(kernels, list) or not any(map(group_name, kernels)):
         return None
@@ -118,7 +118,7 @@ def named_groups(model):
 
 
 def sums_line(names, members, weights, shares=None):
-    """The line of a summary with the sums of the weights of groups of kernels."""
+    """Return the line of a summary with the sums of weights of groups of kernels."""
     sums = [
         f"{name} {weights[index].sum():.4f}"
         + ("" if shares is None else f" (share {shares[index].sum():.1%})")

@@ -1,7 +1,7 @@
 """Bounds of the risk from the training samples, on which the weights of the kernels were learned.
 
-What is proved is in `alignlearn.bounds.learned`, and for a kernel that was fixed before in
-`alignlearn.bounds.fitted`; here the numbers they need are computed from a fitted estimator.
+The bounds are proved in `alignlearn.bounds.learned`, and for a kernel fixed in advance in
+`alignlearn.bounds.fitted`. This module computes their inputs from a fitted estimator.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LEARNED = (
 
 
 class _Parts(NamedTuple):
-    """The predictor on the training samples, and the class that it is of."""
+    """The predictor on the training samples, and its function class."""
 
     predictions: np.ndarray  # (m,)
     sizes: np.ndarray  # R_k ||f_k||, (p,)
@@ -91,7 +91,7 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
 
 
 def _signs(estimator, y):
-    """-1 and +1 for the two classes; an error unless the coefficients have these signs."""
+    """Return -1 and +1 for the two classes; raise an error if coefficients have other signs."""
     labels = check_labels(y, estimator.statistics_.n_samples)
     sign = np.where(labels == estimator.classes_[1], 1.0, -1.0)
     known = np.isin(labels, estimator.classes_).all()
@@ -113,8 +113,8 @@ def risk_bound(
 ) -> RiskBound:
     """`MKLRegressor.bound` without held-out samples: from the training samples.
 
-    From stability where the kernel was fixed before, and from the complexity of the class where the
-    samples are given.
+    It follows from stability if the kernel was fixed in advance, and from the complexity of the
+    function class if the samples are given.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def risk_bound(
     delta, label_range, radius2, fixed
         As in `MKLRegressor.bound`.
     seed : (draws, random_state)
-        Of the random signs from which the complexity is found.
+        Of the random signs that estimate the complexity.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def risk_bound(
 
 
 def _by_stability(estimator, delta, half, radii):
-    """The training risk, the largest possible loss, and the bound for a kernel fixed before."""
+    """Return the training risk, the largest possible loss, and the bound for a fixed kernel."""
     kernels, factors = guarantees._kernels(estimator), guarantees._factors(estimator)
     # |phi(x) - phi(x')|^2 = K(x, x) + K(x', x') - 2 K(x, x'), R_k^2 times at most this.
     signs = [False] * factors.size if kernels is None else [k.is_non_negative for k in kernels]
@@ -202,7 +202,7 @@ def _is_fixed(estimator):
 
 
 def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_state):
-    """Bound of the squared error of the predictions clipped to ``limits``; a `LearnedBound`."""
+    """Return a `LearnedBound` of the squared error of predictions clipped to ``limits``."""
     X, y = sample
     y = check_targets(y, estimator.statistics_.n_samples)
     coef = np.zeros(len(y))
@@ -220,7 +220,7 @@ def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_st
 
 
 def _parts(estimator, X, coef, radii, delta, draws, random_state):
-    """Everything that is computed from the training samples, in two passes over their pairs."""
+    """Compute everything that depends on the training samples, in two passes over their pairs."""
     draws = check_count("draws", draws, low=1, optional=False)
     rng = check_seed("random_state", random_state)
     source = open_psd(estimator.kernels_, estimator._joined(X))

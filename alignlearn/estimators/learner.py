@@ -1,4 +1,4 @@
-"""Stage 1 as all estimators share it: statistics, weights, the combined kernel, the summary."""
+"""Stage 1 of all estimators: statistics, weights, the combined kernel, the summary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .base import Estimator
 from .guarantees import sample_ranges
 from .prepared_columns import prepared_to_fit
 
-# Parameters of the machine that one-stage rules have, too.
+# Parameters that the machine shares with one-stage rules.
 _OF_MACHINE = ("alpha", "C", "epsilon", "multiclass")
 
 FROM_STATISTICS = (
@@ -34,7 +34,7 @@ FROM_STATISTICS = (
 
 
 def _of_result(result):
-    """The fitted attributes that a `WeightResult` gives."""
+    """Return the fitted attributes of a `WeightResult`."""
     values = (
         result,
         result.statistics,
@@ -46,7 +46,7 @@ def _of_result(result):
 
 
 class _FromStatistics:
-    """A fitted attribute that is found when first asked for, if ``fit`` has left it for later."""
+    """A fitted attribute that is computed at first access, if ``fit`` deferred it."""
 
     def __set_name__(self, owner, name):
         self._name = name
@@ -76,13 +76,13 @@ class KernelLearner(Estimator):
     device: str
     client: Any
 
-    chosen_machine_: str  # of those that have several machines
+    chosen_machine_: str  # for estimators with several machines
     _predictor: Any
-    _learned_on = None  # rows that weights are learned on; None for all
-    _own_weights = False  # whether the fit gave every target weights of its own
+    _learned_on = None  # rows to learn weights on; None for all
+    _own_weights = False  # whether every target has its own weights
     _had_target = True  # whether the fit had a y
 
-    # What an instance holds goes before these.
+    # Attributes of an instance take precedence over these.
     result_ = _FromStatistics()
     statistics_ = _FromStatistics()
     alignment_ = _FromStatistics()
@@ -90,7 +90,7 @@ class KernelLearner(Estimator):
     kernel_alignments_ = _FromStatistics()
 
     def _engine(self):
-        """What pairs of samples are evaluated on."""
+        """The engine that evaluates pairs of samples."""
         return open_engine(self.device, self.client)
 
     def _accepts_sparse(self):
@@ -99,9 +99,9 @@ class KernelLearner(Estimator):
     def _learn(self, X, check_target, task, sample_weight=None):
         """Fit stage 1 and return the learned `Combination`, and y as checked.
 
-        ``check_target(source)`` returns y as checked; None where there is none.
+        ``check_target(source)`` returns the checked y, or None.
         """
-        # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
+        # A failed fit leaves an unfitted estimator, not a mixture of two fits.
         self._forget("_postponed", "completion_")
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
@@ -110,7 +110,7 @@ class KernelLearner(Estimator):
         source = self._open(X, sample_weight)
         y = check_target(source)
         self.__dict__.pop("_had_target", None)
-        if y is None:  # to statistics it is a constant one
+        if y is None:  # statistics treat it as constant
             self._check_needs_none(weighting)
             self._had_target = False
             y, task = np.zeros(source.n_samples), "regression"
@@ -136,7 +136,7 @@ class KernelLearner(Estimator):
         return learned, y
 
     def _prepare(self, X, sample_weight):
-        """The features of a data frame, where the kernels are the default ones; else X."""
+        """Return the features of a data frame if kernels are the default, otherwise X."""
         if self.kernels is not None or self.missing == "tables" or not is_frame(X):
             return X
         frame = read_frame("X", X)
@@ -146,7 +146,7 @@ class KernelLearner(Estimator):
         return prepared_to_fit(frame, optional_weights(sample_weight, len(frame)))
 
     def _open(self, X, sample_weight):
-        """The source on at least two samples, with the estimator's engine."""
+        """Open the source on at least two samples, with the estimator's engine."""
         how = {"engine": self._engine(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
@@ -166,7 +166,7 @@ class KernelLearner(Estimator):
         return complete(learned, as_tables(X, self.kernels))
 
     def _taking_gaps(self, predictor, X, learned):
-        """A predictor for new samples, which may have missing tables if the fit allows them."""
+        """Return a predictor that accepts missing tables if the fit does."""
         combination = self._for_gaps(X, learned)
         if combination is None:
             return predictor
@@ -182,7 +182,7 @@ class KernelLearner(Estimator):
         return Problem(source, y, task, **how, **known)
 
     def _check_needs_none(self, weighting):
-        """Without y only rules that need none are accepted."""
+        """Raise an error for a rule that needs y, if there is none."""
         if not without_target(weighting):
             raise ValueError(
                 f"weighting={self.weighting!r} of {type(self).__name__} requires y to be passed, "
@@ -191,24 +191,24 @@ class KernelLearner(Estimator):
             )
 
     def _as_plain(self):
-        """An estimator that is not fitted, with the parameters of this fit and nothing to tune."""
+        """Return an unfitted estimator with the parameters of this fit and nothing to tune."""
         plain = type(self)(**self.get_params(deep=False))
         plain.chosen_machine_ = self.chosen_machine_
         return plain
 
     def _check_guarantee(self, what, held_out=False):
-        """Raise where a guarantee does not hold for this fit; ``what`` is its name."""
+        """Raise an error if the guarantee named ``what`` does not hold for this fit."""
 
     def _matrices(self, source):
-        """Gram matrices that the machine holds."""
+        """Number of Gram matrices that the machine holds."""
         return source.n_matrices
 
     def _machine_note(self):
-        """Lines of ``summary`` on the machine."""
+        """Lines of ``summary`` about the machine."""
         return ()
 
     def __getstate__(self):
-        # A pickle holds no training samples that are no support samples.
+        # A pickle holds support samples only.
         if "_postponed" in vars(self):
             self.statistics_  # noqa: B018
         return super().__getstate__()
@@ -228,7 +228,7 @@ class KernelLearner(Estimator):
         Parameters
         ----------
         max_rows : int, default 30
-            With more kernels than this, those of the largest shares are shown.
+            Maximum number of kernels in the table; those with the largest shares are shown.
 
         Returns
         -------
@@ -276,7 +276,7 @@ class KernelLearner(Estimator):
 
 
 def linear_coefficients(model):
-    """Coefficients of the features, (n_features, q), where the learned kernel is linear."""
+    """Coefficients of the features, (n_features, q), if the learned kernel is linear."""
     model._check_is_fitted()
     if not model._predictor.is_linear:
         raise AttributeError("coef_ exists only where the learned kernel is linear.")

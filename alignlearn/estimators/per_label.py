@@ -1,7 +1,7 @@
-"""A kernel and a machine for every label: classifiers with ``per_label=True``.
+"""Classifiers with ``per_label=True``: one kernel and one machine for every label.
 
-Each label is fitted as one target with the parameters of the estimator, and has the weights, C,
-class weights and calibration of a model of its own. A label that is constant has no model.
+Each label is fitted as a target of its own with the parameters of the estimator. Its model has its
+own weights, C, class weights and calibration. A constant label has no model.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _FITTED = ("_predictor", "_postponed", "_ranges", "_fold_predictors", "_uncalibr
 
 
 def fit_labels(estimator, X, y, sample_weight=None, **options):
-    """Fit a copy of the estimator to each label that varies; the estimator has them as ``models_``.
+    """Fit a copy of the estimator to each label that varies, and store them as ``models_``.
 
-    ``options`` go to ``fit`` of each.
+    ``options`` are passed to each ``fit``.
     """
     inputs.require_y(estimator, y)
     if not is_label_matrix(y):
@@ -63,9 +63,9 @@ def fit_labels(estimator, X, y, sample_weight=None, **options):
 
 
 def _fitted_classes(estimator, Y):
-    """The classes (c, 2) of the labels; of one that no fold can have on both sides the common one.
+    """Return the classes (c, 2) of the labels, twice the common one if the rarer has one sample.
 
-    Such a label has one sample of its rarer value.
+    A value with one sample cannot be in both parts of a fold.
     """
     classes = present_classes(Y)
     if estimator.probability is None and not hasattr(estimator, "cv"):
@@ -85,7 +85,7 @@ def _fitted_classes(estimator, Y):
 
 
 def _store(estimator, classes, models):
-    """The fitted attributes: those of all models beside one another."""
+    """Store the fitted attributes: those of all models, stacked."""
     first, n = next(m for m in models if m is not None), len(models)
     for name in OF_COLUMNS:
         if hasattr(first, name):
@@ -106,13 +106,13 @@ def _store(estimator, classes, models):
 
 
 def decisions(estimator, X):
-    """Decisions (n, c), -1 or 1 where a label is constant."""
+    """Return decisions (n, c), -1 or 1 for constant labels."""
     raw = [m.decision_function(X) for m in estimator.models_ if m is not None]
     return label_decisions(np.column_stack(raw), estimator.classes_)
 
 
 def label_probabilities(estimator, X):
-    """Probabilities (n, c) of 1; 0 or 1 where a label is constant."""
+    """Return probabilities (n, c) of 1; 0 or 1 for constant labels."""
     found = [m.predict_proba(X)[:, 1] for m in estimator.models_ if m is not None]
     P = np.tile(estimator.classes_[:, 0].astype(np.float64), (len(found[0]), 1))
     P[:, varying_labels(estimator.classes_)] = np.column_stack(found)
@@ -120,7 +120,7 @@ def label_probabilities(estimator, X):
 
 
 def summary(estimator, max_rows):
-    """A line for each label: its alignment, and its C and score where they were searched."""
+    """Return a line for each label: its alignment, and after a search its C and score."""
     models = estimator.models_
     searched = hasattr(estimator, "C_")
     rows = []
@@ -139,14 +139,14 @@ def summary(estimator, max_rows):
 
 
 def _alignments(model):
-    """Alignments of the combination and of equal weights, as text; empty for an average."""
+    """Return the alignments of the combination and of equal weights as text; "" for an average."""
     if not hasattr(model, "alignment_"):
         return "", ""
     return f"{model.alignment_:.4f}", f"{model.uniform_alignment_:.4f}"
 
 
 def refuse(what, own):
-    """Raise where a method is for one label; with ``own`` the models of the labels have it."""
+    """Raise an error for a method for one label; with ``own``, models of single labels have it."""
     accepted = (
         f"models_[j].{what} of the model of one label"
         if own

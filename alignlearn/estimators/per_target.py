@@ -1,6 +1,6 @@
-"""Weights and a penalty for every target: `MKLRegressorCV` with ``per_target=True``.
+"""`MKLRegressorCV` with ``per_target=True``: weights and a penalty for every target.
 
-What the parameters may be, fits on the samples that targets have, the predictor and its summary;
+Checks of parameters, fits on the observed samples of each target, the predictor and its summary.
 `target_search` chooses the weights.
 """
 
@@ -28,12 +28,12 @@ _LEAST_VALUES = 3  # of a target that others are missing of
 
 
 class TargetPredictor(Predictor):
-    """Predictions of ridge regression with weights of its own for every target.
+    """Predictions of ridge regression with separate weights for every target.
 
     Parameters
     ----------
     combination : Combination
-        Of any weights; its kernels are evaluated one by one.
+        With any weights; its kernels are evaluated one by one.
     coef : ndarray of shape (m, q)
         Dual coefficients, whose columns sum to 0.
     weights : ndarray of shape (p, q)
@@ -51,11 +51,11 @@ class TargetPredictor(Predictor):
         self._part = combination.predictor(None, coef[:, :1], 0.0, exact=True)
 
     def check(self, X):
-        """New samples, validated, but for their width."""
+        """Validate new samples, except for their width."""
         return self._part.check(X)
 
     def reweighted(self, weights):
-        """These coefficients with other weights (p, q) of the kernels, and no intercept."""
+        """Return the predictor with other weights (p, q) and without intercept."""
         part = copy.copy(self)
         part.weights, part.intercept = weights, np.zeros(weights.shape[1])
         return part
@@ -72,7 +72,7 @@ class TargetPredictor(Predictor):
 
 
 def _spread(values, columns, n_columns):
-    """Values of some columns among zeros."""
+    """Insert the values of some columns into zeros."""
     if columns.size == n_columns:
         return values
     out = np.zeros((len(values), n_columns))
@@ -81,7 +81,7 @@ def _spread(values, columns, n_columns):
 
 
 def open_targets(source, Y, scale, folds=None, by_correlation=False):
-    """The `Targets` of a source and of targets (m, q) on samples of positive weight."""
+    """Return the `Targets` of a source and targets (m, q) on samples of positive weight."""
     weight = np.ones(len(Y)) if source.weight is None else source.weight
     family = source.family(np.ones(len(scale)), rooted=source.weight is not None)
     single = source.rounding > np.finfo(np.float64).eps
@@ -90,17 +90,17 @@ def open_targets(source, Y, scale, folds=None, by_correlation=False):
 
 
 def first_statistics(source, Y):
-    """Statistics with the first target in a unit of its own, for traces and norms of kernels."""
+    """Return statistics with the first target, rescaled, for traces and norms of kernels."""
     first = Y[:, 0] - np.nanmean(Y[:, 0])
     first = np.ldexp(np.nan_to_num(first), -unit_exponents(Y[:, :1])[0])
     return source.statistics(first, "regression")
 
 
 def fit_targets(source, Y, scale, folds, pick, rng, by_correlation=False):
-    """Choose and fit a model for every target; returns the choices and the fit of `fitted_machine`.
+    """Choose and fit a model for every target; return the choices and the `fitted_machine`.
 
-    Targets with NaN in the same samples of Y (m, q) are fitted together on the other samples, as if
-    the samples with NaN did not exist, except for the ``scale`` of the kernels.
+    Targets with NaN in the same samples of Y (m, q) are fitted together on the other samples. Only
+    the ``scale`` of the kernels depends on the samples with NaN.
 
     ``pick(targets, rng=rng, few=few)`` chooses, see `choose`; ``folds`` are test sets or None for
     leave-one-out; ``by_correlation`` as in `Targets`.
@@ -130,7 +130,7 @@ def fit_targets(source, Y, scale, folds, pick, rng, by_correlation=False):
 
 
 def first_targets(source, Y, scale, folds, rng, by_correlation=False):
-    """The `Targets` of some samples, drawn; None where all samples are few or have few features."""
+    """Return the `Targets` of drawn samples; None if there are few samples or features."""
     if len(Y) < _SCREENED or source.is_linear:
         return None
     rows = np.sort(rng.choice(len(Y), _FEW, replace=False))
@@ -142,7 +142,7 @@ def first_targets(source, Y, scale, folds, rng, by_correlation=False):
 
 
 def _patterns(Y):
-    """(samples, targets) of every set of targets with NaN in equal samples; None without NaN."""
+    """Return (samples, targets) for each set of targets with the same NaN; None without NaN."""
     gaps = np.flatnonzero(np.isnan(Y.sum(axis=0)))
     if not gaps.size:
         return None
@@ -154,7 +154,7 @@ def _patterns(Y):
 
 
 def _joined(source, shape, scale, parts):
-    """Searches, predictors and coefficients of parts of the targets as those of all."""
+    """Join searches, predictors and coefficients of parts of the targets."""
     candidates = np.vstack([part[2].candidates for part in parts])
     chosen, values = np.empty(shape[1], dtype=np.intp), np.empty((3, shape[1]))
     coef, intercept = np.zeros((source.n_features or 0, shape[1])), np.empty(shape[1])
@@ -167,7 +167,7 @@ def _joined(source, shape, scale, parts):
             coef[:, columns] = predictor.coef
         else:
             dual[np.ix_(rows, columns)] = of_part
-    # Coefficients of parts are in the predictor.
+    # The predictor holds the coefficients of parts.
     search = TargetSearch(candidates, chosen, *values, None)
     learned = source.combine(scale)
     if dual is None:
@@ -177,7 +177,7 @@ def _joined(source, shape, scale, parts):
 
 
 def check_missing(missing, chosen):
-    """An error for a parameter ``missing`` that is not known, or not with ``per_target``."""
+    """Raise an error for an unknown ``missing``, or one that ``per_target`` does not accept."""
     if missing is None:
         return
     check_choice("missing", missing, ("tables", "drop-per-target"))
@@ -193,7 +193,7 @@ def check_missing(missing, chosen):
 
 
 def check_gaps(Y):
-    """Raise for targets that have too few values, or equal ones."""
+    """Raise an error for targets with too few or equal values."""
     few = np.flatnonzero(np.count_nonzero(~np.isnan(Y), axis=0) < _LEAST_VALUES)
     if few.size:
         raise ValueError(
@@ -204,7 +204,7 @@ def check_gaps(Y):
 
 
 def _test_sets_of(rows, folds, n_samples, columns):
-    """Test sets as positions among some samples; those without any are left out."""
+    """Return test sets as positions among some samples, without empty ones."""
     if folds is None:
         return None
     position = np.full(n_samples, -1)
@@ -220,15 +220,15 @@ def _test_sets_of(rows, folds, n_samples, columns):
 
 
 def without(estimator, source, Y, scale, columns):
-    """The predictor of some targets with the same penalties, without kernels of ``scale`` 0.
+    """Return the predictor of some targets with the same penalties, without kernels of scale 0.
 
-    Other weights of every target keep their ratios; where none is left, they are equal.
+    The remaining weights of every target keep their ratios; if all are 0, they become equal.
     """
     left = estimator.candidates_ * (scale != 0.0)
     total = left.sum(axis=1, keepdims=True)
     equal = (scale != 0.0) / np.count_nonzero(scale)
     left = np.where(total > 0.0, left / np.where(total > 0.0, total, 1.0), equal)
-    # Some are equal now, and have one decomposition.
+    # Equal weight vectors share one decomposition.
     candidates, number = np.unique(left, axis=0, return_inverse=True)
     chosen, alpha = number.reshape(-1)[estimator.candidate_[columns]], estimator.alpha_[columns]
     targets = open_targets(source, Y[:, columns], scale)
@@ -243,7 +243,7 @@ def without(estimator, source, Y, scale, columns):
 
 
 def fitted_machine(targets, search, source):
-    """The predictor of the chosen candidates, and dual coefficients where the kernels need them.
+    """Return the predictor of the chosen candidates, and dual coefficients if kernels need them.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def fitted_machine(targets, search, source):
 
 
 def _check_finite(coef, Y):
-    """Raise for targets so large that coefficients overflow."""
+    """Raise an error for targets so large that coefficients overflow."""
     if not np.isfinite(coef).all():
         raise ValueError(
             f"y holds values up to {np.nanmax(np.abs(Y)):.3g}, so that coefficients overflow at "
@@ -287,7 +287,7 @@ def _check_finite(coef, Y):
 
 
 def test_sets(splits, n_samples):
-    """The test sets of folds whose training sets are all other samples; None for None."""
+    """Return the test sets of folds whose training sets are all other samples; None for None."""
     if splits is None:
         return None
     for which, (train, test) in enumerate(splits):
@@ -314,7 +314,7 @@ def check_varies(y, lack="of which nothing can be learned"):
 
 
 def checked_rule(estimator):
-    """ "alignf" or "uniform"; an error for parameters that ``per_target`` does not go with."""
+    """Return "alignf" or "uniform"; raise an error for parameters that exclude ``per_target``."""
     rule, scoring = estimator._rule(), estimator.scoring
     rule = "alignf" if rule == "auto" else rule
     if rule not in ("alignf", "uniform"):
@@ -333,7 +333,7 @@ def checked_rule(estimator):
 
 
 def summary(estimator, max_rows):
-    """The weights of all targets as a text table."""
+    """Return the weights of all targets as a text table."""
     weights, names = estimator.weights_, estimator._names
     p, q = weights.shape
     mean = weights.mean(axis=1)

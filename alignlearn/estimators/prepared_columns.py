@@ -1,7 +1,7 @@
-"""The columns of a data frame as features of comparable scale: what is learned, and applied.
+"""Preparation of the columns of a data frame: features of comparable scale.
 
-Numbers are made nearly symmetric where they are skewed, and standardized; categories become
-indicators whose variances sum to 1. So every column has about the same squared distances.
+Skewed numbers are transformed to be nearly symmetric, and all numbers are standardized. Categories
+become indicators whose variances sum to 1. All columns then have similar squared distances.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from alignlearn.validation import check_samples, doubt
 from alignlearn.validation.frames import FrameColumns, coded, is_frame, read_frame
 
 CLIP = 4.0  # standard deviations beyond which numbers are clipped
-MIN_COUNT = 5  # rows of a level that has an indicator of its own
-_MOST_LEVELS = 1000  # with indicators of their own, so that features fit the memory
-_SKEWED = 1.0  # absolute skewness from which on numbers are mapped
-_INDICATED = 0.1  # share of missing numbers from which on they have an indicator
+MIN_COUNT = 5  # minimum number of rows of a level with its own indicator
+_MOST_LEVELS = 1000  # levels with their own indicators, so that features fit into memory
+_SKEWED = 1.0  # absolute skewness from which on numbers are transformed
+_INDICATED = 0.1  # share of missing numbers from which on there is an indicator
 _NORMAL = 1.349  # interquartile range of the standard normal distribution
 _SAME, _LOG, _ARCSINH = 0, 1, 2
 
@@ -29,7 +29,7 @@ MISSING, OTHER = "<missing>", "<other>"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumberMaps(Described, Versioned):
-    """What was learned of k columns of numbers; arrays of shape (k,).
+    """Learned transformations of k columns of numbers; arrays of shape (k,).
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class NumberMaps(Described, Versioned):
         0: unchanged, 1: ``log1p(max(x, 0) / scale)``, 2: ``arcsinh((x - center) / scale)``.
     center, scale : ndarray
     mean, deviation : ndarray
-        Of the mapped observed values.
+        Of the transformed observed values.
     missing : ndarray
         Share of missing values.
     indicated : ndarray of bool
@@ -86,7 +86,7 @@ class NumberMaps(Described, Versioned):
 
     def _mapped(self, X):
         log, arcsinh = self.shape == _LOG, self.shape == _ARCSINH
-        with np.errstate(over="ignore"):  # of new samples; they are clipped
+        with np.errstate(over="ignore"):  # new samples may overflow; they are clipped
             Z = (X - self.start - self.center) / self.scale
         Z[:, log] = np.log1p(np.maximum(Z[:, log], 0.0))
         Z[:, arcsinh] = np.arcsinh(Z[:, arcsinh])
@@ -112,7 +112,7 @@ def number_maps(X, dates, weight=None, clip=CLIP) -> NumberMaps:
     high = np.where(some, np.where(seen, X, -np.inf).max(axis=0, initial=-np.inf), 0.0)
     start = np.where(dates, low, 0.0)
     kept = low < high
-    # Relative to the range, so that no square overflows or vanishes.
+    # Relative to the range, so that squares neither overflow nor underflow.
     size = np.where(kept, np.maximum(np.abs(low - start), np.abs(high - start)), 1.0)
     shape, center, scale = np.full(k, _SAME), np.zeros(k), size.copy()
     inner = ((low != X) & (high != X) & seen).any(axis=0)
@@ -130,7 +130,7 @@ def number_maps(X, dates, weight=None, clip=CLIP) -> NumberMaps:
             shape[j], scale[j] = _ARCSINH, (third - first) / _NORMAL
         else:  # more than half of the values are equal
             center[j] = 0.0
-    mapped = unscaled._mapped(X)  # with what was filled in above
+    mapped = unscaled._mapped(X)  # with the values filled in above
     mean, variance = _moments(mapped, seen, w)
     deviation = np.where(kept & (variance > 0.0), np.sqrt(variance), 1.0)
     missing = w @ ~seen / w.sum()
@@ -155,7 +155,7 @@ def _skewness(Z, seen, w):
 
 
 def quantiles(x, w, levels):
-    """Quantiles of weighted values; a weight of 2 is a value given twice (Hyndman and Fan's 2)."""
+    """Quantiles of weighted values; a weight of 2 repeats a value (type 2 of Hyndman and Fan)."""
     order = np.argsort(x, kind="stable")
     x, total = x[order], np.cumsum(w[order])
     asked = np.asarray(levels) * total[-1]
@@ -168,16 +168,16 @@ def quantiles(x, w, levels):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CategoryMap(Described, Versioned):
-    """What was learned of one column of categories.
+    """Learned encoding of a column of categories.
 
     Attributes
     ----------
     levels : tuple of str
-        Those with an indicator of their own.
+        Levels with their own indicator.
     others : tuple of str
-        "missing" where missing values have one, "other" where rare levels have.
+        "missing" and "other", if missing values or rare levels have an indicator.
     share : ndarray of shape (n_levels + n_others,)
-        Of the training samples, of each indicator.
+        Share of the training samples for each indicator.
     """
 
     levels: tuple
@@ -216,14 +216,14 @@ class CategoryMap(Described, Versioned):
             return np.empty((len(place), 0))
         spread = np.sqrt(np.sum(self.share * (1.0 - self.share)))
         table = (np.eye(n) - self.share) / spread
-        if n == 2:  # the same distances in one column
+        if n == 2:  # one column with the same distances
             table = (table[:, 1:] - table[:, :1]) / np.sqrt(2.0)
-        # A level that is not known is at the mean of all samples.
+        # An unknown level is at the mean of all samples.
         return np.vstack([table, np.zeros((1, table.shape[1]))])[place]
 
 
 def category_map(values, weight=None, min_count=MIN_COUNT) -> CategoryMap:
-    """Learn the `CategoryMap` of `CategoryValues`; levels of fewer rows are pooled."""
+    """Learn the `CategoryMap` of `CategoryValues`; levels with fewer rows are pooled."""
     n = len(values.levels)
     place = np.where(values.codes < 0, n, values.codes)
     count = np.bincount(place, minlength=n + 1)
@@ -245,14 +245,14 @@ def category_map(values, weight=None, min_count=MIN_COUNT) -> CategoryMap:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderedMap(Described, Versioned):
-    """What was learned of one column of ordered categories, whose positions are numbers.
+    """Learned encoding of a column of ordered categories by their positions.
 
     Attributes
     ----------
     levels : tuple of str
-        All that the column declared, in their order.
+        All levels of the column, in their order.
     numbers : NumberMaps
-        Of the positions, one column. A level that was not declared is missing.
+        Of the positions, as one column. An undeclared level counts as missing.
     """
 
     levels: tuple
@@ -288,7 +288,7 @@ def positions(values, levels):
 
 
 def _map_of(values, weight, min_count, clip):
-    """The `OrderedMap` of ordered categories of more than two levels, else the `CategoryMap`."""
+    """Return an `OrderedMap` for more than two ordered categories, else a `CategoryMap`."""
     if not values.order or len(np.unique(values.codes[values.codes >= 0])) < 3:
         return category_map(values, weight, min_count)
     X = positions(values, values.order)
@@ -297,14 +297,14 @@ def _map_of(values, weight, min_count, clip):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Preparation(Described, Versioned):
-    """What was learned of the columns of a frame, and the features that it makes of others.
+    """Learned preparation of the columns of a frame, applied to other frames.
 
     Attributes
     ----------
     columns : tuple of (str or int)
         Labels of the columns of the frame.
     numbers : NumberMaps
-        Of the columns that are not in ``categories``, in their order.
+        For the columns that are not in ``categories``, in their order.
     categories : dict {int: CategoryMap or OrderedMap}
         By the position of the column.
     dates : tuple of int
@@ -346,7 +346,7 @@ class Preparation(Described, Versioned):
         return np.repeat(np.arange(len(self.columns)), self.widths)
 
     def names(self):
-        """Names of the features, unique; of several features of a column each with its level."""
+        """Unique names of the features; each of several features of a column has its level."""
         found, number = [], dict(zip(self._at, range(len(self._at))))
         for c, label in enumerate(self.columns):
             if c in self.categories:
@@ -363,14 +363,14 @@ class Preparation(Described, Versioned):
         return found
 
     def aligned(self, frame):
-        """The columns of `FrameColumns` in the order of fit, found by their labels.
+        """Return the columns of `FrameColumns` in the order of fit, matched by label.
 
-        Columns that fit has not seen are left out; numbers where fit saw categories become levels.
+        Columns that were not in fit are dropped. Numbers in a column of categories become levels.
 
         Raises
         ------
         ValueError
-            Columns are missing, or hold another kind of values than in fit.
+            If columns are missing, or hold another kind of values than in fit.
         """
         position = {label: c for c, label in enumerate(frame.columns)}
         missing = [label for label in self.columns if label not in position]
@@ -385,7 +385,7 @@ class Preparation(Described, Versioned):
             given = position[self.columns[c]]
             found = frame.categories.get(given)
             if not self.numbers.kept[k] and not self.numbers.indicated[k]:
-                numbers[:, k] = np.nan  # it has no feature, whatever it holds now
+                numbers[:, k] = np.nan  # it has no feature, regardless of its values
                 continue
             if found is not None:  # strings where there were numbers
                 wrong[self.columns[c]] = "strings or categories"
@@ -410,7 +410,7 @@ class Preparation(Described, Versioned):
         return "dates" if self.columns.index(label) in self.dates else "numbers"
 
     def apply(self, frame):
-        """Features of the rows of `FrameColumns` that have these columns, (n, n_features)."""
+        """Return the features (n, n_features) of `FrameColumns` with these columns."""
         widths = self.widths
         ends = np.cumsum(widths)
         found = np.empty((len(frame), int(ends[-1])))
@@ -427,7 +427,7 @@ class Preparation(Described, Versioned):
 
 
 def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparation:
-    """Learn the `Preparation` of the rows of `FrameColumns`; those of weight 0 do not count.
+    """Learn the `Preparation` of `FrameColumns`; rows of weight 0 are ignored.
 
     Parameters
     ----------
@@ -435,7 +435,7 @@ def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparatio
     weight : ndarray of shape (m,), optional
         Nonnegative weights of the rows.
     min_count : int
-        Rows of a level that has an indicator of its own.
+        Minimum number of rows of a level with its own indicator.
     clip : float
         Standard deviations at which numbers are clipped.
     """
@@ -450,13 +450,13 @@ def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparatio
 
 
 class PreparedMatrix(np.ndarray):
-    """Features (m, n_features) that a `Preparation` made, which estimators take unchanged.
+    """Features (m, n_features) from a `Preparation`, which estimators use unchanged.
 
     Attributes
     ----------
     preparation : Preparation
     frame : FrameColumns or None
-        What it was made of, where folds prepare its rows again.
+        The original frame, if folds prepare its rows again.
     """
 
     preparation = None
@@ -464,14 +464,14 @@ class PreparedMatrix(np.ndarray):
 
     @classmethod
     def of(cls, preparation, frame, again=False):
-        """The features of `FrameColumns` in the order of fit."""
+        """Return the features of `FrameColumns` in the order of fit."""
         found = preparation.apply(frame).view(cls)
         found.preparation, found.frame = preparation, frame if again else None
         return found
 
 
 def as_prepared(preparation, X, name):
-    """The `PreparedMatrix` of new samples, a frame or a matrix of numbers with all columns."""
+    """Return the `PreparedMatrix` of new samples: a frame, or a matrix with all columns."""
     if isinstance(X, PreparedMatrix):
         return X
     if is_frame(X):
@@ -482,18 +482,18 @@ def as_prepared(preparation, X, name):
         raise ValueError(
             f"X has {len(frame.columns)} features, but {name} is expecting {n} features as input."
         )
-    # The columns of a matrix have no names: they are those of fit, in their order.
+    # The columns of a matrix have no names, so they must be in the order of fit.
     frame = FrameColumns(list(preparation.columns), frame.numbers, {}, preparation.dates)
     return PreparedMatrix.of(preparation, preparation.aligned(frame))
 
 
 def prepared_to_fit(frame, weight=None):
-    """The `PreparedMatrix` of `FrameColumns` to be fitted, whose folds prepare it again.
+    """Return the `PreparedMatrix` of `FrameColumns` for fit, whose folds prepare it again.
 
     Warns
     -----
     DoubtfulResultWarning
-        A column of strings or categories has another value in every row.
+        If the values of a column of strings or categories are all different.
     """
     found = prepare(frame, weight)
     check_varies(found)
@@ -502,7 +502,7 @@ def prepared_to_fit(frame, weight=None):
 
 
 def columns_of(X):
-    """`FrameColumns` of a data frame, or of a matrix of numbers with NaN for missing values."""
+    """Return the `FrameColumns` of a data frame, or of a matrix with NaN for missing values."""
     if is_frame(X):
         return read_frame("X", X)
     X = check_samples("X", X, gaps=True)
@@ -520,7 +520,7 @@ def check_varies(preparation):
 
 
 def doubt_identifiers(frame):
-    """Warn of columns of strings or categories in which no value occurs twice."""
+    """Warn about columns of strings or categories in which no value occurs twice."""
     found = identifiers(frame)
     texts = [label for label in found if _hold_numbers(frame.column(label))]
     if texts:
@@ -548,7 +548,7 @@ def _hold_numbers(values):
 
 
 def identifiers(frame) -> list:
-    """Labels of columns of categories of which all rows, 20 or more, differ."""
+    """Return labels of category columns whose values, in at least 20 rows, are all different."""
     found = []
     for c, values in frame.categories.items():
         codes = values.codes[values.codes >= 0]

@@ -1,4 +1,4 @@
-"""Fits of an estimator without parts of its samples, and the samples that these need."""
+"""Refits of an estimator without parts of its samples."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .guarantees import matrix_in_use
 from .inputs import class_labels, real_targets
 from .kernel_table import training_source
 
-_FEW = 20  # samples up to which one is left out at a time, rather than folds
+_FEW = 20  # samples up to which single samples are left out, not folds
 
 
 class Refits:
-    """Fits of an estimator without each part of its samples, and their values at these parts.
+    """Fits of an estimator without each part of its samples, and their values on these parts.
 
     Parameters
     ----------
     estimator : fitted estimator
-    fit : tuple (X, y) of its training samples, or None where it holds them
+    fit : tuple (X, y) of its training samples, or None if it holds them
     folds : int or None
-        How many parts; None: each sample is one.
+        Number of parts; None: each sample is a part.
     predict : callable
-        ``predict(model, X)``, values (n, k) of a fit at new samples.
+        ``predict(model, X)`` returns values (n, k) of a fit at new samples.
 
     Attributes
     ----------
     y : ndarray
         The targets or labels.
     number : ndarray of int of shape (m,)
-        The part of each sample; -1 for those that belong to every training set.
+        The part of each sample; -1 for samples that belong to every training set.
     values : list of ndarray of shape (m_t, k)
-        At the samples of each part, by the fit without it.
+        Values at the samples of each part, by the fit without this part.
     models : list of fitted estimators
     """
 
@@ -64,25 +64,25 @@ class Refits:
             self.values.append(self._at(new(some), model, rest))
 
     def _at(self, X, model, rest):
-        """Values of the fit on the samples ``rest``."""
+        """Return values of the fit on the samples ``rest``."""
         if self._of_matrices:
             X = GramViews(X, np.arange(np.shape(X[0])[0]), rest)
         return self._predict(model, X)
 
     def of(self, X):
-        """Values of each fit at checked new samples, a list of (n, k)."""
+        """Return values of each fit at checked new samples, a list of (n, k)."""
         X = X if self._spans is None else _split(X, self._spans)
         return [self._at(X, model, rest) for model, rest in zip(self.models, self._rests)]
 
 
 def _of_several(labels):
-    """Which samples are not the only one of their class: calibration needs two of each."""
+    """Return which samples are not alone in their class, as calibration needs two of each."""
     _, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     return sizes[codes] > 1
 
 
 def _given(estimator, fit):
-    """Source of the training samples, their targets, and these samples if tables are missing."""
+    """Return the source of the training samples, the targets, and X if tables are missing."""
     check_tuple(fit, (2,))
     X, gaps = estimator._as_fitted(fit[0]), estimator._takes_gaps()
     source = open_source(X, estimator.kernels, gaps=gaps, engine=estimator._engine())
@@ -97,7 +97,7 @@ def _given(estimator, fit):
 
 
 def _recovered(estimator):
-    """`_given` of samples and targets that a kernel ridge regression holds by itself."""
+    """Return `_given` for a kernel ridge regression, which holds its samples and targets."""
     if estimator._members or estimator.chosen_machine_ != "krr":
         what = "a strategy" if estimator._members else f"machine={estimator.chosen_machine_!r}"
         raise ValueError(
@@ -116,10 +116,10 @@ def _recovered(estimator):
 
 
 def _kernels_again(estimator, source):
-    """What ``kernels`` is for a fit of some of the samples.
+    """Return the ``kernels`` for a fit to some of the samples.
 
-    As given, where samples have no names that kernels could ask for: then what kernels take from
-    samples, such as ``gamma="scale"``, is taken again.
+    They are those given if samples have no names that kernels refer to. Parameters such as
+    ``gamma="scale"`` are then computed again.
     """
     named = hasattr(estimator, "feature_names_in_") or hasattr(estimator, "table_names_in_")
     of_tables = hasattr(estimator, "table_names_in_") and not is_search(estimator)
@@ -129,12 +129,12 @@ def _kernels_again(estimator, source):
 
 
 def _split(X, spans):
-    """Several tables from the columns (m, d) of all."""
+    """Split the columns (m, d) of all tables into tables."""
     return Tables({name: X[:, span] for name, span in spans.items()})
 
 
 def training(model, fit):
-    """The source of the training samples, y (m, c) and the weights; y is None for no ``fit``."""
+    """Return the training samples as a source, y (m, c) and weights; y is None without ``fit``."""
     if fit is not None:
         check_tuple(fit, (2, 3))
         if model._ranges.weighted != (len(fit) == 3 and fit[2] is not None):
@@ -171,17 +171,17 @@ def training(model, fit):
 
 
 def check_tuple(fit, lengths):
-    """Raise a TypeError where ``fit`` is no tuple of training samples of an accepted length."""
+    """Raise a TypeError unless ``fit`` is a tuple of training samples of an accepted length."""
     if not isinstance(fit, (tuple, list)) or len(fit) not in lengths:
         weighted = " or (X, y, sample_weight)" if 3 in lengths else ""
         raise TypeError(f"fit must be a tuple (X, y){weighted} of training samples.")
 
 
 def keep(model, key, fits, make):
-    """What ``make(fit)`` gave for a fitted model, made once for the same samples.
+    """Return ``make(fit)`` for a fitted model, computed once for the same samples.
 
-    ``fits`` are the samples to be used and the original ones, or None; where others
-    were given before, for another key, these are used for None.
+    ``fits`` are the samples to use and the original ones, or None. For None, samples that were
+    given earlier for another key are used.
     """
     kept = vars(model).get("_smoothers")
     if kept is None or kept[0] is not model._predictor:
@@ -199,17 +199,17 @@ def keep(model, key, fits, make):
 
 
 def _same(kept, given):
-    """Whether these are the very same objects."""
+    """Whether these are identical objects."""
     return kept is not None and len(kept) == len(given) and all(map(operator.is_, kept, given))
 
 
 def is_search(estimator):
-    """Whether the model was chosen among others on the same samples."""
+    """Whether the model was selected on the same samples."""
     return estimator._kernel_model() is not estimator
 
 
 def own_folds(estimator):
-    """The default number of folds, about ten of equal size; None, each sample, for few of them."""
+    """Return the default number of folds, about ten of equal size; None for few samples."""
     m = estimator._kernel_model().statistics_.n_samples
     if m <= _FEW:
         return None
@@ -217,7 +217,7 @@ def own_folds(estimator):
 
 
 def fold_of_each(folds, m):
-    """The fold of each of m samples; -1 of those in every training set."""
+    """Return the fold of each of m samples; -1 for samples in every training set."""
     if not 2 <= folds <= m:
         raise ValueError(f"folds={folds}; accepted: 2 to {m}, the number of training samples.")
     return equal_folds(m, folds)

@@ -1,4 +1,4 @@
-"""The table of a search, ``cv_results_``: columns, the best row, and grids that end too soon."""
+"""The table of a search, ``cv_results_``: columns, the best row, and warnings about grids."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 from alignlearn._text import table
 from alignlearn.validation import doubt
 
-_LEAST_GRID = 3  # values of which one is inside
-_ROUNDING = 1e-12  # of scores, relative to the largest
-_TRIFLES = 0.02, 0.005  # of what scores differ by along a grid, and of a score
+_LEAST_GRID = 3  # number of values with an interior one
+_ROUNDING = 1e-12  # rounding of scores, relative to the largest
+_TRIFLES = 0.02, 0.005  # fraction of the range of scores along a grid, and of a score
 
 
 def results_table(every, scores, shown=None, rungs=None):
-    """``cv_results_`` of a search.
+    """Return the ``cv_results_`` of a search.
 
     Parameters
     ----------
     every : dict of list
         Values of each parameter, by name.
     scores : ndarray of shape (n_splits, ...)
-        With the axes of the parameters in the order of their sorted names; NaN where a candidate
-        was not tried.
+        The axes of the parameters are in the order of their sorted names; NaN for candidates that
+        were not tried.
     shown : ndarray of the same shape, optional
-        Scores that are only shown.
+        Scores for display only.
     rungs : ndarray of shape (n_candidates,), optional
-        The rung at which each was dropped; default: none was.
+        The rung at which each candidate was dropped. Default: none was dropped.
 
     Returns
     -------
     dict
-        As of scikit-learn's grid search over the same values, and in its order, names sorted and
-        the last one varying fastest. Also ``n_splits``, on how many folds it was tried, and
-        ``rung``, -1 where that is all of them; means are over the folds that were tried. Ranks are
-        1 for all of the same score, and candidates that more folds tried come first.
+        As in scikit-learn's grid search over the same values and in its order: names are sorted,
+        and the last one varies fastest. In addition, ``n_splits`` is the number of folds on which a
+        candidate was tried, and ``rung`` is -1 if these are all folds. Means are over these folds.
+        Equal scores have equal ranks, and candidates with more folds come first.
     """
     names = sorted(every)
     params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
-    # Rows are added up one after the other, whatever the order in memory was.
+    # Rows are added one after the other, regardless of the order in memory.
     scores = np.ascontiguousarray(scores.reshape(len(scores), len(params)))
     results = score_columns("score", scores)
     mean = results["mean_test_score"]
@@ -60,7 +60,7 @@ def results_table(every, scores, shown=None, rungs=None):
 
 
 def score_columns(name, scores):
-    """Columns of a table for the scores (n_splits, n_candidates) of a name."""
+    """Return the columns of a table for the scores (n_splits, n_candidates) of a name."""
     found = {f"split{t}_test_{name}": row for t, row in enumerate(scores)}
     mean = found[f"mean_test_{name}"] = _mean(scores)
     found[f"std_test_{name}"] = np.sqrt(_mean(np.square(scores - mean)))
@@ -68,7 +68,7 @@ def score_columns(name, scores):
 
 
 def some_rows(table, rows):
-    """Some rows of a table, by their numbers."""
+    """Return some rows of a table, by number."""
     params = [table["params"][i] for i in rows]
     return {name: column[rows] for name, column in table.items() if name != "params"} | {
         "params": params
@@ -76,7 +76,7 @@ def some_rows(table, rows):
 
 
 def stacked(tables, sizes):
-    """The rows of several levels that were tried, and on how many samples; later ones rank first.
+    """Stack the rows of several levels with their numbers of samples; later levels rank first.
 
     ``rung`` of an earlier level is the last rung that tried the row's candidate and value.
     """
@@ -97,25 +97,25 @@ def stacked(tables, sizes):
 
 
 def _mean(values):
-    """Means of the columns without NaN, NaN where there is nothing else."""
+    """Return the means of the columns without NaN, NaN for columns of NaN."""
     counts = np.isfinite(values).sum(axis=0)
     total = np.where(counts > 0, np.nansum(values, axis=0), np.nan)
     return total / np.maximum(counts, 1)
 
 
 def rounding_of(scores):
-    """How far apart equal scores may be: sums of the same numbers in another order."""
+    """Return the tolerance for equal scores, which are sums in different orders."""
     return _ROUNDING * np.abs(scores, where=np.isfinite(scores), out=np.zeros(scores.shape)).max()
 
 
 def first_best(scores):
-    """Position of the largest of some scores; ties up to rounding go to the first, NaN is last."""
+    """Return the position of the largest score; ties up to rounding go to the first, NaN last."""
     known = np.where(np.isnan(scores), -np.inf, scores)
     return int(np.argmax(known >= known.max() - rounding_of(scores)))
 
 
 def doubt_edges(results, best):
-    """Warn where the best value of a parameter ends its grid, and scores still rise there."""
+    """Warn if the best value of a parameter is an end of its grid where scores still rise."""
     params = results["params"]
     for name, value in params[best].items():
         others = {k: v for k, v in params[best].items() if k != name}
@@ -137,7 +137,7 @@ def doubt_edges(results, best):
 
 
 def _rises(results, inside, best, line):
-    """Whether a candidate's score is above another one's by more than chance, and not a trifle."""
+    """Whether a candidate's score exceeds another one by more than noise and a minimum."""
     n = sum(key.startswith("split") for key in results)
     scores = np.array([results[f"split{t}_test_score"] for t in range(n)])
     gain = scores[:, best] - scores[:, inside]
@@ -151,7 +151,7 @@ def _rises(results, inside, best, line):
 
 
 def weighting_table(results, chosen):
-    """The table of the weightings: the best value of each, its score, and whether it is used.
+    """Return the table of weightings: the best value of each, its score, and whether it is used.
 
     ``chosen`` is the row of the best one.
     """
@@ -169,7 +169,7 @@ def weighting_table(results, chosen):
 
 
 def method_table(results, taken):
-    """The table of the methods: the best candidate of each, its score, and whether it is used."""
+    """Return the table of methods: the best candidate of each, its score, whether it is used."""
     names = list(dict.fromkeys(results["param_method"]))
     parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
     rows = []
@@ -214,7 +214,7 @@ def method_table(results, taken):
 
 
 def _level_lines(results):
-    """A line for each level of a search: its samples, folds and methods."""
+    """Return a line for each level of a search: its samples, folds and methods."""
     lines, sizes = [], results["n_samples"]
     for n in dict.fromkeys(sizes.tolist()):
         rows = sizes == n

@@ -1,4 +1,4 @@
-"""Scores by which a search chooses: those that ``scoring`` names, and that of a strategy."""
+"""Scores of a search: those of ``scoring``, and the score of a strategy."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from alignlearn.solvers.multiclass import (
 from alignlearn.sources import GramStack, Tables, as_tables
 from alignlearn.validation import take
 
-_LOSS = 0.3  # of the log loss, in units of accuracy
+_LOSS = 0.3  # factor of the log loss, in units of accuracy
 _TEMPERATURES = 2.0 ** np.arange(-5.0, 5.5, 0.5)
 
 
 def _accuracy(y, predicted, weight=None):
-    """Of many labels the subset accuracy."""
+    """Return the accuracy, for many labels the subset accuracy."""
     right = y == predicted
     return float(np.average(right if y.ndim == 1 else right.all(axis=1), weights=weight))
 
@@ -44,7 +44,7 @@ def _balanced_accuracy(y, predicted, weight=None):
 
 
 def _minus_mean(loss, outer=None):
-    """Minus the (weighted) mean over samples of a loss, and then over targets of ``outer``."""
+    """Return minus the (weighted) mean of a loss over samples, and of ``outer`` over targets."""
 
     def score(y, predicted, weight=None):
         mean = np.average(loss(y - predicted), axis=0, weights=weight)
@@ -54,10 +54,10 @@ def _minus_mean(loss, outer=None):
 
 
 def correlation_by_target(y, predicted, weight=None):
-    """Pearson's correlation of every target with its predictions, 0 where one is constant, (q,)."""
+    """Return Pearson's correlation of each target with its predictions, 0 if constant, (q,)."""
     y, predicted = y.reshape(len(y), -1), predicted.reshape(len(y), -1)
     y, predicted = (A - np.average(A, axis=0, weights=weight) for A in (y, predicted))
-    # The ratio does not depend on units; whether squares overflow does.
+    # Units do not affect the ratio, but squares in large units overflow.
     y, predicted = (A / (np.abs(A).max(axis=0) + (A == 0.0).all(axis=0)) for A in (y, predicted))
     weight = np.ones(len(y)) if weight is None else weight
     size = np.sqrt((weight @ np.square(y)) * (weight @ np.square(predicted)))
@@ -81,7 +81,7 @@ SCORES = {
 
 
 class FoldPredictions:
-    """Predictions on the test samples of a fold, as a fitted model that scikit-learn's scorers ask.
+    """Predictions on the test samples of a fold, as a fitted model for scikit-learn's scorers.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class FoldPredictions:
 
 
 class FoldDecisions(FoldPredictions):
-    """The same of a classifier.
+    """Decisions on the test samples of a fold, as a fitted classifier.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class FoldDecisions(FoldPredictions):
     raw : ndarray of shape (n, n_problems)
         Decisions of the problems of two classes.
     classes : ndarray of shape (c,)
-        Those of the training samples.
+        Classes of the training samples.
     y : ndarray of shape (n,)
         The true labels, from which decisions are calibrated.
     """
@@ -147,7 +147,7 @@ class FoldDecisions(FoldPredictions):
         return class_confidences(self._predicted, self.classes_, self._multiclass)
 
     def predict_proba(self, X):
-        """Return probabilities, each by a calibration on the other parts of the fold."""
+        """Return probabilities, calibrated on the other parts of the fold."""
         self._check(X)
         if self.classes_.ndim == 2:
             return self._label_probabilities()
@@ -165,10 +165,10 @@ class FoldDecisions(FoldPredictions):
 
 
 def samples_of(X, rows, kernels=None):
-    """Return some samples of X as given to ``fit``, by their numbers."""
+    """Return some samples of X as given to ``fit``, by number."""
     X = as_tables(X, kernels)
     if isinstance(kernels, str) and kernels == "precomputed" and not isinstance(X, GramStack):
-        return rows  # of p matrices, which no slice of X is
+        return rows  # p matrices, which cannot be sliced as X
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     X = X.tocsr() if hasattr(X, "tocsr") else X
@@ -184,7 +184,7 @@ class Measure(NamedTuple):
     of_labels : callable or None
         ``of_labels(y, predicted, weight)``.
     of_model : callable or None
-        ``of_model(model, X, y, **options)``, as a scikit-learn scorer; in place of the other.
+        ``of_model(model, X, y, **options)``, as a scikit-learn scorer; excludes ``of_labels``.
     """
 
     name: str
@@ -193,11 +193,11 @@ class Measure(NamedTuple):
 
     @property
     def reads_samples(self):
-        """Whether it may read X, which scikit-learn's scorers only pass to the model."""
+        """Whether it may read X; scikit-learn's scorers only pass X to the model."""
         return self.of_model is not None and not hasattr(self.of_model, "_score_func")
 
     def __call__(self, model, X, y, weight=None):
-        """The score of predictions on a fold, `FoldPredictions`; larger is better."""
+        """Return the score of `FoldPredictions`; larger is better."""
         if self.of_model is None:
             return float(self.of_labels(y, model.predict(X), weight))
         options = {} if weight is None else {"sample_weight": weight}
@@ -213,20 +213,20 @@ class Measure(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What a search chooses by, and what else its table shows.
+    """The score that a search maximizes, and further scores of its table.
 
     Attributes
     ----------
     chosen : Measure
     others : tuple of Measure
-        Every score by its name, where several were given.
+        Every score by name, if several were given.
     """
 
     chosen: Measure
     others: tuple = ()
 
     def __call__(self, model, X, y, weight=None):
-        """The value to choose by, the same to show, and the values of all others."""
+        """Return the value to maximize, the same for display, and the values of all others."""
         others = [measure(model, X, y, weight) for measure in self.others]
         names = [measure.name for measure in self.others]
         if self.chosen.name in names:
@@ -236,32 +236,32 @@ class Scoring(NamedTuple):
         return (value, value, *others)
 
     def samples(self, X, rows, kernels):
-        """The samples of some rows of X where a score reads them, else their numbers."""
+        """Return some rows of X if a score reads them, otherwise their numbers."""
         read = any(measure.reads_samples for measure in (self.chosen, *self.others))
         return samples_of(X, rows, kernels) if read else rows
 
     @property
     def names(self):
-        """Names of all scores, where several were given."""
+        """Return the names of all scores, if several were given."""
         return [measure.name for measure in self.others]
 
 
 def read_scoring(scoring, kind, refit=None):
-    """The `Scoring` of the parameters ``scoring`` and ``refit``.
+    """Return the `Scoring` of the parameters ``scoring`` and ``refit``.
 
     Parameters
     ----------
     scoring : None, str, callable, dict or sequence of str
-        Names of `SCORES` and of scikit-learn's scorers; scorers as of ``make_scorer``, and
-        functions ``scoring(estimator, X, y)`` or ``scoring(y_true, y_predicted)``. Several by name.
+        Names of `SCORES` and of scikit-learn's scorers; scorers of ``make_scorer``, and functions
+        ``scoring(estimator, X, y)`` or ``scoring(y_true, y_predicted)``; or a dict or sequence.
     kind : {"classifier", "regressor"}
     refit : str, optional
-        By which of several to choose.
+        Name of the score to maximize, if there are several.
 
     Raises
     ------
     ValueError, TypeError
-        A name that is not known, several scores without the one to choose by.
+        For an unknown name, or several scores without ``refit``.
     """
     if not isinstance(scoring, (Mapping, list, tuple, set)):
         if refit is not None and refit is not True:
@@ -305,7 +305,7 @@ def _measure(scoring, kind):
 
 
 def _sklearn_scorer(name, known):
-    """The scorer that scikit-learn has under a name."""
+    """Return scikit-learn's scorer of a name."""
     try:
         from sklearn.metrics import get_scorer, get_scorer_names
     except ImportError:
@@ -350,10 +350,10 @@ def _takes_weights(scorer):
 
 
 def get_score(scoring, kind):
-    """The function ``score(y_true, y_predicted, weight=None)``, larger being better.
+    """Return a function ``score(y_true, y_predicted, weight=None)``; larger is better.
 
-    For scores that need no more than predictions. A callable ``scoring`` takes weights as
-    ``sample_weight``, where there are any.
+    For scores that need only predictions. A callable ``scoring`` receives weights, if any, as
+    ``sample_weight``.
     """
     if callable(scoring) and not _is_of_model(scoring):
 
@@ -398,7 +398,7 @@ class _Predicted:
         )
 
     def fit(self, X, y):
-        """Is not called."""
+        """Never called."""
         raise NotImplementedError
 
     def predict(self, X):
@@ -407,18 +407,18 @@ class _Predicted:
 
 
 def class_score(raw, codes, classes, multiclass, weight=None):
-    """Accuracy less 0.3 times the log loss at the best temperature, and the accuracy.
+    """Return accuracy minus 0.3 times the log loss at the best temperature, and the accuracy.
 
     Parameters
     ----------
     raw : ndarray of shape (n, n_problems)
         Decisions of a machine that was trained on ``classes``.
     codes : ndarray of int of shape (n,)
-        Of the test samples. Those of a class that was not trained on count as errors. They have no
-        log loss, which would be infinite for every candidate.
+        Codes of the test samples. Samples of a class without training samples count as errors, but
+        are omitted from the log loss, which would be infinite for every candidate.
     classes : ndarray of int
-        Codes of the classes in the training set, sorted; of many labels (c, 2), and the score is
-        the mean over the labels, beside which the subset accuracy is returned.
+        Sorted codes of the classes in the training set. For many labels (c, 2); the score is then
+        the mean over labels, returned with the subset accuracy.
     """
     if codes.ndim == 2:
         return _label_score(raw, codes, classes, weight)
@@ -429,7 +429,7 @@ def class_score(raw, codes, classes, multiclass, weight=None):
     own = np.minimum(np.searchsorted(classes, codes), len(classes) - 1)
     known = classes[own] == codes
     logits, share, own = logits[:, known], share[known], own[known]
-    # Beside the true class, of which the log loss is that of the sum of exponentials.
+    # Relative to the true class: the log loss is the logarithm of a sum of exponentials.
     beside = logits - logits[own, np.arange(len(own))]
     top = beside.max(axis=0)
     if len(classes) == 2:  # one of the exponentials is 1
@@ -441,7 +441,7 @@ def class_score(raw, codes, classes, multiclass, weight=None):
 
 
 def _label_score(raw, Y, classes, weight=None):
-    """The mean of `class_score` over many labels (n, c), and their subset accuracy."""
+    """Return the mean of `class_score` over many labels (n, c), and their subset accuracy."""
     share = np.full(len(Y), 1.0 / len(Y)) if weight is None else weight / weight.sum()
     right = (label_decisions(raw, classes) > 0.0) == Y
     margins = raw * (2.0 * Y[:, varying_labels(classes)] - 1.0)

@@ -1,7 +1,7 @@
-"""The base of kernel models that choose their regularization and their kernel by validation.
+"""Base of kernel models that select their regularization and their kernel by validation.
 
-What a grid search computes again for every candidate is computed once: the alignment statistics of
-all training sets in one pass over the pairs, one Gram matrix per fold, one solution path per
+Results that a grid search computes for every candidate are computed once: the alignment statistics
+of all training sets in one pass over the pairs, one Gram matrix per fold, and one solution path per
 Gram matrix.
 """
 
@@ -46,8 +46,8 @@ from .scoring import read_scoring
 from .ways import FoldWays, fold_kernels, level_kernels
 
 CS = np.logspace(-2, 3, 6).tolist()
-_THREADED = 300  # samples from which on threads gain time (two on 200 samples take 8% more)
-_EACH = ("alignf", "uniform")  # rules that a search of several given kernels tries by default
+_THREADED = 300  # samples from which on threads save time (two on 200 samples take 8% more)
+_EACH = ("alignf", "uniform")  # default rules for a search with several given kernels
 _WEIGHTS_ALONE = ("uniform", "alignf")  # methods that only learn weights of the given kernels
 _OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # of ``model_``, beside its attributes
 
@@ -69,13 +69,13 @@ class Tuned(KernelModel):
     memory: int | str | None
     random_state: Any
 
-    _plain = None  # the class of estimators with nothing to choose
+    _plain = None  # the class of the plain estimator
     _paired = None  # the machine on all pairs of samples
 
-    # What is known of a fit
+    # Attributes of a fit
 
     def __getattr__(self, name):
-        # Called for what the object does not have itself.
+        # Called for attributes that the object does not have.
         model = vars(self).get("model_")
         fitted = name.endswith("_") and not name.startswith("_")
         if model is None or not (fitted or name in _OF_MODEL):
@@ -93,15 +93,15 @@ class Tuned(KernelModel):
         return self._kernel_model()._as_plain()
 
     def _forget_fit(self):
-        """Drop what earlier fits left, so that one that fails leaves none that is fitted."""
-        # scikit-learn's tools set others
+        """Remove attributes of earlier fits, so that a failed fit leaves an unfitted estimator."""
+        # scikit-learn's tools set other parameters
         private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated", "_n_kernels"}
         for name in list(vars(self)):
             if name in private or (name.endswith("_") and not name.startswith("_")):
                 del self.__dict__[name]
 
     def _check_guarantee(self, what, held_out=False):
-        """Raise where it does not hold: with ``per_target``, and after most strategies."""
+        """Raise an error if it does not hold: with ``per_target``, and after most strategies."""
         self._check_one_label(what)
         if self._own_weights:
             raise ValueError(
@@ -128,7 +128,7 @@ class Tuned(KernelModel):
         return np.concatenate([m.model._term_weights() for m in self._members])
 
     def summary(self, max_rows=30) -> str:
-        """The learned combination as a text table; after a strategy also what it tried.
+        """Return the learned combination as a text table; after a strategy also its candidates.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Tuned(KernelModel):
             parts.append(f"{m.name}, times {m.factor:.3g}:\n{m.model.summary(max_rows)}")
         return "\n\n".join(parts)
 
-    # What is searched
+    # The search space
 
     def get_metadata_routing(self):
         """Return the metadata routing; ``groups`` are requested if the splitter ``cv`` does so.
@@ -166,21 +166,21 @@ class Tuned(KernelModel):
         return search_folds.request_groups(super().get_metadata_routing(), self.cv)
 
     def _rule(self):
-        """``weighting``, or what stands for None: a strategy, or `_EACH` of several kernels."""
+        """Return ``weighting`` or its default: a strategy, or `_EACH` for several kernels."""
         if self.weighting is not None:
             return self.weighting
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        # Its methods use single features, which may be missing then.
+        # A strategy uses single features, which may be missing.
         gaps = self.missing == "tables"
         asked = self.strategy is not None or (self.kernels is None and not loo and not gaps)
         if asked:
             return "auto"
-        # One kernel has one weight, and leave-one-out leaves no sample out of the weights.
+        # A single kernel has one weight, and leave-one-out uses weights from all samples.
         alone = vars(self).get("_n_kernels") == 1 or loo or self._leaves_one_out_by_default()
         return "alignf" if alone else list(_EACH)
 
     def _leaves_one_out_by_default(self):
-        """Whether a search of one weighting leaves one sample out, or targets have own weights."""
+        """Whether a search over one weighting uses leave-one-out by default, or per target."""
         return False
 
     def _by_strategy(self):
@@ -214,7 +214,7 @@ class Tuned(KernelModel):
         )
 
     def _levels(self, y, folds):
-        """The levels of a strategy's search, of the targets of positive weight and their folds."""
+        """Return the levels of a strategy's search for targets of positive weight."""
         rng = check_seed("random_state", self.random_state)
         memory = check_memory("memory", self.memory)
         classes = self._task == "classification" and y.ndim == 1
@@ -224,7 +224,7 @@ class Tuned(KernelModel):
         return held_matrices(self.machine, self._paired, source, self.memory)
 
     def _untuned(self, rule):
-        """The estimator of these parameters and one rule, with nothing to choose."""
+        """Return the plain estimator with these parameters and one rule."""
         names = set(self._plain._parameters()) & set(self._parameters())
         return self._plain(**{**{n: getattr(self, n) for n in names}, "weighting": rule})
 
@@ -242,7 +242,7 @@ class Tuned(KernelModel):
     # The search
 
     def _fit_by_rules(self, X, y, source, splits, problem):
-        """Choose a value and a rule by folds, and fit them on everything; the `SearchResult`.
+        """Select a value and a rule on folds and fit them to all samples; return `SearchResult`.
 
         Parameters
         ----------
@@ -286,9 +286,9 @@ class Tuned(KernelModel):
         return found
 
     def _fit_by_strategy(self, X, y, source, problem):
-        """Choose methods and values by folds, and average their fits on everything.
+        """Select methods and values on folds, and average their fits to all samples.
 
-        Parameters and result as of `_fit_by_rules`; the folds are those of the problem's levels.
+        Parameters and result are as in `_fit_by_rules`; folds are those of the problem's levels.
         """
         levels, classes = problem.levels, self._task == "classification"
         inputs.check_room(source, [], self._matrices(source))
@@ -348,9 +348,9 @@ class Tuned(KernelModel):
         return found
 
     def _ways(self, sources, ys, n_samples, problem, frame, preparation):
-        """The `Plan` for these kernels, the `WayKernels` that learn last, and the candidates.
+        """Return the `Plan` for these kernels, the last `WayKernels`, and the candidates.
 
-        ``sources`` and ``ys`` are of each level; ``n_samples`` are there in all.
+        ``sources`` and ``ys`` belong to each level; ``n_samples`` is the total number.
         """
         levels, by_squares = problem.levels, problem.least_squares
         given = self.kernels, self._task, check_seed("random_state", self.random_state)
@@ -365,7 +365,7 @@ class Tuned(KernelModel):
             opened = own.source if of_folds is None else [one.source for one in of_folds[k]]
             how = self._task, rules, level.folds, options
             found = fold_statistics(opened, own.y, *how)
-            # Those of one source come from one pass over its pairs; others are read one by one.
+            # Statistics of one source need one pass over its pairs; others are read one by one.
             statistics.append(list(found) if of_folds is None else found)
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
         how = statistics, learners, problem.parameter, of_folds, by_squares
@@ -373,29 +373,29 @@ class Tuned(KernelModel):
         return plan, kernels[-1], candidates
 
     def _other_scores(self):
-        """Names of all scores, where several are given."""
+        """Return the names of all scores, if several are given."""
         return read_scoring(self.scoring, self._estimator_type, self.refit).names
 
     def _at_once(self, n_samples):
-        """How many matrices of all pairs of so many samples the memory holds, at least 1.
+        """Return how many Gram matrices of so many samples fit into memory, at least 1.
 
-        1 of few samples, for which threads cost more than they gain.
+        It is 1 for few samples, where threads cost more than they save.
         """
         if n_samples < _THREADED:
             return 1
         return max(1, int(check_memory("memory", self.memory) // (BYTES * n_samples**2)))
 
     def _parts(self, candidates, found, values, n_samples):
-        """The machine for all samples, and index arrays of those that each member is fitted to."""
+        """Return the machine for all samples, and the indices of the samples of each member."""
         return self.machine, [None]
 
     def _fit_members(self, members, X, y, source, rows, blocks):
-        """Fit the members, whose weights are learned on some rows of positive weight."""
+        """Fit the members, with weights learned on some rows of positive weight."""
         if rows is not None and source.weight is not None:
             rows = np.flatnonzero(source.weight)[rows]
 
         def fit(member, block):
-            # Kernels of the original samples are opened again, as they may refer to columns.
+            # Kernels may refer to columns, so they are opened on the original samples again.
             with a_part():
                 as_given = block is None and not isinstance(X, PreparedMatrix)
                 opened = member.name in _WEIGHTS_ALONE and as_given
@@ -414,7 +414,7 @@ class Tuned(KernelModel):
             each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
 
     def _members_with(self, ways, chosen, found, kernels, machine, n_blocks):
-        """The `Member` of each way and block of samples, with models that are not fitted."""
+        """Return the unfitted `Member` of each method and block of samples."""
         members = []
         for way, unit, values in zip(ways, units_of(found, self._task), chosen):
             root = kernels.root_of_way(way)
@@ -430,7 +430,7 @@ class Tuned(KernelModel):
         return members
 
     def _store(self, model, found, n_splits):
-        """Keep the model, the table, and the best parameters, each as an attribute, too."""
+        """Store the model, the table, and the best parameters, also as single attributes."""
         self.model_, self.n_splits_ = model, n_splits
         for name, value in found.params.items():
             setattr(self, f"{name}_", value)
@@ -445,5 +445,5 @@ class Tuned(KernelModel):
 
 
 def _learned_level(levels):
-    """The number of the level on which what is used further is learned."""
+    """Return the number of the level whose learned results are used later."""
     return min(2, len(levels)) - 1
