@@ -229,7 +229,7 @@ def main(argv=None):
     kcca = measure_kcca(sizes, repeats)
     cka = measure_cka(200, 10) if args.quick else measure_cka()
     report(out, sizes, kcca, cka)
-    figure, axes = shared.new_figure(1, 3, (16.0, 4.8))
+    figure, axes = shared.new_figure(1, 3, (13.0, 4.2))
     draw_kcca(axes[0, 0], sizes, kcca)
     draw_functions(axes[0, 1], CURVES[:2] if args.quick else CURVES)
     draw_cka(axes[0, 2], cka)

@@ -145,7 +145,8 @@ def main(argv=None):
     bound.set(ylabel="bound on the dropped norm", ylim=(0.0, None))
     bound.spines[["top"]].set_visible(False)
     handles = [*right.lines, *bound.lines]
-    right.legend(handles, [line.get_label() for line in handles], frameon=False)
+    labels = [line.get_label() for line in handles]
+    right.legend(handles, labels, frameon=False, loc="upper right")
     out.say("", "Hinge loss with a budget, ten passes", "")
     pairs = zip(budgets, errors, bounds)
     out.table(["budget", "errors", "bound"], [[b, f"{e:.3f}", f"{v:.3g}"] for b, e, v in pairs])
