@@ -18,14 +18,14 @@ DELTA = 0.05
 HALF = 0.5
 
 
-def mixture_law(order=16):
+def mixture_distribution(order=16):
     """The mixture of the examples as a finite distribution of equal moments, and its kernel.
 
     Gauss-Hermite nodes, ``order`` in each direction and class.
 
     Returns
     -------
-    (law, K) : FiniteDistribution, array (n, n)
+    (distribution, K) : FiniteDistribution, array (n, n)
     """
     nodes, w = np.polynomial.hermite_e.hermegauss(order)
     w = w / w.sum()
@@ -36,8 +36,8 @@ def mixture_law(order=16):
     weights = np.tile(np.outer(w, w).ravel(), 2) / 2
     keep = weights > 1e-14
     labels = np.repeat(mixture().labels, order**2)[keep]
-    law = FiniteDistribution(weights[keep] / weights[keep].sum(), labels)
-    return law, gaussian_kernel(points[keep], 1.0)
+    distribution = FiniteDistribution(weights[keep] / weights[keep].sum(), labels)
+    return distribution, gaussian_kernel(points[keep], 1.0)
 
 
 # -- concentration ---------------------------------------------------------------------
@@ -55,13 +55,13 @@ class Samples(NamedTuple):
 
 def sample_concentration(sizes, trials, random_state=0) -> Samples:
     """Compute alignments and intervals of `trials` samples of each size."""
-    law, K = mixture_law()
-    L = law.target()
-    rho = law.alignment(K, L)
+    distribution, K = mixture_distribution()
+    L = distribution.target()
+    rho = distribution.alignment(K, L)
     rng = np.random.default_rng(random_state)
     deviation, alignment, interval, covered = [], [], [], []
     for m in sizes:
-        counts = law.counts(int(m), trials, rng)
+        counts = distribution.counts(int(m), trials, rng)
         f, a, c = (np.maximum(numerators(counts, *pair), 0) for pair in ((K, L), (K, K), (L, L)))
         # A sample of one class has no alignment; it does not occur for the sizes drawn.
         defined = c > 1e-12
@@ -181,11 +181,11 @@ def bias_examples():
     three = FiniteDistribution(np.array([1 / 2, 1 / 3, 1 / 6]))
     u, w = np.array([1.0, 0.5, -1.0]), np.array([1.0, -1.0, 1 / 3])
     K = np.outer(u, u) + np.eye(3) / 2
-    law, G = mixture_law()
+    distribution, G = mixture_distribution()
     return {
         "points $\\pm1$, $K=K'=xx'$": (coin, np.outer(x, x), np.outer(x, x)),
         "three points": (three, K / np.diagonal(K).max(), np.outer(w, w)),
-        "two normal distributions, Gaussian kernel": (law, G, law.target()),
+        "two normal distributions, Gaussian kernel": (distribution, G, distribution.target()),
     }
 
 
@@ -196,8 +196,8 @@ def _draw_bias(ax):
     ax.plot(m, sharp, label=r"sharpened: $(2m^2-3m+2)/m^3$", **style.CORRECTED)
     marks = style.log_grid(2, 1e4, 15)
     colours = (style.BLACK, style.ORANGE, style.GREEN)
-    for (name, (law, K, L)), shape, colour in zip(bias_examples().items(), "osD", colours):
-        found = law.moments(K, L)
+    for (name, (distribution, K, L)), shape, colour in zip(bias_examples().items(), "osD", colours):
+        found = distribution.moments(K, L)
         shown = [abs(bounds.expected_numerator(int(s), *found) - found.theta) for s in marks]
         ax.plot(marks, shown, shape, color=colour, markersize=5, label=f"exact: {name}")
     title = "(a) Bias of the numerator"
@@ -264,7 +264,7 @@ def figure_1(quick=False):
 
 def two_point_alignments(share):
     """(A, rho) of the two-point distribution; rho is nan at 0 and 1."""
-    law, K = two_points(float(share))
-    L = law.target()
-    size = np.sqrt(law.pair_mean(K * K) * law.pair_mean(L * L))
-    return law.pair_mean(K * L) / size, law.alignment(K, L)
+    distribution, K = two_points(float(share))
+    L = distribution.target()
+    size = np.sqrt(distribution.pair_mean(K * K) * distribution.pair_mean(L * L))
+    return distribution.pair_mean(K * L) / size, distribution.alignment(K, L)

@@ -155,10 +155,10 @@ def _draw_ends(ax, quick):
 
 def _draw_lengths(ax, quick):
     trials = dict(zip(SIZES, (4, 2, 1) if quick else (300, 100, 25)))
-    laws = class_laws()
+    distributions = class_laws()
     misses = samples = 0
     shades = dict(zip(SIZES, (style.ORANGE, style.RED, style.BLACK)))
-    for row, _ in enumerate(laws):
+    for row, _ in enumerate(distributions):
         for m in SIZES:
             found = coverage(row, m, trials[m])
             misses, samples = misses + found.misses, samples + found.samples
@@ -171,9 +171,12 @@ def _draw_lengths(ax, quick):
                 label=f"m = {m}: closed form (hollow), betting (filled)" if first else None, **look,
             )  # fmt: skip
             ax.plot(found.length[1], place, "o", **look)
-    names = [f"{_NAMES.get(law.name, law.name)}\n$\\rho={law.alignment:.3f}$" for law in laws]
-    ax.set_yticks(range(len(laws)), names)
-    for row in range(1, len(laws)):
+    names = [
+        f"{_NAMES.get(distribution.name, distribution.name)}\n$\\rho={distribution.alignment:.3f}$"
+        for distribution in distributions
+    ]
+    ax.set_yticks(range(len(distributions)), names)
+    for row in range(1, len(distributions)):
         ax.axhline(row - 0.5, color="#DDDDDD", linewidth=0.8)
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", labelsize=8.5)

@@ -15,14 +15,14 @@ from . import style
 BANDWIDTH = 1.0
 
 
-def line_law(distance=3.0, step=0.05):
+def line_distribution(distance=3.0, step=0.05):
     """Two normal distributions with labels +-1, discretized on a grid, and their kernel."""
     points = np.arange(-distance / 2 - 5, distance / 2 + 5 + step, step)
     both = np.r_[points, points]
     labels = np.repeat([1.0, -1.0], len(points))
     weights = np.exp(-((both - labels * distance / 2) ** 2) / 2)
-    law = FiniteDistribution(weights / weights.sum(), labels)
-    return law, gaussian_kernel(both[:, None], BANDWIDTH)
+    distribution = FiniteDistribution(weights / weights.sum(), labels)
+    return distribution, gaussian_kernel(both[:, None], BANDWIDTH)
 
 
 class Risks(NamedTuple):
@@ -32,13 +32,13 @@ class Risks(NamedTuple):
     regression: np.ndarray
 
 
-def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
+def sample_risks(distribution, K, sizes, trials, random_state=0) -> Risks:
     """Population risks of h_S for samples of each size, centered on the sample."""
     rng = np.random.default_rng(random_state)
-    y, p = law.labels, law.weights
+    y, p = distribution.labels, distribution.weights
     found = []
     for m in sizes:
-        W = law.counts(int(m), trials, rng) / m
+        W = distribution.counts(int(m), trials, rng) / m
         centered = W * (y - (W @ y)[:, None])
         h = centered @ K - (centered * (W @ K)).sum(1, keepdims=True)
         spread = (centered * y).sum(1)
@@ -52,28 +52,28 @@ def sample_risks(law, K, sizes, trials, random_state=0) -> Risks:
 def coin_gaps(sizes, trials, random_state=0) -> Risks:
     """|R(h*) - R(h_S)| on the points of `p1-h-s-rate`, whose third label is a fair coin."""
     case = counterexample()
-    law, K = case["law"], case["K"]
-    best = predictors.h_star(law, K, general=True)
+    distribution, K = case["law"], case["K"]
+    best = predictors.h_star(distribution, K, general=True)
     # Exactly zero on the third point.
     best = np.where(np.abs(best) < 1e-12, 0.0, best)
-    found = sample_risks(law, K, sizes, trials, random_state)
+    found = sample_risks(distribution, K, sizes, trials, random_state)
     return Risks(
-        np.abs(found.classification - predictors.classification_risk(law, best)),
-        np.abs(found.regression - predictors.regression_risk(law, best)),
+        np.abs(found.classification - predictors.classification_risk(distribution, best)),
+        np.abs(found.regression - predictors.regression_risk(distribution, best)),
     )
 
 
 def predictor_risks(quick=False):
     """Draw the risks of h_S and h*, and the bounds of the theorems, against m."""
-    law, K = line_law()
+    distribution, K = line_distribution()
     sizes = style.log_grid(10, 1e6, 7 if quick else 16)
-    found = sample_risks(law, K, sizes, 50 if quick else 600)
-    rho = law.alignment(K, law.target())
-    h = predictors.h_star(law, K)
+    found = sample_risks(distribution, K, sizes, 50 if quick else 600)
+    rho = distribution.alignment(K, distribution.target())
+    h = predictors.h_star(distribution, K)
     figure, axes = style.new_figure(3, width=15.0, height=5.6)
-    _draw_classification(axes[0], law, K, sizes, found, rho, h)
-    _draw_regression(axes[1], law, sizes, found, rho, h)
-    _draw_gaps(axes[2], law, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
+    _draw_classification(axes[0], distribution, K, sizes, found, rho, h)
+    _draw_regression(axes[1], distribution, sizes, found, rho, h)
+    _draw_gaps(axes[2], distribution, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
     figure.suptitle(
         "Predictors from alignment: two normal distributions on the line at distance 3, "
         rf"Gaussian kernel, $\rho={rho:.3f}$",
@@ -93,15 +93,15 @@ def _level(ax, value, label, look):
     ax.axhline(value, label=f"{label} = {value:.3f}", **look)
 
 
-def _draw_classification(ax, law, K, sizes, found, rho, h):
-    Kc = law.center(K)
-    gamma = predictors.gamma_values(law, K).max()
-    rho_u = float(law.moments(K, law.target()).theta)
+def _draw_classification(ax, distribution, K, sizes, found, rho, h):
+    Kc = distribution.center(K)
+    gamma = predictors.gamma_values(distribution, K).max()
+    rho_u = float(distribution.moments(K, distribution.target()).theta)
     g = promised.unnormalised_guarantee(rho_u, np.diagonal(Kc).max())
     guarantee = promised.classification_guarantee(rho, gamma)
     _level(ax, g, r"Theorem 15: $1-\rho_u/R^2$", style.REPAIRED)
     _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
-    _level(ax, predictors.classification_risk(law, h), r"$R(h^*)$", style.REFINED)
+    _level(ax, predictors.classification_risk(distribution, h), r"$R(h^*)$", style.REFINED)
     _band(ax, sizes, found.classification, style.BLACK, "$R(h_S)$: median, 90% band")
     style.finish(ax, y=r"$\Pr[y\,h(x)<0]$", title="(a) Classification", legend=None)
     ax.set_ylim(0.04, 1.4)
@@ -110,13 +110,13 @@ def _draw_classification(ax, law, K, sizes, found, rho, h):
     style.legend_below(ax, 1)
 
 
-def _draw_regression(ax, law, sizes, found, rho, h):
-    energy = float(law.mean(h**2))
+def _draw_regression(ax, distribution, sizes, found, rho, h):
+    energy = float(distribution.mean(h**2))
     _level(
         ax, promised.regression_guarantee_printed(rho), r"Theorem 14: $2(1-\rho)$", style.PRINTED
     )
     _level(ax, promised.regression_guarantee(rho), r"sharpened: $1-\rho$", style.CORRECTED)
-    _level(ax, predictors.regression_risk(law, h), r"$R(h^*)$", style.REFINED)
+    _level(ax, predictors.regression_risk(distribution, h), r"$R(h^*)$", style.REFINED)
     scaled = promised.scaled_regression_risk(rho, energy)
     _level(ax, scaled, r"$R$ of the best multiple of $h^*$", style.INTERVAL)
     _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90% band")
@@ -128,8 +128,8 @@ def _draw_regression(ax, law, sizes, found, rho, h):
     style.legend_below(ax, 1)
 
 
-def _draw_gaps(ax, law, h, sizes, found, coin):
-    squared = np.abs(found.regression - predictors.regression_risk(law, h))
+def _draw_gaps(ax, distribution, h, sizes, found, coin):
+    squared = np.abs(found.regression - predictors.regression_risk(distribution, h))
     three = "three points, one with a coin for a label"
     _band(ax, sizes, coin.classification, style.RED, f"0/1 loss, {three}")
     _band(ax, sizes, coin.regression, style.GREEN, f"squared loss, {three}")

@@ -24,7 +24,7 @@ _QUADRUPLES = 20_000
 class Ladder(NamedTuple):
     """Ten Gaussians and the labels +-1 of two normal distributions on the line at distance 2."""
 
-    law: FiniteDistribution
+    distribution: FiniteDistribution
     kernels: np.ndarray
     M: np.ndarray
     a: np.ndarray
@@ -38,14 +38,14 @@ class Ladder(NamedTuple):
 def ladder() -> Ladder:
     """Compute the population by quadrature; second moments from 20,000 random quadruples."""
     line = GaussianMixture(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
-    law, points = line.quadrature(48)
+    distribution, points = line.quadrature(48)
     kernels = np.array([gaussian_kernel(points, b) for b in BANDWIDTHS])
-    target = np.outer(law.labels, law.labels)
+    target = np.outer(distribution.labels, distribution.labels)
     p = len(kernels)
-    M = np.array([[law.moments(K, L).theta for L in kernels] for K in kernels])
-    a = np.array([law.moments(K, target).theta for K in kernels])
+    M = np.array([[distribution.moments(K, L).theta for L in kernels] for K in kernels])
+    a = np.array([distribution.moments(K, target).theta for K in kernels])
     best = price.quadratic_weights(M, a)
-    rows = np.random.default_rng(0).choice(len(points), (_QUADRUPLES, 4), p=law.weights)
+    rows = np.random.default_rng(0).choice(len(points), (_QUADRUPLES, 4), p=distribution.weights)
     grid = rows[:, :, None], rows[:, None, :]
     blocks = [K[grid] for K in (*kernels, target)]
     h = np.empty((_QUADRUPLES, p + 1, p + 1))
@@ -54,9 +54,9 @@ def ladder() -> Ladder:
             h[:, k, j] = h[:, j, k] = quadruple_kernel(blocks[k], blocks[j])
     shares = np.full(_QUADRUPLES, 1.0 / _QUADRUPLES)
     moments = tuple(price.price_moments(h, shares, best, eps) for eps in EPS)
-    length2 = law.moments(target, target).theta
+    length2 = distribution.moments(target, target).theta
     rho2 = float(best @ a) ** 2 / float(best @ M @ best) / length2
-    return Ladder(law, kernels, M, a, length2, best, rho2, moments)
+    return Ladder(distribution, kernels, M, a, length2, best, rho2, moments)
 
 
 def fast(m, delta, rho2, distance):
@@ -86,8 +86,8 @@ def setting():
 def losses(m, trials, seed=0):
     """rho*^2 - rho^2 of the weights that the library learns by alignf and by align, (trials, 2)."""
     found = ladder()
-    counts = found.law.counts(int(m), trials, seed)
-    pairs = [*found.kernels, np.outer(found.law.labels, found.law.labels)]
+    counts = found.distribution.counts(int(m), trials, seed)
+    pairs = [*found.kernels, np.outer(found.distribution.labels, found.distribution.labels)]
     p = len(found.kernels)
     N = np.empty((trials, p, p + 1))
     for k in range(p):

@@ -145,14 +145,16 @@ def test_a_curve_is_drawn_with_its_level_and_its_forms():
 # -- the numbers in the figures --------------------------------------------------------
 
 
-def test_the_finite_law_stands_for_the_mixture():
-    law, K = alignment.mixture_law()
+def test_the_finite_distribution_stands_for_the_mixture():
+    distribution, K = alignment.mixture_distribution()
     exact = mixture().gaussian_moments(1.0)
-    assert law.moments(K, K).theta == pytest.approx(exact.kernel_norm, rel=1e-4)
-    assert law.alignment(K, law.target()) == pytest.approx(exact.alignment, rel=1e-4)
+    assert distribution.moments(K, K).theta == pytest.approx(exact.kernel_norm, rel=1e-4)
+    assert distribution.alignment(K, distribution.target()) == pytest.approx(
+        exact.alignment, rel=1e-4
+    )
 
 
-def test_concentration_of_the_finite_law_is_that_of_the_mixture():
+def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
     found = alignment.sample_concentration([150], 300)
     rng = np.random.default_rng(1)
     direct = []
@@ -166,8 +168,8 @@ def test_concentration_of_the_finite_law_is_that_of_the_mixture():
 
 
 def test_the_bias_of_the_coin_is_the_bound():
-    law, K, L = next(iter(alignment.bias_examples().values()))
-    found = law.moments(K, L)
+    distribution, K, L = next(iter(alignment.bias_examples().values()))
+    found = distribution.moments(K, L)
     value = alignment.bounds.expected_numerator(3, *found) - found.theta
     assert abs(value) == pytest.approx(11 / 27)
 
@@ -195,11 +197,11 @@ def test_the_gap_of_the_coin_stays_and_that_of_the_squared_loss_falls():
 
 
 def test_sample_predictors_tend_to_the_population_predictor():
-    law, K = predictors.line_law()
-    found = predictors.sample_risks(law, K, [10**6], 3)
-    h = predictors.predictors.h_star(law, K)
+    distribution, K = predictors.line_distribution()
+    found = predictors.sample_risks(distribution, K, [10**6], 3)
+    h = predictors.predictors.h_star(distribution, K)
     assert found.regression[0] == pytest.approx(
-        predictors.predictors.regression_risk(law, h), abs=2e-3
+        predictors.predictors.regression_risk(distribution, h), abs=2e-3
     )
 
 
