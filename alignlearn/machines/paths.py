@@ -135,9 +135,17 @@ def regressor_predictions(combination, y, split, alphas, weight=None):
         return feature_space.ridge_predictions(features, y, split, alphas, solve_each_alpha, weight)
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
     if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
-        return iterative_path(combination, y, split, alphas, weight)
-    K, K_test = combination.split(split)
-    return ridge_path(K, y[train], K_test, alphas, weight=weight, overwrite=True)
+        found = iterative_path(combination, y, split, alphas, weight)
+    else:
+        found = [None] * len(alphas)
+    left = [k for k, one in enumerate(found) if one is None]
+    if left:
+        K, K_test = combination.split(split)
+        some = [alphas[k] for k in left]
+        solved = ridge_path(K, y[train], K_test, some, weight=weight, overwrite=True)
+        for k, one in zip(left, solved):
+            found[k] = one
+    return found
 
 
 def _is_iterative(combination, sizes, least):

@@ -65,7 +65,15 @@ class CGResult(Result):
 
 
 def conjugate_gradient(
-    apply, right, *, precondition=None, tol=1e-8, max_iter=1000, start=None, several=False
+    apply,
+    right,
+    *,
+    precondition=None,
+    tol=1e-8,
+    max_iter=1000,
+    start=None,
+    several=False,
+    patience=None,
 ) -> CGResult:
     """Solve ``A x = b`` for A symmetric positive definite and each column b of ``right``.
 
@@ -85,6 +93,8 @@ def conjugate_gradient(
     several : bool, default False
         Each column has a matrix of its own: ``apply`` and ``precondition`` get the numbers of the
         columns as a second argument.
+    patience : int, optional
+        Steps by which a column has to have halved its residual, or is given up.
 
     Returns
     -------
@@ -101,7 +111,7 @@ def conjugate_gradient(
     unit *= np.linalg.norm(columns / unit, axis=0)
     unit[unit == 0.0] = 1.0
     B = columns / unit
-    solver = _Solver(apply, precondition, tol, several)
+    solver = _Solver(apply, precondition, tol, several, patience)
     X = np.zeros_like(B) if start is None else solver.begin(B, np.reshape(start, B.shape), unit)
     residuals, n_iter = solver.solve(B, X, max_iter)
     largest = float(residuals.max(initial=0.0))
@@ -116,11 +126,11 @@ def conjugate_gradient(
 
 
 class _Solver:
-    def __init__(self, apply, precondition, tol, several):
+    def __init__(self, apply, precondition, tol, several, patience):
         same = (lambda V, numbers: V) if several else (lambda V: V)
         given = apply, same if precondition is None else precondition
         self.apply, self.precondition = given if several else map(_for_all, given)
-        self.tol, self.definite = tol, True
+        self.tol, self.patience, self.definite = tol, patience, True
 
     def begin(self, B, start, unit):
         """The start for columns of that unit, 0 where it is no nearer than 0."""
@@ -161,7 +171,7 @@ class _Solver:
 
         ``numbers`` are those of the columns.
         """
-        active = np.arange(R.shape[1])
+        active, start = np.arange(R.shape[1]), np.linalg.norm(R, axis=0)
         X_, R_, P, rz = X, R, None, None
         for step in range(max_iter):
             Z = self.precondition(R_, numbers[active])
@@ -174,7 +184,10 @@ class _Solver:
             length = np.divide(rz, curvature, where=usable, out=np.zeros_like(rz))
             X_ += length * P
             R_ -= length * AP
-            going = usable & (np.linalg.norm(R_, axis=0) > self.tol)
+            norms = np.linalg.norm(R_, axis=0)
+            going = usable & (norms > self.tol)
+            if step + 1 == self.patience:
+                going &= norms <= _PROGRESS * start[active]
             if not going.all():
                 X[:, active], active = X_, active[going]
                 X_, R_, P, rz = X_[:, going], R_[:, going], P[:, going], rz[going]

@@ -6,7 +6,8 @@ import pytest
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
-from alignlearn.machines.iterative_ridge import HeldMatrix, ridge_without_matrix
+from alignlearn.machines.iterative_ridge import HeldMatrix, ridge_on_matrix, ridge_without_matrix
+from alignlearn.machines.paths import regressor_predictions
 from alignlearn.sources import open_kernel
 
 
@@ -98,3 +99,21 @@ def test_bad_input():
         ridge_without_matrix(
             KernelRidge(1e-6), open_kernel(X, al.Gaussian(30.0)), Y, 5 * 10**5, max_iter=1
         )
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
+    # Eigenvalues of a Laplacian decay slowly, so that a small alpha takes hundreds of steps.
+    rng = np.random.default_rng(0)
+    X, alphas = rng.standard_normal((2100, 6)), [1e-5, 1.0]
+    Y = np.sin(2 * X[:, :n_targets]) + 0.1 * rng.standard_normal((2100, n_targets))
+    kernel, split = al.Laplacian(0.2), (np.arange(2000), np.arange(2000, 2100))
+    found = regressor_predictions(open_kernel(X, kernel), Y, split, alphas)
+    K = kernel(X)
+    for predicted, alpha, tol in zip(found, alphas, (1e-9, 1e-3)):
+        exact = KernelRidge(alpha).fit(K[:2000, :2000], Y[:2000])
+        np.testing.assert_allclose(predicted, exact.predict(K[2000:, :2000]), atol=tol)
+        machine = KernelRidge(alpha)
+        ridge_on_matrix(machine, open_kernel(X[:2000], kernel), Y[:2000])
+        fitted = machine.predict(K[2000:, :2000])
+        np.testing.assert_allclose(fitted, exact.predict(K[2000:, :2000]), atol=10 * tol)

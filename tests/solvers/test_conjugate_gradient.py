@@ -125,6 +125,22 @@ def test_a_limit_of_steps_is_reported(max_iter):
         found.warn_unconverged(1e-8)
 
 
+def test_a_column_that_does_not_halve_its_residual_in_time_is_given_up():
+    n, c = 40, np.arange(2)
+    A = np.logspace(-8, 0, n), 1.0 + c.repeat(n // 2)  # eigenvalues: many, and two
+    B, seen = np.ones((n, 2)), []
+
+    def apply(V, numbers):
+        seen.append(numbers.tolist())
+        return np.column_stack([A[k] * v for k, v in zip(numbers, V.T)])
+
+    found = conjugate_gradient(apply, B, several=True, patience=5)
+    assert seen == 2 * [[0, 1]] + 3 * [[0]] + [[0, 1]]  # steps, and the residuals at the end
+    assert found.residuals[1] <= 1e-8 < 0.5 < found.residuals[0]
+    assert not found.converged
+    assert conjugate_gradient(apply, B, several=True).residual < 0.5
+
+
 def test_converged_does_not_warn():
     found = conjugate_gradient(lambda V: 2.0 * V, np.ones(5))
     np.testing.assert_allclose(found.solution, 0.5)
