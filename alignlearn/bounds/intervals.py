@@ -158,8 +158,8 @@ def check_entries(K, radius2, advice=""):
         raise HypothesisNotMet(f"a diagonal entry {top!r} exceeds R^2 = {radius2!r}{advice}.")
     if (top := float(np.abs(K).max())) > radius2 * (1 + 1e-6):
         raise HypothesisNotMet(
-            f"an entry of size {top!r} exceeds R^2 = {radius2!r}, which a positive semi-definite "
-            f"kernel with K(x, x) <= R^2 has not{advice}."
+            f"an entry of size {top!r} exceeds R^2 = {radius2!r}, which is impossible for a "
+            f"positive semi-definite kernel with K(x, x) <= R^2{advice}."
         )
     try:
         check_psd("K", K, np.float32)

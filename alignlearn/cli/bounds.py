@@ -55,7 +55,7 @@ def add_command(commands):
     parser = add_parser(
         commands,
         "bounds",
-        "what the theory says of your data, or a bound of it against sample size",
+        "guarantees for your data, or a published bound against the sample size",
         _HELP,
         _EXAMPLES,
     )
@@ -66,31 +66,31 @@ def add_command(commands):
         "--label-range",
         metavar="LOW:HIGH",
         type=_interval,
-        help="with DATA: holds all real targets that can occur",
+        help="with DATA: an interval that contains all possible real-valued targets",
     )
     add(
         "--radius2",
         metavar="R2",
         type=float,
         help="with DATA: upper bound of K(x, x), in the units of the scaled columns; needed for "
-        "linear, poly and others whose largest value is not known",
+        "linear, poly and other kernels without a known maximum",
     )
     add(
         "--groups",
         metavar="COLUMN",
         type=index_or_name,
-        help="with DATA: rows of one value of this column belong together, such as those of one "
-        "patient; the halves do not part them, and one row of each counts. Default: equal rows, "
-        "unless all columns have at most 10 values; none of them: --groups none",
+        help="with DATA: rows with the same value of this column, such as those of one patient, "
+        "stay in the same half, and one row of each group is used. Default: equal rows form a "
+        "group, unless all columns have at most 10 values; no groups: --groups none",
     )
     add(
         "--curve",
         metavar="NAME",
-        help="with DATA: only draw this bound, such as p1-theorem-12, with the numbers of the "
-        "data, beside what resamples of them show",
+        help="with DATA: only draw this bound, such as p1-theorem-12, with constants estimated "
+        "from the data, beside deviations observed on resamples",
     )
     add("--data", dest="data_file", metavar="DATA", help="the same as DATA")
-    add("--claim", metavar="NAME", help="such as p1-theorem-12; without it the names are listed")
+    add("--claim", metavar="NAME", help="a claim such as p1-theorem-12. Default: list the names")
     add(
         "--m",
         metavar="LOW:HIGH",

@@ -69,7 +69,7 @@ def add_command(commands):
     parser = add_parser(
         commands,
         "compare",
-        "compare learned combinations of kernels with the uniform one",
+        "compare learned weights of kernels with equal weights",
         _COMPARE_HELP,
         _COMPARE_EXAMPLES,
     )
@@ -78,15 +78,15 @@ def add_command(commands):
     parser.add_argument(
         "--explain",
         action="store_true",
-        help="also print the kernels of the best method: weights, how much these vary with the "
-        "samples, contributions to predictions",
+        help="also print the kernels of the best method: weights, their variation, and "
+        "contributions to predictions",
     )
     add_kernel_options(parser, "training folds", "folds and subset")
     parser.add_argument(
         "--tables",
         metavar="SEPARATOR",
-        help="columns whose names have the same text before SEPARATOR are a table, named by it, "
-        "and the kernels are on each table by itself; as in genes__a, genes__b with __",
+        help="columns whose names have the same prefix before SEPARATOR form a table of this name, "
+        "and each table has its own kernels; for example genes__a, genes__b with __",
     )
     add_figure_options(parser, "compare")
     add_output_options(parser, "every method of every fold on stderr")
@@ -119,15 +119,15 @@ def add_data_options(parser, optional=False):
     add(
         "--target",
         type=index_or_name,
-        help="what to predict: a column by name or number (from 0; -1 is the last, the default), "
-        "or another array of an npz file",
+        help="the target: a column by name or number (from 0; default: -1, the last), or another "
+        "array of an npz file",
     )
     add("--task", choices=("classification", "regression"), help="default: from the target")
     add(
         "--missing",
         choices=("error", "drop", "impute"),
-        help="rows with missing values: an error (default for files, but `compare` prepares a csv "
-        "file), left out, or filled by the median or the most frequent word",
+        help="rows with missing values: raise an error (default for files, except that `compare` "
+        "prepares a csv file), drop the rows, or impute the median or the most frequent word",
     )
     add(
         "--drop",
@@ -146,8 +146,8 @@ def _add_protocol(parser):
         "--test",
         choices=("corrected-t", "prequential"),
         default="corrected-t",
-        help="of whether a method beats uniform: over folds (default), or over blocks of samples "
-        "that come after those learned from",
+        help="test of an improvement over uniform: over folds (default), or over blocks of samples "
+        "that follow the training samples",
     )
     add(
         "--methods",
@@ -191,8 +191,8 @@ def add_kernel_options(parser, part, random):
         "--scale",
         choices=("standard", "minmax", "none"),
         default="standard",
-        help="columns to mean 0 and deviation 1, to [-1, 1], or as they are; fitted on the "
-        f"{part} (default standard; rank-one kernels need none)",
+        help="scale columns to mean 0 and standard deviation 1, to [-1, 1], or not at all; fitted "
+        f"on the {part} (default standard; rank-one kernels need none)",
     )
     add(
         "--max-samples",

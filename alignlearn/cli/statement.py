@@ -108,9 +108,9 @@ def _groups(X, feature_names, column):
     share = near_copies(X)
     if share:
         notes.append(
-            f"{share:.0%} of the rows are much closer to another row than to all others, as copies "
-            "with noise are: if they are no independent samples, what follows does not hold; name "
-            "what belongs together by --groups"
+            f"{share:.0%} of the rows are much closer to another row than to all others, like "
+            "copies with noise. If these samples are not independent, the following statements do not "
+            "hold; name groups of rows by --groups"
         )
     return X, groups, notes
 
@@ -136,8 +136,8 @@ def split(X, y, kernels, args, groups=None):
     m, what = (len(y), "samples") if groups is None else (groups.max() + 1, "groups of rows")
     if m < 2 * _FEWEST:
         raise ValueError(
-            f"{m} {what} are too few: one half learns the kernel, and the other says what it is "
-            f"worth; accepted: at least {2 * _FEWEST}."
+            f"{m} {what} are too few: one half trains the kernel, and the other half evaluates it; "
+            f"accepted: at least {2 * _FEWEST}."
         )
     folds = None
     if groups is None:

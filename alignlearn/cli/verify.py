@@ -53,10 +53,10 @@ def add_command(commands):
     add(
         "--mutations",
         action="store_true",
-        help="make the claims wrong instead, and say how wrong they must be to be noticed",
+        help="make the claims false, and report how large an error must be to be detected",
     )
     add("--out", metavar="FILE", help="write the table to this file, too")
-    add_output_options(parser, "progress on stderr, and the whole traceback of an error")
+    add_output_options(parser, "progress on stderr, and full tracebacks")
     parser.set_defaults(run=run_verify)
 
 

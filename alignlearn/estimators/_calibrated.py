@@ -72,13 +72,13 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     calibration = getattr(estimator, "calibration_", None)
     if calibration is None:
         raise ValueError(
-            "predict_set needs probabilities, which probability=None in fit gives none of; "
+            "predict_set needs probabilities, and the model was fitted with probability=None; "
             "accepted: a fit with probability='sigmoid' or 'isotonic'."
         )
     if estimator._ranges.weighted:
         raise ValueError(
-            "predict_set rests on samples that are exchangeable, which samples of different "
-            "weights are not; accepted: a fit without sample_weight."
+            "predict_set assumes exchangeable samples, and samples of different weights are not "
+            "exchangeable; accepted: a fit without sample_weight."
         )
     reasons = _seen_too_much(estimator)
     refit = bool(reasons) if refit is None else check_flag("refit", refit)

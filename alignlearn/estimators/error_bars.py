@@ -265,8 +265,8 @@ def interval(estimator, X, coverage, folds, fit, refit):
     _refuse(estimator, "predict_interval", refit)
     if estimator._ranges.weighted:
         raise ValueError(
-            "predict_interval rests on samples that are exchangeable, which samples of different "
-            "weights are not; accepted: a fit without sample_weight, or predict with "
+            "predict_interval assumes exchangeable samples, and samples of different weights are "
+            "not exchangeable; accepted: a fit without sample_weight, or predict with "
             "return_std=True."
         )
     if refit:

@@ -111,7 +111,7 @@ def doubt_scales(X, samples, kernels, names=None):
             wide, narrow = (repr(k if names is None else names[k]) for k in ends)
             doubt(
                 f"Columns {wide} and {narrow} of X have scales more than {_APART:g} apart, so that "
-                "a kernel on both sees little but the first; scale X, for instance by "
+                "the first dominates a kernel on both; scale X, for instance by "
                 "sklearn.preprocessing.StandardScaler."
             )
             return
@@ -182,8 +182,8 @@ def _doubt_classes(labels):
     single = np.count_nonzero(counts == 1)
     if single >= max(_SINGLE, len(counts) / 2):
         doubt(
-            f"y has {len(counts)} classes, {single} of them of one sample, which no new sample is "
-            "known to be of; if y holds real values, use a regressor."
+            f"y has {len(counts)} classes, {single} of them of one sample, so they cannot be "
+            "validated; if y holds real values, use a regressor."
         )
 
 

@@ -76,7 +76,7 @@ def _fitted_classes(estimator, Y):
         return classes
     doubt(
         f"{single.size} labels of y ({listed(single.tolist())}) have one sample of their rarer "
-        "value, which no fold can learn and test; the other value is predicted for all."
+        "value, which cannot be in a training and a test set; the other value is predicted for all."
     )
     common = (2 * ones[single] > len(Y)).astype(classes.dtype)
     classes[single] = common[:, None]

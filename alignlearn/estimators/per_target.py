@@ -347,7 +347,7 @@ def summary(estimator, max_rows):
     score = "correlation" if estimator.scoring == "correlation" else "R^2"
     better = np.count_nonzero(estimator.best_score_ > estimator.uniform_score_)
     lines.append(
-        f"{q} targets: mean {score} by cross-validation {estimator.best_score_.mean():.4f}, of "
+        f"{q} targets: mean {score} by cross-validation {estimator.best_score_.mean():.4f}, with "
         f"equal weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
     )
     groups = named_groups(estimator)

@@ -231,5 +231,5 @@ def doubt_repeats(rows: SeenRows | None):
     if repeated > _LEAST_SHARE * m:
         doubt(
             f"{repeated} of {m} rows ({repeated / m:.0%}) equal another one: the samples may not "
-            "be independent, as what is guaranteed here assumes; leave copies out."
+            "be independent, which the guarantee assumes; leave copies out."
         )

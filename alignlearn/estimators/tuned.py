@@ -112,9 +112,9 @@ class Tuned(KernelModel):
             refuse_several(self, what)
         if not held_out and self._members and self._members[0].name not in _WEIGHTS_ALONE:
             raise ValueError(
-                f"{what} allows for weights learned on these samples; the kernel of the method "
-                f"{self._members[0].name!r} has more that was. Accepted: samples that played no "
-                "part in fit, with held_out=True, or weighting='alignf'."
+                f"{what} allows for learned weights only; the method {self._members[0].name!r} also "
+                "learned other parameters of its kernel from these samples. Accepted: samples that "
+                "fit did not use, with held_out=True, or weighting='alignf'."
             )
 
     def _kernel_names(self):
@@ -192,7 +192,7 @@ class Tuned(KernelModel):
             )
         if found and self.missing == "tables":
             raise ValueError(
-                "weighting='auto' does not go with missing='tables', as its ways learn from single "
+                "weighting='auto' does not go with missing='tables', as its candidates use single "
                 "features; accepted: a rule such as 'alignf', or a list of them."
             )
         return found

@@ -202,7 +202,7 @@ class MultiTaskLearner(Estimator):
         shown = listed([self.tasks_[t].item() for t in self._constants], 5)
         warn(
             f"y does not vary within {len(self._constants)} task(s), {shown}: "
-            "what they have is predicted, and their weights are 0.",
+            "its constant value is predicted, and the weights of the task are 0.",
             DegenerateKernelWarning,
         )
 

@@ -201,7 +201,7 @@ def test_a_search_of_scikit_learn_says_the_same_line_each_time():
         warnings.simplefilter("always")
         clone(search).fit(X, y)
     assert {str(w.message) for w in caught} == {
-        "Columns 'income' and 'age' of X have scales more than 1000 apart, so that a kernel on "
-        "both sees little but the first; scale X, for instance by "
+        "Columns 'income' and 'age' of X have scales more than 1000 apart, so that the first "
+        "dominates a kernel on both; scale X, for instance by "
         "sklearn.preprocessing.StandardScaler."
     }
