@@ -109,8 +109,8 @@ def _groups(X, feature_names, column):
     if share:
         notes.append(
             f"{share:.0%} of the rows are much closer to another row than to all others, like "
-            "copies with noise. If these samples are not independent, the following statements do not "
-            "hold; name groups of rows by --groups"
+            "copies with noise. If these samples are not independent, the following statements do "
+            "not hold; name groups of rows by --groups"
         )
     return X, groups, notes
 

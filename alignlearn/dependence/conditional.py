@@ -112,8 +112,8 @@ def kci_test(
     for name, F, E in zip(_NAMES, features, residuals):
         if np.vdot(E, E) < _EXPLAINED * np.vdot(F, F):
             doubt(
-                f"{name} is a function of Z up to {_EXPLAINED:g} of its variation: the test uses the "
-                "error of the regression on Z, and the p-value is not informative."
+                f"{name} is a function of Z up to {_EXPLAINED:g} of its variation: the test uses "
+                "the error of the regression on Z, and the p-value is not informative."
             )
     H = _alike(given) * product(residuals[0], residuals[0].T)
     H *= product(residuals[1], residuals[1].T)

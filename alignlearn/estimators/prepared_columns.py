@@ -534,8 +534,8 @@ def doubt_identifiers(frame):
         if len(found) > 1:
             which = f"{len(found)} columns of X, {found[0]!r} the first of them, have"
         doubt(
-            f"{which} another string in every row, which is not informative for new samples, and is "
-            "not used; leave it out, or derive numbers or categories from it."
+            f"{which} another string in every row, which is not informative for new samples, and "
+            "is not used; leave it out, or derive numbers or categories from it."
         )
 
 
