@@ -113,8 +113,8 @@ class Tuned(KernelModel):
         if not held_out and self._members and self._members[0].name not in _WEIGHTS_ALONE:
             raise ValueError(
                 f"{what} allows for learned weights only; the method {self._members[0].name!r} "
-                "also learned other parameters of its kernel from these samples. Accepted: samples that "
-                "fit did not use, with held_out=True, or weighting='alignf'."
+                "also learned other parameters of its kernel from these samples. Accepted: samples "
+                "that fit did not use, with held_out=True, or weighting='alignf'."
             )
 
     def _kernel_names(self):
