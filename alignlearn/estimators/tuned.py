@@ -18,6 +18,7 @@ from alignlearn.validation import (
     check_flag,
     check_memory,
     check_seed,
+    optional_weights,
     take,
 )
 from alignlearn.weights import get_weighting
@@ -205,6 +206,10 @@ class Tuned(KernelModel):
     def _leave_one_out(self, n_samples):
         return False
 
+    def _given_values(self):
+        """Return the parameter with the values to try, None by default."""
+        raise NotImplementedError
+
     def _splits(self, y, groups):
         """The folds, or None for leave-one-out."""
         classes = self._estimator_type == "classifier" and y.ndim == 1
@@ -235,6 +240,10 @@ class Tuned(KernelModel):
     def _open(self, X, sample_weight):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
+        if self._given_values() is None and sample_weight is not None:
+            # The default values are made for weights near 1: those of surveys count thousands.
+            weight = optional_weights(sample_weight, np.size(sample_weight))
+            sample_weight = weight / weight[weight > 0.0].mean()
         source = super()._open(X, sample_weight)
         self._n_kernels = len(source.names)
         return source

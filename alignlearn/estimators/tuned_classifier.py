@@ -323,7 +323,8 @@ default 5
         Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
         cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
         UserWarning is raised if ``cv`` is no splitter. Scores are weighted by ``sample_weight``,
-        and a callable ``scoring`` gets it as a keyword of that name.
+        and a callable ``scoring`` gets it as a keyword of that name. With the default values of
+        C weights are divided by the mean of those above 0, so that only their ratios count.
 
         Returns
         -------
@@ -358,6 +359,9 @@ default 5
                 how = model, source, labels, memory, model.calibration_
                 model.calibration_, model._fold_predictors = calibrate_on_folds(*how)
         return self
+
+    def _given_values(self):
+        return self.Cs
 
     def _score(self, X, labels, weight, splits):
         """The score of the decisions of problems of two classes on a fold."""

@@ -313,8 +313,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
         Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made. ``groups`` (m,) and ``sample_weight`` (m,) as in `MKLClassifierCV.fit`; a sample
-        is left out with its whole weight.
+        be made. ``groups`` (m,) and ``sample_weight`` (m,) as in `MKLClassifierCV.fit`, with
+        alpha in place of C; a sample is left out with its whole weight.
 
         Returns
         -------
@@ -358,6 +358,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         else:
             self._fit_by_rules(X, y, source, splits, problem)
         return self
+
+    def _given_values(self):
+        return self.Cs if self.machine == "svr" else self.alphas
 
     def _parts(self, candidates, found, values, n_samples):
         """Few centers where they serve as well; else all pairs, of parts of many samples.

@@ -97,6 +97,38 @@ def test_other_forms_of_samples(form):
 @pytest.mark.parametrize(
     ("estimator", "task"),
     [
+        (al.MKLClassifierCV(random_state=0), "three"),
+        (al.MKLClassifierCV(KERNELS), "two"),
+        (al.MKLRegressorCV(random_state=0), "real"),
+        (al.MKLRegressorCV(KERNELS, per_target=True), "columns"),
+        (al.MKLRegressorCV(KERNELS, machine="svr"), "real"),
+    ],
+    ids=str,
+)
+def test_only_ratios_of_weights_count_where_the_values_are_chosen_by_default(estimator, task):
+    X, y, weight, _ = data(task)
+    want = clone(estimator).fit(X, y, sample_weight=weight)
+    found = clone(estimator).fit(X, y, sample_weight=weight * 2.0**20)  # of a survey
+    np.testing.assert_array_equal(values(found, X), values(want, X))
+    plain, alike = (
+        clone(estimator).fit(X, y, sample_weight=np.full(len(y), w)) for w in (1.0, 37.0)
+    )
+    np.testing.assert_array_equal(values(alike, X), values(plain, X))
+
+
+@pytest.mark.parametrize("machine", ["krr", "svr"])
+def test_values_that_are_given_are_for_the_weights_that_are_given(machine):
+    X, y, weight, _ = data("real")
+    name = {"krr": "alpha", "svr": "C"}[machine]
+    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", machine=machine, **{f"{name}s": [0.5]})
+    plain = al.MKLRegressor(KERNELS, weighting="alignf", machine=machine, **{name: 0.5})
+    found, want = (m.fit(X, y, sample_weight=1000.0 * weight) for m in (tuned, plain))
+    np.testing.assert_allclose(found.predict(X), want.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
         (al.MKLClassifierCV(KERNELS, Cs=[0.1, 10.0], **EXACT), "three"),
         (al.MKLClassifierCV(KERNELS, Cs=[0.1, 10.0], weighting=["lkrr", "align"], **EXACT), "two"),
         (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0], weighting=["align", "alignf"]), "real"),
