@@ -91,7 +91,8 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         ("krr", 20_000, None, 16 * 10**8, ("krr", "iterations")),  # half of it, in float32
         ("krr", 20_001, None, 10**10, ("nystrom", "centers")),
         ("svm", 20_001, 0.01, 10**10, ("svm", "rows")),
-        ("svm", 20_001, 0.6, 10**12, ("svm", "matrix")),
+        ("svm", 10_000, 0.6, 10**12, ("svm", "matrix")),
+        ("svm", 10_001, 0.6, 10**12, ("svm", "rows")),  # too large, whatever the pilot
         ("svm", 20_001, 1.0, 10**12, ("nystrom", "centers")),
         ("svm", 60_000, 1.0, 10**12, ("nystrom", "centers")),  # some seconds are exceeded
         ("svm", 60_000, 0.1, 10**7, ("nystrom", "centers")),  # rows of support vectors: 160 MB
