@@ -23,3 +23,19 @@ def not_refused(cases, kinds=(ValueError, TypeError)):
         else:
             lines.append(f"{name}: accepted, {found!r}")
     return lines
+
+
+def assert_one_line(capsys, cases):
+    """Each command line (words, pattern) ends with code 2 and one line that has the pattern."""
+    from alignlearn.cli import main
+
+    for words, pattern in cases:
+        try:
+            code = main(list(words))
+        except SystemExit as stopped:
+            code = stopped.code
+        err = capsys.readouterr().err
+        assert code == 2, words
+        assert err.startswith("alignlearn: error: "), words
+        assert err.count("\n") == 1, words
+        assert re.search(pattern, err), (words, err)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from refusals import assert_one_line
 from sklearn.datasets import dump_svmlight_file
 
 from alignlearn import datasets
@@ -202,16 +203,8 @@ def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys):
         ([], "DATA"),
         (["{csv}", "--no-such-option"], "unrecognized"),
     ]
-    for arguments, words in cases:
-        try:
-            code = main(["compare", *(a.format(csv=csv) for a in arguments)])
-        except SystemExit as stop:
-            code = stop.code
-        err = capsys.readouterr().err
-        assert code == 2, arguments
-        assert err.startswith("alignlearn: error: "), arguments
-        assert err.count("\n") == 1, arguments
-        assert re.search(words, err), arguments
+    cases = [(("compare", *(a.format(csv=csv) for a in given)), words) for given, words in cases]
+    assert_one_line(capsys, cases)
 
 
 def test_missing_rows_can_be_left_out(folder, capsys):

@@ -2,9 +2,11 @@
 
 import io
 import json
+import re
 
 import pytest
 from alignlearn.theory.figures.curves import mixture
+from refusals import assert_one_line
 
 from alignlearn.bounds.concentration import alignment_deviation_printed
 from alignlearn.cli import main
@@ -68,16 +70,7 @@ def test_bounds_refuses(capsys):
         (("--claim", "p1-theorem-12", "--out", "no/such/x.png"), "does not exist"),
         *((("--claim", "p1-theorem-12", "--m", m), "whole numbers") for m in sizes),
     ]
-    for words, message in cases:
-        try:
-            code = main(["bounds", *words])
-        except SystemExit as stopped:
-            code = stopped.code
-        err = capsys.readouterr().err
-        assert code == 2, words
-        assert err.startswith("alignlearn: error: "), words
-        assert len(err.splitlines()) == 1, words
-        assert message in err, words
+    assert_one_line(capsys, [(("bounds", *words), re.escape(text)) for words, text in cases])
 
 
 def test_verify_passes_what_the_theory_says(capsys, tmp_path):
