@@ -595,8 +595,9 @@ def test_the_closed_form_for_two_classes(p):
     parts = [(1.1, 0.3, 0.5, UNIT), (1.5, 0.7, 2.0, ANY)][: min(p, 2)]
     near = far = wide = narrow = 0.0
     for distance, spread, w, f in parts:
-        near += w * class_intervals.mean_distance2_lower(distance, m_plus, m_minus, L1, f)
-        far += w * class_intervals.mean_distance2_upper(distance, m_plus, m_minus, L1, f)
+        slack = root(f.diameter2 * L1 * (1 / m_plus + 1 / m_minus) / 2)
+        near += w * ((distance - slack) ** 2 - f.radius2 * (1 / m_plus + 1 / m_minus))
+        far += w * min((distance + slack) ** 2, f.diameter2)
         wide += w * class_intervals.spread_upper(spread, m, L2, f.diameter2)
         narrow += (w * class_intervals.spread_lower(spread, m, L2, f)) ** 2
     least, most = class_intervals.share_product_interval(m_plus, m_minus, share)
