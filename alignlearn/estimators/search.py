@@ -23,6 +23,24 @@ from .results_table import first_best, results_table, score_columns, some_rows, 
 _TRIMMED = 5  # number of values from which on both ends of a grid are skipped at first
 
 
+class Shared(NamedTuple):
+    """What several candidates learn alike, so that one worker may learn it for all.
+
+    Attributes
+    ----------
+    key : object
+        Equal for the same.
+    learn : callable
+        ``learn()`` returns it.
+    keep : callable
+        ``keep(found)`` stores it where candidates look for it.
+    """
+
+    key: Any
+    learn: Callable
+    keep: Callable
+
+
 class Candidate(NamedTuple):
     """A candidate of a search: it makes a kernel from the training samples of a fold.
 
@@ -55,6 +73,8 @@ class Candidate(NamedTuple):
     divisible : bool
         Whether threads may divide its job. ``make`` then takes the names of all candidates of the
         job as its third argument, and waits for intermediate results that another one computes.
+    shared : Shared, optional
+        Learned before a rung that has it ``apart``, if calls go to workers.
     """
 
     name: Any
@@ -68,6 +88,7 @@ class Candidate(NamedTuple):
     most: float = np.inf
     until: float = np.inf
     divisible: bool = False
+    shared: Shared | None = None
 
 
 class Rung(NamedTuple):
@@ -338,7 +359,7 @@ class _Trials:
         self.scores, self.shown = np.full((2, *shape), np.nan)
         self.others = {name: np.full(shape, np.nan) for name in others}
         self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
-        self.kept = {}
+        self.kept, self.learned = {}, set()
         everything = [(w, list(schedule[0].values)) for w in self._first()]
         self.parts = len(self._jobs(everything))  # of which progress counts a fold
 
@@ -351,7 +372,10 @@ class _Trials:
             tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
             for w, at in tries:
                 self.last[w, at] = number
-            self._run(rung.folds, tries, client, progress, rung.apart)
+            ahead = []
+            if client is not None and any(one.apart for one in self.schedule[number + 1 :][:1]):
+                ahead = self._unshared(tries)[:1]  # of the best so far
+            self._run(rung.folds, tries, client, progress, rung.apart, ahead)
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
@@ -467,7 +491,16 @@ class _Trials:
                 later += others
         return first + whole + later
 
-    def _run(self, folds, tries, client, progress, apart=False):
+    def _unshared(self, tries):
+        """What some candidates share and nobody has learned yet."""
+        asked = (self.candidates[w].shared for w, _ in tries)
+        several = {one.key: one for one in asked if one is not None}
+        return [one for key, one in several.items() if key not in self.learned]
+
+    def _run(self, folds, tries, client, progress, apart=False, ahead=()):
+        """Fit and score; workers also learn ``ahead`` what the next rung shares."""
+        if apart and client is not None:
+            self._call(client, self._unshared(tries), [], None, progress)
         per_fold = [(job, None) for job in self._jobs(tries, apart)]
         if client is None:
             per_fold = self._divided(per_fold)
@@ -485,7 +518,19 @@ class _Trials:
                     self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
 
-        each(client, self.fits, asked, take, self.most_threads, progress.report)
+        self._call(client, ahead, asked, take, progress)
+
+    def _call(self, client, shared, asked, take, progress):
+        """Learn what is shared, and fit what is asked; ``take(number, found)`` gets the latter."""
+
+        def taken(number, found):
+            if number >= len(shared):
+                return take(number - len(shared), found)
+            self.learned.add(shared[number].key)
+            return shared[number].keep(found)
+
+        calls = [*((one.learn,) for one in shared), *((self.fits, *one) for one in asked)]
+        each(client, _called, calls, taken, self.most_threads, progress.report)
 
     def _take(self, at, predicted):
         if self.keep:
@@ -508,6 +553,10 @@ class _Trials:
             other = other[:, :, folds].reshape(-1, len(folds))[rows].T
             found.update(score_columns(name, np.ascontiguousarray(other)))
         return found
+
+
+def _called(function, *arguments):
+    return function(*arguments)
 
 
 def _near(rung, best):

@@ -33,7 +33,7 @@ from .feature_scales import (
 )
 from .levels import LEVELS, WHOLE
 from .plans import ROUGH_WAYS
-from .search import Candidate, Made
+from .search import Candidate, Made, Shared
 
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples to choose a width on, below and from WHOLE on
 _SCALED = 2000  # samples to learn scales on
@@ -274,6 +274,10 @@ class WayKernels:
                 self._known[key] = self._learned_root(full, full or bool(matrix), rows, fold)
             return self._known[key]
 
+    def keep_root(self, full, found):
+        """Store what `root` has learned on all samples elsewhere."""
+        self._known["root", None, full] = found
+
     def _learned_root(self, full, matrix, rows, fold):
         source, some = self.source, rows
         if len(rows) > _SCALED:
@@ -486,7 +490,12 @@ class FoldWays:
         methods of a single kernel.
         """
         number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
-        classes = self.kernels[-1].task == "classification"
+        most = self.kernels[-1]
+        shared = {
+            full: Shared(full, partial(most.root, full), partial(most.keep_root, full))
+            for full in (False, True)
+        }
+        classes = most.task == "classification"
         self.full = {way.name for way in ways if way.full}
         return [
             Candidate(
@@ -500,6 +509,7 @@ class FoldWays:
                 most=MOST_C if way.least_squares or (way.columns and classes) else np.inf,
                 until=until if way.least_squares else np.inf,
                 divisible=way.scaled,
+                shared=shared[way.full] if way.scaled else None,
             )
             for way in ways
         ]

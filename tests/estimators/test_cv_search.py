@@ -7,7 +7,16 @@ import pytest
 
 import alignlearn as al
 from alignlearn.estimators import candidates, levels, plans, ways
-from alignlearn.estimators.search import Candidate, Fits, Made, Rung, grid, halving, search
+from alignlearn.estimators.search import (
+    Candidate,
+    Fits,
+    Made,
+    Rung,
+    Shared,
+    grid,
+    halving,
+    search,
+)
 from alignlearn.machines import paths
 from alignlearn.sources import open_source, pairs
 
@@ -383,3 +392,35 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypa
         divided if client is None else whole
     )
     assert found.chosen[0][0] == 4
+
+
+@pytest.mark.parametrize("client", [None, Client()])
+def test_workers_learn_once_and_ahead_what_several_candidates_share(client, monkeypatch):
+    calls, kept = [], []
+
+    def fits(fold, tries):
+        calls[-1].extend(w for w, _ in tries)
+        return [[float(w)] for w, _ in tries]
+
+    def each(client, function, arguments, take, *_):
+        calls.append([])
+        for k, given in enumerate(arguments):
+            take(k, function(*given))
+
+    def shared(key):
+        return Shared(key, lambda: calls[-1].append(key) or key, kept.append)
+
+    monkeypatch.setattr("alignlearn.estimators.search.each", each)
+    keys = [None, "a", "a", "b"]
+    candidates = [
+        Candidate(str(w), None, job=w, shared=key and shared(key)) for w, key in enumerate(keys)
+    ]
+    schedule = Rung([0], None, [0]), Rung([1], None, [0], apart=True)
+    names = {"method": [c.name for c in candidates]}
+    asked = candidates, [1.0], schedule, lambda fold, score: (score, score), fits
+    search(*asked, parameter="C", names=names, client=client)
+    if client is None:
+        assert calls == [[0, 1, 2, 3], [3, 2, 1, 0]]
+    else:  # what the first one needs beside the first rung, the rest before the second
+        assert calls == [["a", 0, 1, 2, 3], ["b"], [3, 2, 1, 0]]
+    assert kept == ([] if client is None else ["a", "b"])
