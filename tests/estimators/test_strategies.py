@@ -344,7 +344,7 @@ def test_one_machine_has_one_kernel():
     parts = model.contributions(X, y).values
     assert parts.shape == (len(model.kernels_), 1)
     for method in (model.bound, model.alignment_interval):  # more than the weights was learned
-        with pytest.raises(ValueError, match="more that was"):
+        with pytest.raises(ValueError, match="also learned other parameters"):
             method(X, y)
 
 
