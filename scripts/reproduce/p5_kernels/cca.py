@@ -86,9 +86,9 @@ def explained(values, angle):
 def draw_kcca(ax, sizes, found):
     """Correlations against N: medians, and the range of the middle 80% of the repeats."""
     looks = {
-        "new": ("kernel CCA, new samples", BLUE, "o"),
-        "dependent": ("kernel CCA, training samples", GREEN, "s"),
-        "independent": ("training, independent views", ORANGE, "^"),
+        "new": ("new samples", BLUE, "o"),
+        "dependent": ("training samples", GREEN, "s"),
+        "independent": ("independent views", ORANGE, "^"),
         "linear": ("linear correlation", GREY, "v"),
     }
     for name, (label, colour, marker) in looks.items():
@@ -102,8 +102,8 @@ def draw_kcca(ax, sizes, found):
     ax.set_xticks(sizes, [str(N) for N in sizes])
     ax.minorticks_off()
     ax.set(xlabel="samples N", ylabel="correlation", ylim=(0.0, 1.02))
-    ax.set_title("Correlation found, by sample size", fontsize=11, loc="left")
-    ax.legend(fontsize=8.5, frameon=True, framealpha=0.92, edgecolor="none", loc="center right")
+    ax.set_title("Correlation by kernel CCA", fontsize=11, loc="left")
+    ax.legend(fontsize=8.5, frameon=False, loc="upper right", bbox_to_anchor=(1.0, 0.85))
 
 
 def draw_functions(ax, sizes=CURVES, seed=0):

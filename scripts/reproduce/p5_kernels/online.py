@@ -136,12 +136,10 @@ def main(argv=None):
     out.table(["loss", "minimum", *(f"{n} passes" for n in passes[::2]), "slope"], rows)
     budgets = (20, 200) if args.quick else (5, 10, 20, 40, 80, 160, 320, 569)
     errors, bounds = truncation(budgets, 2 if args.quick else 10)
-    right.plot(budgets, errors, color="#0072B2", marker="o", label="training error (left axis)")
+    right.plot(budgets, errors, color="#0072B2", marker="o", label="training error (left)")
     right.set(xscale="log", xlabel="budget (samples)", ylabel="training error", ylim=(0.0, None))
     bound = right.twinx()
-    bound.plot(
-        budgets, bounds, color="#D55E00", marker="^", label="bound on the dropped norm (right axis)"
-    )
+    bound.plot(budgets, bounds, color="#D55E00", marker="^", label="bound (right)")
     bound.set(ylabel="bound on the dropped norm", ylim=(0.0, None))
     bound.spines[["top"]].set_visible(False)
     handles = [*right.lines, *bound.lines]
