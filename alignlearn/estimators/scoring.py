@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alignlearn._text import listed
-from alignlearn.machines.calibration import cross_calibrated
+from alignlearn.machines.calibration import cross_calibrated, sigmoid_log_loss
 from alignlearn.machines.scores import r2
 from alignlearn.solvers.multiclass import (
     class_confidences,
@@ -406,8 +406,11 @@ class _Predicted:
         return self._predicted
 
 
-def class_score(raw, codes, classes, multiclass, weight=None):
+def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     """Return accuracy minus 0.3 times the log loss at the best temperature, and the accuracy.
+
+    ``shifted``: of two classes at the best sigmoid, which has an intercept, in place of a
+    temperature.
 
     Parameters
     ----------
@@ -428,6 +431,9 @@ def class_score(raw, codes, classes, multiclass, weight=None):
     scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
     own = np.minimum(np.searchsorted(classes, codes), len(classes) - 1)
     known = classes[own] == codes
+    if shifted and known.any():
+        loss = sigmoid_log_loss(raw[known, 0], own[known] == 1, share[known])
+        return accuracy - _LOSS * loss * float(share[known].sum()), accuracy
     logits, share, own = logits[:, known], share[known], own[known]
     # Relative to the true class: the log loss is the logarithm of a sum of exponentials.
     beside = logits - logits[own, np.arange(len(own))]

@@ -33,6 +33,12 @@ class SearchProblem(NamedTuple):
         Folds of all levels of a strategy, as positions among the samples of positive weight.
     least_squares : callable or None
         The path of `LeastSquaresClassifier`, for a strategy of a classifier.
+    overlapping : dict or None
+        The fields to replace if two classes overlap so much that only least squares are fitted.
+    machine : str or None
+        The machine of the path, if it is not the one named by the estimator.
+    most : float
+        The largest value to try.
     """
 
     parameter: str
@@ -44,6 +50,9 @@ class SearchProblem(NamedTuple):
     levels: Any = ()
     folds: Any = ()
     least_squares: Any = None
+    overlapping: Any = None
+    machine: Any = None
+    most: float = np.inf
 
 
 class ModelPath(NamedTuple):

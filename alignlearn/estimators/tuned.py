@@ -311,10 +311,11 @@ class Tuned(KernelModel):
         ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
         preparation = None if frame is None else X.preparation
         given = sources, ys, used.n_samples, problem, frame, preparation
-        plan, kernels, candidates = self._ways(*given)
+        plan, kernels, candidates, problem = self._ways(*given)
         values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
-        one_by_one = problem.parameter == "C"  # all values of alpha cost as much as one
+        # All values of alpha cost as much as one.
+        one_by_one = problem.parameter == "C" and problem.machine != "krr"
         targets = [one[test] for one, level in zip(ys, levels) for _, test in level.folds]
 
         def parts(fold):
@@ -347,25 +348,33 @@ class Tuned(KernelModel):
         ways = [plan.ways[w] for w, _ in found.chosen]
         kernels.learn(ways)
         machine, blocks = self._parts(candidates, found, values, source.n_samples)
+        machine = problem.machine or machine
         chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
         members = self._members_with(ways, chosen, found, kernels, machine, len(blocks))
         self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        self._store(Average.of(members, y, source, columns), found, len(problem.folds))
+        # By least squares with a small C decisions only shrink: the default grid ends low enough.
+        doubt = problem.machine is None or not problem.fine
+        self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
         self.weighting_ = members[0].model.weighting
         return found
 
     def _ways(self, sources, ys, n_samples, problem, frame, preparation):
-        """Return the `Plan` for these kernels, the last `WayKernels`, and the candidates.
+        """Return the `Plan` for these kernels, the last `WayKernels`, candidates, problem.
 
         ``sources`` and ``ys`` belong to each level; ``n_samples`` is the total number.
+        The problem is changed to least squares if two classes overlap.
         """
-        levels, by_squares = problem.levels, problem.least_squares
+        levels = problem.levels
         given = self.kernels, self._task, check_seed("random_state", self.random_state)
         learned = sources[: _learned_level(levels) + 1]
         kernels = level_kernels(learned, ys, *given, preparation)
-        plan = kernels[-1].ways(self._plan(), n_samples, by_squares is not None)
+        plan = self._plan()
+        if problem.overlapping and plan.averaged > 1 and kernels[-1].overlap(n_samples):
+            problem = problem._replace(**problem.overlapping)
+        by_squares = problem.least_squares
+        plan = kernels[-1].ways(plan, n_samples, by_squares is not None)
         options = {"unbiased": self.unbiased, "client": self.client}
         rules = [get_weighting(way.rule) for way in plan.ways if way.rule is not None]
         of_folds = fold_kernels(frame, kernels, levels, *given)
@@ -378,8 +387,9 @@ class Tuned(KernelModel):
             statistics.append(list(found) if of_folds is None else found)
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
         how = statistics, learners, problem.parameter, of_folds, by_squares
-        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways)
-        return plan, kernels[-1], candidates
+        most = problem.most
+        candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways, most)
+        return plan, kernels[-1], candidates, problem
 
     def _other_scores(self):
         """Return the names of all scores, if several are given."""
@@ -438,7 +448,7 @@ class Tuned(KernelModel):
                 members.append(Member(way.name, 1.0 / len(ways) / n_blocks, unit, root, model))
         return members
 
-    def _store(self, model, found, n_splits):
+    def _store(self, model, found, n_splits, doubt=True):
         """Store the model, the table, and the best parameters, also as single attributes."""
         self.model_, self.n_splits_ = model, n_splits
         for name, value in found.params.items():
@@ -446,7 +456,8 @@ class Tuned(KernelModel):
         self.cv_results_, self.best_index_ = found.table, found.best
         self.best_params_ = found.params
         self.best_score_ = float(found.table["mean_test_score"][found.best])
-        doubt_edges(found.table, found.best)
+        if doubt:
+            doubt_edges(found.table, found.best)
 
     @property
     def _task(self):

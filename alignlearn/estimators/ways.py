@@ -51,6 +51,8 @@ _PAIRED = 6  # columns whose pairs have kernels
 MOST_C = 10.0
 _MOST_PARTNERED = 10_000  # samples up to which least squares are tried
 _OVERLAP = 0.5  # times the error of always predicting the largest class: overlap
+_UNEXPLAINED = 0.9  # of the variance of the labels of two classes: strong overlap
+_MOST_BY_SQUARES = 20_000  # samples up to which least squares replace other machines then
 _GAMMA = 0.5  # for a column of variance 1
 _MANY = 64  # features times targets above which gradients dominate the time
 _LEAST = 1e-12  # smallest magnitude whose products float32 represents
@@ -106,9 +108,10 @@ class WayKernels:
         classes = task == "classification" and np.ndim(y) == 1
         self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else Y
         if like is None:
-            self.single, self.first = self._single(rng) if source.is_paired else (None, None)
+            found = self._single(rng) if source.is_paired else (None, None, 0.0)
+            self.single, self.first, self.unexplained = found
         else:
-            self.single, self.first = like.single, like.first
+            self.single, self.first, self.unexplained = like.single, like.first, like.unexplained
         self.everything = np.arange(source.n_samples)
 
     def ways(self, plan, n_samples=0, least_squares=False):
@@ -140,6 +143,17 @@ class WayKernels:
         if least_squares and plan.averaged > 1 and few and self._is_psd():
             some += [way.by_least_squares() for way in some if not way.columns]
         return plan._replace(ways=tuple(some))
+
+    def overlap(self, n_samples):
+        """Whether the samples are of two classes that overlap so much that least squares serve.
+
+        Where no class is likely enough for the other one to be predicted, support vector machines
+        decide alike everywhere, and their scores do not tell kernels apart.
+        """
+        if self.task != "classification" or np.ndim(self.y) > 1 or self.Y.shape[1] > 1:
+            return False
+        few = n_samples <= _MOST_BY_SQUARES
+        return few and self._is_psd() and self.unexplained > _UNEXPLAINED
 
     def _is_psd(self):
         """Whether the kernels are known to be positive semi-definite."""
@@ -226,6 +240,7 @@ class WayKernels:
         Scales start from a kernel and a penalty. On many samples the kernel is the narrowest one
         whose error is near the minimum: a wide kernel misses features that are informative only
         together.
+        The third value is the smallest error divided by the variance of the target.
         """
         source = self.source
         kernels = self._widths(source.X, source.weight)
@@ -236,7 +251,9 @@ class WayKernels:
         if self.kernels is None and n == _SEARCHED_OF_MANY:
             k = int(np.flatnonzero(errors <= _NEARLY * errors.min())[-1])
         a = found.best[1] if k == found.best[0] else found.errors[k].argmin()
-        return found.kernel, (found.kernels[k], float(found.alphas[k, a]))
+        spread = np.average(np.square(Y - np.average(Y, 0, weight)), 0, weight).mean()
+        unexplained = float(errors.min() / spread) if spread > 0.0 else 1.0
+        return found.kernel, (found.kernels[k], float(found.alphas[k, a])), unexplained
 
     def _widths(self, X, weight):
         """The candidate kernels for the single kernel, on these features."""
@@ -483,8 +500,8 @@ class FoldWays:
             known = kernels.column_statistics(source, train, fold)
         return fold_result(learner, source, kernels.y, train=train, statistics=known).unscaled
 
-    def candidates(self, ways):
-        """Return a `Candidate` for each method.
+    def candidates(self, ways, limit=np.inf):
+        """Return a `Candidate` for each method, tried with values up to ``limit``.
 
         Methods with scales form one job, because gradients for a matrix also give scales, and so do
         methods of a single kernel.
@@ -506,7 +523,7 @@ class FoldWays:
                 group="columns" if way.columns else way.rough,
                 parent=way.parent,
                 path=self.least_squares if way.least_squares else None,
-                most=MOST_C if way.least_squares or (way.columns and classes) else np.inf,
+                most=MOST_C if way.least_squares or (way.columns and classes) else limit,
                 until=until if way.least_squares else np.inf,
                 divisible=way.scaled,
                 shared=shared[way.full] if way.scaled else None,

@@ -222,6 +222,16 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
     Platt (1999), Probabilistic outputs for support vector machines, section 2.2, for the targets.
     Lin, Lin and Weng (2007), A note on Platt's probabilistic outputs, for Newton's method.
     """
+    found = _sigmoid(decisions, positive, weight)
+    if found.gradient > _TOL:
+        remedy = "its probabilities are the less exact for it"
+        certificate = "a gradient per sample of", found.gradient
+        warn_unconverged("The sigmoid", f"{found.n_iter} steps", *certificate, _TOL, remedy)
+    return found
+
+
+def _sigmoid(decisions, positive, weight):
+    """The `Sigmoid` of the most likelihood, however far it converged."""
     above, below = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (above + 1.0) / (above + 2.0), 1.0 / (below + 2.0))
     total, center = above + below, np.average(decisions, weights=weight)
@@ -229,12 +239,29 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
     F = np.column_stack([(decisions - center) / spread, np.ones(len(weight))])
     start = np.array([0.0, np.log((above + 1.0) / (below + 1.0))])
     line, reached, n_iter = _most_likely_line(F, target, weight / total, start)
-    if reached > _TOL:
-        remedy = "its probabilities are the less exact for it"
-        certificate = "a gradient per sample of", reached
-        warn_unconverged("The sigmoid", f"{n_iter} steps", *certificate, _TOL, remedy)
     slope = line[0] / spread
     return Sigmoid(float(slope), float(line[1] - slope * center), reached, n_iter)
+
+
+def sigmoid_log_loss(decisions, positive, weight=None) -> float:
+    """The mean log loss of two classes at the sigmoid of the decisions that fits them best.
+
+    The sigmoid has an intercept, and rises or is constant: decisions that rank the classes in
+    reverse are as good as none.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n,)
+    positive : ndarray of bool of shape (n,)
+    weight : ndarray of shape (n,), optional
+        Positive.
+    """
+    weight = np.ones(len(decisions)) if weight is None else weight * (len(weight) / weight.sum())
+    found = _sigmoid(decisions, positive, weight)
+    if found.slope < 0.0:
+        found = _sigmoid(np.zeros(len(decisions)), positive, weight)
+    z = found.slope * decisions + found.intercept
+    return float(np.average(np.logaddexp(0.0, np.where(positive, -z, z)), weights=weight))
 
 
 def fit_temperature(logits, codes, weight) -> Temperature:
