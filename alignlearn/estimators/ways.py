@@ -145,10 +145,10 @@ class WayKernels:
         return plan._replace(ways=tuple(some))
 
     def overlap(self, n_samples):
-        """Whether the samples are of two classes that overlap so much that least squares serve.
+        """Return whether two classes overlap so much that only least squares are fitted.
 
-        Where no class is likely enough for the other one to be predicted, support vector machines
-        decide alike everywhere, and their scores do not tell kernels apart.
+        If one class is more likely almost everywhere, support vector machines always predict it,
+        and their scores do not distinguish kernels.
         """
         if self.task != "classification" or np.ndim(self.y) > 1 or self.Y.shape[1] > 1:
             return False

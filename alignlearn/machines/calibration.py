@@ -231,7 +231,7 @@ def fit_sigmoid(decisions, positive, weight) -> Sigmoid:
 
 
 def _sigmoid(decisions, positive, weight):
-    """The `Sigmoid` of the most likelihood, however far it converged."""
+    """Return the `Sigmoid` of maximum likelihood, converged or not."""
     above, below = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (above + 1.0) / (above + 2.0), 1.0 / (below + 2.0))
     total, center = above + below, np.average(decisions, weights=weight)
@@ -244,10 +244,10 @@ def _sigmoid(decisions, positive, weight):
 
 
 def sigmoid_log_loss(decisions, positive, weight=None) -> float:
-    """The mean log loss of two classes at the sigmoid of the decisions that fits them best.
+    """Return the mean log loss of two classes at the best sigmoid of the decisions.
 
-    The sigmoid has an intercept, and rises or is constant: decisions that rank the classes in
-    reverse are as good as none.
+    The sigmoid has an intercept and does not decrease: decisions that rank the classes in reverse
+    score like a constant.
 
     Parameters
     ----------
