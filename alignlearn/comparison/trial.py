@@ -14,7 +14,7 @@ from alignlearn.machines.paths import ridge_path, svm_path
 from alignlearn.sources import open_source
 from alignlearn.statistics import center_gram
 from alignlearn.validation import is_sparse
-from alignlearn.validation.frames import FrameColumns, is_frame, read_frame
+from alignlearn.validation.frames import FrameColumns, is_frame, read_to_fit
 from alignlearn.weights import Problem
 
 from .candidates import Candidate, centered_alignment
@@ -146,7 +146,7 @@ def frame_columns(X, kernels):
     """`FrameColumns` of a data frame that is to be prepared for the default kernels; else X."""
     if kernels is not None or not is_frame(X):
         return X
-    frame = read_frame("X", X)
+    frame = read_to_fit("X", X)
     return X if frame.is_matrix else frame
 
 

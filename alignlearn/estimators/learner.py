@@ -12,7 +12,7 @@ from alignlearn.kernels import are_per_column
 from alignlearn.sources import GappedPredictor, as_tables, complete, open_source
 from alignlearn.statistics.measures import refuse_weights
 from alignlearn.validation import check_choice, check_flag, is_part, is_sparse, optional_weights
-from alignlearn.validation.frames import is_frame, read_frame
+from alignlearn.validation.frames import is_frame, read_to_fit
 from alignlearn.weights import Problem, get_weighting, stage_one, without_target
 from alignlearn.weights.base import combination_table, toward_itself
 
@@ -139,7 +139,7 @@ class KernelLearner(Estimator):
         """Return the features of a data frame if kernels are the default, otherwise X."""
         if self.kernels is not None or self.missing == "tables" or not is_frame(X):
             return X
-        frame = read_frame("X", X)
+        frame = read_to_fit("X", X)
         if frame.is_matrix:
             return X
         inputs.check_sample_count(len(frame))

@@ -13,7 +13,14 @@ import numpy as np
 from alignlearn._text import Described, listed
 from alignlearn._versions import Versioned
 from alignlearn.validation import check_samples, doubt
-from alignlearn.validation.frames import FrameColumns, coded, is_frame, read_frame
+from alignlearn.validation.frames import (
+    FrameColumns,
+    coded,
+    days_of_strings,
+    is_frame,
+    read_frame,
+    read_to_fit,
+)
 
 CLIP = 4.0  # standard deviations beyond which numbers are clipped
 MIN_COUNT = 5  # minimum number of rows of a level with its own indicator
@@ -387,6 +394,10 @@ class Preparation(Described, Versioned):
             if not self.numbers.kept[k] and not self.numbers.indicated[k]:
                 numbers[:, k] = np.nan  # it has no feature, regardless of its values
                 continue
+            as_days = days_of_strings(found) if found is not None and c in self.dates else None
+            if as_days is not None:
+                numbers[:, k] = as_days
+                continue
             if found is not None:  # strings where there were numbers
                 wrong[self.columns[c]] = "strings or categories"
                 continue
@@ -504,7 +515,7 @@ def prepared_to_fit(frame, weight=None):
 def columns_of(X):
     """Return the `FrameColumns` of a data frame, or of a matrix with NaN for missing values."""
     if is_frame(X):
-        return read_frame("X", X)
+        return read_to_fit("X", X)
     X = check_samples("X", X, gaps=True)
     names = [f"x{c}" for c in range(X.shape[1])]
     return FrameColumns(names, X.astype(np.float64), {})

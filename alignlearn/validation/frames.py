@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
@@ -24,6 +25,8 @@ _REAL = (numbers.Real, Decimal)
 _DATES = (datetime.date, np.datetime64)  # datetime.datetime and pandas.Timestamp are dates
 _SPANS = (datetime.timedelta, np.timedelta64)
 _ACCEPTED = "accepted: numbers, categories, strings, booleans, dates and durations"
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?", re.ASCII)
+_LEAST_DATES = 3  # different dates from which on strings of dates are dates
 
 
 class CategoryValues(NamedTuple):
@@ -36,11 +39,14 @@ class CategoryValues(NamedTuple):
     levels : tuple of str
     order : tuple of str
         All levels that the column declares, in its order; empty where it has none.
+    strings : bool
+        Whether the values are strings that the column does not declare as categories.
     """
 
     codes: np.ndarray
     levels: tuple
     order: tuple = ()
+    strings: bool = False
 
 
 class FrameColumns(Sequence):
@@ -192,6 +198,41 @@ def read_frame(name, X) -> FrameColumns:
     return found
 
 
+def read_to_fit(name, X) -> FrameColumns:
+    """Read the columns of a data frame as `read_frame`, and columns of ISO 8601 strings as dates.
+
+    Files of comma-separated values have dates as strings. A column counts as dates if each of its
+    strings is one, such as "2020-02-29" or "2020-02-29T12:30", and at least three differ. `fit`
+    decides; later frames are read accordingly.
+    """
+    frame = read_frame(name, X)
+    found = {}
+    for c, values in frame.categories.items():
+        if values.strings and len(values.levels) >= _LEAST_DATES:
+            as_days = days_of_strings(values)
+            if as_days is not None:
+                found[c] = as_days
+    if not found:
+        return frame
+    numbers = np.empty((len(frame), len(frame.at) + len(found)), order="F")
+    given = dict(zip(frame.at, frame.numbers.T)) | found
+    for k, c in enumerate(sorted(given)):
+        numbers[:, k] = given[c]
+    categories = {c: values for c, values in frame.categories.items() if c not in found}
+    return FrameColumns(frame.columns, numbers, categories, tuple(sorted((*frame.dates, *found))))
+
+
+def days_of_strings(values):
+    """Return `CategoryValues` of ISO 8601 strings as days since 1970; None if one is no date."""
+    if not all(_ISO.fullmatch(level) for level in values.levels):
+        return None
+    try:
+        dates = [np.datetime64(level.removesuffix("Z"), "us") for level in values.levels]
+    except ValueError:  # such as the 30th of February
+        return None
+    return days(np.array([*dates, np.datetime64("NaT")], dtype="datetime64[us]"))[values.codes]
+
+
 def _check_labels(name, labels):
     if not labels:
         raise ValueError(f"{name} has 0 columns; accepted: a frame of at least one.")
@@ -233,6 +274,8 @@ def _read(series):
     array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
     if array is None or array.dtype.kind in "ObUST":
         kind, values = _read_objects(_as_list(series))
+        if kind == "category" and _is_declared(series, dtype):
+            values = values._replace(strings=False)
         if kind == "category" and getattr(getattr(series, "type", None), "ordered", False):
             levels = series.unify_dictionaries().chunk(0).dictionary.to_pylist()  # of Arrow
             values = _in_order(values, map(level_of, levels))
@@ -270,6 +313,12 @@ def _holds_objects(series, dtype, kind):
     text = str(getattr(series, "type", dtype)).lower()
     plain = "int", "uint", "float", "double", "halffloat", "timestamp", "date", "duration"
     return not text.startswith(plain)
+
+
+def _is_declared(series, dtype):
+    """Whether a column of polars or Arrow has a type of categories."""
+    text = str(getattr(series, "type", dtype)).lower()
+    return text.startswith(("categorical", "enum", "dictionary"))
 
 
 def _as_list(series):
@@ -313,7 +362,8 @@ def _read_objects(values):
     for v, one, flag in zip(examples, real, flags):
         if not (one or flag or isinstance(v, (str, bytes))):
             raise _NotAColumn(f"values of the type {type(v).__name__}")
-    return "category", coded(values)
+    strings = all(isinstance(v, str) for v in examples)
+    return "category", coded(values)._replace(strings=strings)
 
 
 def _moment(value):
