@@ -441,21 +441,28 @@ def speed_compile():
     )
 
 
-_SIZES = {"default": "default", "lightgbm": "LightGBM", "hist": "HistGradientBoosting"}
+_SIZES = {
+    "default": "default",
+    "lightgbm": "LightGBM",
+    "hist": "HistGradientBoosting",
+    "grid": "grid search",
+    "xrfm": "xRFM",
+}
 
 
 def sizes():
-    """Score and processor seconds of the default and of tuned boosting, by size and data set."""
+    """Score and processor seconds of the default and its rivals, by size and data set."""
     records, table = read("sizes.json"), []
     for name, m in dict.fromkeys((r["set"], r["m"]) for r in records):
         same = [r for r in records if (r["set"], r["m"]) == (name, m)]
         some = {kind: [r for r in same if r["kind"] == kind] for kind in _SIZES}
         cells = [
             f"{mean(r['score'] for r in found):.4f}, {mean(r['core'] for r in found):.2g}"
-            for found in some.values()
             if found
+            else ""
+            for found in some.values()
         ]
-        if len(cells) == len(_SIZES):
+        if all(cells[:3]):
             table.append((name, f"{m:,}", str(len(some["default"])), *cells))
     return _table(("data", "training samples", "splits", *_SIZES.values()), table)
 

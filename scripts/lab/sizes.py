@@ -288,7 +288,7 @@ _LOOKS = {
     "whole": ("search on all samples", "#56B4E9", "v"),
     "lightgbm": ("LightGBM, best of 4", "#D55E00", "s"),
     "hist": ("HistGradientBoosting, best of 4", "#E69F00", "^"),
-    "grid": ("GridSearchCV", "#009E73", "D"),
+    "grid": ("GridSearchCV, SVC or KernelRidge", "#009E73", "D"),
     "xrfm": ("xRFM, best of 4", "#CC79A7", "P"),
 }
 _TITLES = {
@@ -349,8 +349,8 @@ def figure(records, path):
         _plain_ticks(axes[1, column].xaxis, (1,))
         _plain_ticks(axes[1, column].yaxis, (1, 2, 5))
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9)
-    fig.tight_layout(rect=(0, 0.05, 1, 1))
+    fig.legend(handles, labels, loc="lower center", ncols=3, frameon=False, fontsize=9)
+    fig.tight_layout(rect=(0, 0.08, 1, 1))
     fig.savefig(path, dpi=130)
 
 
