@@ -55,8 +55,11 @@ assert "alignlearn.theory" not in sys.modules
 for name in alignlearn.__all__:
     getattr(alignlearn, name)
 import alignlearn.sources
-print(json.dumps({"early": early, "compiled": Listener.compiled,
-                  "late": [name for name in WATCHED if name in sys.modules]}))
+compiled, late = list(Listener.compiled), [name for name in WATCHED if name in sys.modules]
+import numba
+numba.njit(lambda x: x)(1)  # a compilation is seen
+print(json.dumps({"early": early, "compiled": compiled, "late": late,
+                  "seen": len(Listener.compiled) - len(compiled)}))
 """
 _NEVER = ["matplotlib", "sklearn", "dask"]
 _NOT_AT_ONCE = ["scipy.stats", "scipy.optimize", "urllib.request", "concurrent.futures.process"]
@@ -71,15 +74,8 @@ def test_import_compiles_nothing_and_stays_light():
     seen = json.loads(done.stdout)
     assert seen["early"] == []
     assert seen["compiled"] == []
+    assert seen["seen"] > 0
     assert not set(seen["late"]) & set(_NEVER)
-
-
-def test_the_probe_sees_a_compilation():
-    probe = _PROBE.replace("WATCHED", "[]").replace(
-        "import alignlearn.sources", "import numba; numba.njit(lambda x: x)(1)"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["compiled"]
 
 
 def test_public_names_resolve_whatever_was_imported_before():

@@ -118,8 +118,8 @@ def test_memory_may_hold_anything_at_first(room, monkeypatch):
 
 @pytest.mark.parametrize("room", [1, 30, FULL])
 def test_a_tolerance_below_single_precision_is_reached(room):
-    K, sign, bounds = problem(200, seed=2, C=10.0)
-    cache, _ = cached(K, room * least_memory(200))
+    K, sign, bounds = problem(120, seed=2, C=10.0)
+    cache, _ = cached(K, room * least_memory(120))
     result = smo(cache, -sign, bounds, tol=1e-10)
     assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-10
 
