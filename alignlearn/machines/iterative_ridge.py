@@ -42,11 +42,12 @@ _PATH_TOL = 1e-3  # of models that are only compared (R^2 agrees to 1e-4)
 # Of these, alpha over the mean diagonal from which on the matrix is float32: its rounding, of a
 # spectral norm of about 6e-8 sqrt(m), is far below.
 _SINGLE = 1e-4
-# Steps, for each sample, that cost half of a Cholesky factor, of a path and of a fit: where they
-# do not suffice (small alpha, slow decay of the eigenvalues) the rest is solved by such factors.
-# Measured on one thread with 2000 to 8000 samples: 1/28 to 1/20, and 1/80, cost a whole one.
-_PATH_STEPS, _FIT_STEPS = 1 / 40, 1 / 80
-_LEAST_STEPS = 20
+# Steps, for each sample, that cost a Cholesky factor, of a path and of a fit: where they do not
+# suffice (small alpha, slow decay of the eigenvalues) such factors solve the rest. With several
+# targets they cost more: in a path so many times, in a fit this much more for each further one,
+# whose product reads the matrix once. Measured on one thread with 2000 to 8000 samples.
+_PATH_STEPS, _FIT_STEPS, _FURTHER = 1 / 20, 1 / 50, 0.4
+_LEAST_STEPS = 20, 40  # that a path and a fit take; where fewer are allowed none is tried
 _DEFINITE = 1e-10  # of the mean diagonal: the least alpha for which the sum is surely factorized
 
 
@@ -225,13 +226,15 @@ def system_on_matrix(combination, y, single=False, weight=None):
     return RidgeSystem(HeldMatrix(combination, single).times, factor, y, weight)
 
 
-def _limits(combination, alpha, share, n_targets):
-    """Options of conjugate gradients that end where a Cholesky factor is cheaper; {} if none is."""
-    m = combination.n_samples
-    if m > MOST_DOUBLE or alpha <= _DEFINITE * float(np.mean(combination.diagonal())):
+def _limits(combination, alpha, most, least):
+    """Options of conjugate gradients that end after ``most`` steps, where a factor is cheaper.
+
+    {} where there may be no factor, None where not even ``least`` steps are cheaper.
+    """
+    n = combination.n_samples
+    if n > MOST_DOUBLE or alpha <= _DEFINITE * float(np.mean(combination.diagonal())):
         return {}
-    most = max(_LEAST_STEPS, int(share * m / n_targets))
-    return {"max_iter": most, "patience": most // 4}
+    return {"max_iter": int(most), "patience": int(most) // 8} if most >= least else None
 
 
 def ridge_on_matrix(machine, combination, y, *, weight=None):
@@ -241,15 +244,16 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     `ridge_without_matrix`; the tolerance is `TOL`, and larger for matrices in float32.
     """
     tol = _SINGLE_TOL if is_single(combination.n_samples) else TOL
-    system = system_on_matrix(combination, y, weight=weight)
-    alpha, n_targets = machine.alpha, y[:1].size
-    limits = _limits(combination, alpha, _FIT_STEPS, n_targets)
-    found = system.solve(alpha, tol=tol, **limits)
-    if found.converged or not limits:
-        system.store(machine, found, tol)
-    else:
+    most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
+    limits = _limits(combination, machine.alpha, most, _LEAST_STEPS[1])
+    if limits is not None:
+        system = system_on_matrix(combination, y, weight=weight)
+        found = system.solve(machine.alpha, tol=tol, **limits)
+        if found.converged or not limits:
+            system.store(machine, found, tol)
+            return
         del system  # with its matrix, before there is another one
-        machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
+    machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
 
 
 def iterative_path(combination, y, split, alphas, weight=None):
@@ -260,9 +264,12 @@ def iterative_path(combination, y, split, alphas, weight=None):
     """
     train, test = split
     part, y = combination.part(train), y[train]
+    most = len(train) * _PATH_STEPS / y[:1].size
+    limits = _limits(part, min(alphas), most, _LEAST_STEPS[0])
+    if limits is None:
+        return [None] * len(alphas)
     diagonal = float(np.mean(part.diagonal()))
     system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal, weight)
-    limits = _limits(part, min(alphas), _PATH_STEPS, y[:1].size)
     found = system.solve_each(alphas, tol=_PATH_TOL, **limits)
     coef, intercept = system.coefficients(found)
     del system  # with its matrix, before there is another one
