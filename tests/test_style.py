@@ -228,6 +228,12 @@ def test_a_measurement_in_text_is_found(text, count):
     assert len(measurements(text)) == count
 
 
+@pytest.mark.parametrize("path", WITH_NUMBERS, ids=relative)
+def test_no_line_starts_with_the_mark_of_a_number(path):
+    # In Markdown such a line ends its paragraph.
+    assert re.findall(r"(?m)^ *<!-- n: .*", path.read_text(encoding="utf-8")) == []
+
+
 def test_a_number_in_a_sentence_is_that_of_the_file(fill_pages):
     stale = "It takes <!-- n: single.compilation.later -->0.9<!-- /n --> s."
     assert fill_pages.filled(stale) == stale.replace("0.9", "0.7")
