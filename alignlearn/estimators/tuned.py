@@ -340,7 +340,7 @@ class Tuned(KernelModel):
             verbose=source.progress,
         )
         if len(levels) > 1 and plan.averaged > 1:
-            few = classes and max(map(len, ys)) <= LEVELS[1]
+            few = classes and (problem.machine or max(map(len, ys)) <= LEVELS[1])
             blocks = parts(found.folds[0])
             found = with_partner(found, plan, problem.score, self._task, blocks, few)
         else:
