@@ -45,6 +45,7 @@ SIZES = {
     "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
+    "_GRACE": "a machine so busy that threads take long to end",
     "_CHEAP": "the exact method is chosen for few samples",
     "_MAX_STEPS": "a solver that stops early has to say so",
     "_RENAMED": "no name of the library has been renamed so far",

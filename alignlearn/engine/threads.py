@@ -23,12 +23,14 @@ import threading
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
+from time import monotonic
 
 import numpy as np
 from numba import get_num_threads
 from threadpoolctl import ThreadpoolController
 
 _LAST = 600.0  # seconds that a thread without work waits for the others, at most
+_GRACE = 0.05  # seconds in which threads whose work is short end by themselves
 _AGAIN = 1.0  # seconds after which a thread that still runs is asked to end again
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
@@ -188,12 +190,25 @@ def _on_new_threads(function, args, count, stop, watch):
         if left:
             # Of threads that still run nobody will take the result.
             stop[0] = True
-            _end([thread for thread in threads if thread.is_alive()], over)
+            if _left(ended, left):
+                _end([thread for thread in threads if thread.is_alive()], over)
         over.set()
     for thread in threads:
         thread.join()
     for t in sorted(errors):
         raise errors[t]
+
+
+def _left(ended, left):
+    """How many of so many threads still run a moment after their flag was set."""
+    until = monotonic() + _GRACE
+    while left:
+        try:
+            ended.get(timeout=max(until - monotonic(), 0.0))
+        except Empty:
+            break
+        left -= 1
+    return left
 
 
 def _end(threads, over):

@@ -135,8 +135,10 @@ def test_the_effective_dimension_takes_the_place_of_the_smallest_eigenvalue():
     """E |xi|^2 <= sup h(R, R) tr M (M + eps D)^-1, on a ladder with eigenvalues down to 1e-10."""
     found = figure.ladder()
     assert np.linalg.eigvalsh(found.M)[0] < 1e-7
-    residual = np.tensordot(found.best, found.kernels, 1) - np.outer(*[found.law.labels] * 2)
-    rows = np.random.default_rng(1).choice(len(residual), (4000, 4), p=found.law.weights)
+    residual = np.tensordot(found.best, found.kernels, 1) - np.outer(
+        *[found.distribution.labels] * 2
+    )
+    rows = np.random.default_rng(1).choice(len(residual), (4000, 4), p=found.distribution.weights)
     blocks = residual[rows[:, :, None], rows[:, None, :]]
     most = quadruple_kernel(blocks, blocks).max()
     for one in found.moments:

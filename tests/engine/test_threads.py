@@ -92,6 +92,25 @@ def test_threads_that_end_a_moment_after_their_result_do_so_in_silence(monkeypat
     assert capfd.readouterr().err == ""
 
 
+def test_threads_whose_work_is_short_end_by_themselves(monkeypatch):
+    """Nothing is raised in them, which Python would report from a destructor or weak reference."""
+    ended = []
+
+    def work(thread, stop):
+        if not stop[0]:
+            int("no number") if thread[0] == 0 else None
+            while not stop[0]:
+                time.sleep(0.001)
+            ended.append(thread[0])
+
+    monkeypatch.setattr(threads, "_GRACE", 60.0)
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match="no number"):
+        threads.on_threads(work, count=3, stoppable=True)
+    assert sorted(ended) == [1, 2]
+    assert time.monotonic() - begun < 30.0  # they are not waited for once they have ended
+
+
 def test_every_thread_has_its_part():
     found = np.zeros(7)
 
