@@ -8,6 +8,7 @@ choices on a part of the samples see Petrak 2000).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,3 +158,17 @@ def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False):
         rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
         first = last
     return tuple(rungs)
+
+
+def refined(values, fine):
+    """Values of a grid in increasing order; with ``fine`` also values between them and one above.
+
+    The second result has the positions of the given values. New values are geometric means.
+    """
+    values = sorted(values)
+    if not fine:
+        return values, list(range(len(values)))
+    ratio = np.sqrt(values[-1] / values[-2]) if len(values) > 1 else 1.0
+    between = [float(np.sqrt(a * b)) for a, b in pairwise(values)]
+    found = [v for pair in zip(values, [*between, values[-1] * ratio]) for v in pair]
+    return found, list(range(0, len(found), 2))

@@ -409,9 +409,6 @@ class _Predicted:
 def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     """Return accuracy minus 0.3 times the log loss at the best temperature, and the accuracy.
 
-    ``shifted``: of two classes at the best sigmoid, which has an intercept, in place of a
-    temperature.
-
     Parameters
     ----------
     raw : ndarray of shape (n, n_problems)
@@ -422,6 +419,11 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     classes : ndarray of int
         Sorted codes of the classes in the training set. For many labels (c, 2); the score is then
         the mean over labels, returned with the subset accuracy.
+    multiclass : {"ovo", "ovr"}
+    weight : ndarray of shape (n,), optional
+    shifted : bool, default False
+        For two classes, take the log loss at the best sigmoid, which has an intercept, in place of
+        the one at the best temperature.
     """
     if codes.ndim == 2:
         return _label_score(raw, codes, classes, weight)

@@ -9,7 +9,6 @@ folds, values, and the number of candidates to keep. A grid search is one rung t
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -494,8 +493,7 @@ class _Trials:
     def _unshared(self, tries):
         """What some candidates share and nobody has learned yet."""
         asked = (self.candidates[w].shared for w, _ in tries)
-        several = {one.key: one for one in asked if one is not None}
-        return [one for key, one in several.items() if key not in self.learned]
+        return list({s.key: s for s in asked if s and s.key not in self.learned}.values())
 
     def _run(self, folds, tries, client, progress, apart=False, ahead=()):
         """Fit and score; workers also learn ``ahead`` what the next rung shares."""
@@ -588,9 +586,6 @@ def _in_grid(values, every, parameter):
     return np.moveaxis(values, -1, sorted(every).index(parameter)).ravel()
 
 
-# Values
-
-
 def check_grid(name, values, default, strict=True):
     """Candidate values of a machine's parameter as a list of float."""
     if values is None:
@@ -603,17 +598,3 @@ def check_grid(name, values, default, strict=True):
     if not values:
         raise ValueError(f"{name} is empty; give at least one value.")
     return [check_number(name, v, low=0.0, strict=strict, finite=name != "Cs") for v in values]
-
-
-def refined(values, fine):
-    """Values of a grid in increasing order; with ``fine`` also values between them and one above.
-
-    The second result has the positions of the given values. New values are geometric means.
-    """
-    values = sorted(values)
-    if not fine:
-        return values, list(range(len(values)))
-    ratio = np.sqrt(values[-1] / values[-2]) if len(values) > 1 else 1.0
-    between = [float(np.sqrt(a * b)) for a, b in pairwise(values)]
-    found = [v for pair in zip(values, [*between, values[-1] * ratio]) for v in pair]
-    return found, list(range(0, len(found), 2))

@@ -37,7 +37,7 @@ from .candidates import (
     used_frame,
 )
 from .kernel_table import refuse_several
-from .levels import BYTES, LEVELS, levels_of, schedule_of
+from .levels import BYTES, LEVELS, levels_of, refined, schedule_of
 from .members import members_of, noise_blocks, units_of, with_partner
 from .model import KernelModel
 from .plans import PLANS
@@ -299,7 +299,7 @@ class Tuned(KernelModel):
 
         Parameters and result are as in `_fit_by_rules`; folds are those of the problem's levels.
         """
-        levels, classes = problem.levels, self._task == "classification"
+        levels = problem.levels
         inputs.check_room(source, [], self._matrices(source))
         inputs.doubt_scales(X, source.X, source.kernels)
         frame = used_frame(X, source)
@@ -312,7 +312,29 @@ class Tuned(KernelModel):
         preparation = None if frame is None else X.preparation
         given = sources, ys, used.n_samples, problem, frame, preparation
         plan, kernels, candidates, problem = self._ways(*given)
-        values, at = search.refined(problem.values, fine=problem.fine and len(levels) > 1)
+        found, values = self._tried(plan, candidates, ys, problem, source.progress)
+        ways = [plan.ways[w] for w, _ in found.chosen]
+        kernels.learn(ways)
+        machine, blocks = self._parts(candidates, found, values, source.n_samples)
+        machine = problem.machine or machine
+        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
+        members = self._members_with(ways, chosen, found, kernels, machine, len(blocks))
+        self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
+        self._store_columns(X, source.n_features)
+        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
+        # By least squares with a small C decisions only shrink: the default grid ends low enough.
+        doubt = problem.machine is None or not problem.fine
+        self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
+        self.weighting_ = members[0].model.weighting
+        return found
+
+    def _tried(self, plan, candidates, ys, problem, verbose):
+        """Try the candidates on the levels; return the `SearchResult` of the members, the values.
+
+        ``ys`` are the targets of each level.
+        """
+        levels, classes = problem.levels, self._task == "classification"
+        values, at = refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
         # All values of alpha cost as much as one.
         one_by_one = problem.parameter == "C" and problem.machine != "krr"
@@ -337,7 +359,7 @@ class Tuned(KernelModel):
             parts=parts,
             most_threads=self._at_once(max(map(len, ys))),
             client=self.client,
-            verbose=source.progress,
+            verbose=verbose,
         )
         if len(levels) > 1 and plan.averaged > 1:
             few = classes and (problem.machine or max(map(len, ys)) <= LEVELS[1])
@@ -345,20 +367,7 @@ class Tuned(KernelModel):
             found = with_partner(found, plan, problem.score, self._task, blocks, few)
         else:
             found = members_of(found, plan, problem.score, self._task)
-        ways = [plan.ways[w] for w, _ in found.chosen]
-        kernels.learn(ways)
-        machine, blocks = self._parts(candidates, found, values, source.n_samples)
-        machine = problem.machine or machine
-        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
-        members = self._members_with(ways, chosen, found, kernels, machine, len(blocks))
-        self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
-        self._store_columns(X, source.n_features)
-        columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        # By least squares with a small C decisions only shrink: the default grid ends low enough.
-        doubt = problem.machine is None or not problem.fine
-        self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
-        self.weighting_ = members[0].model.weighting
-        return found
+        return found, values
 
     def _ways(self, sources, ys, n_samples, problem, frame, preparation):
         """Return the `Plan` for these kernels, the last `WayKernels`, candidates, problem.

@@ -16,9 +16,8 @@ import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import learner, ways
-from alignlearn.estimators.levels import levels_of
+from alignlearn.estimators.levels import levels_of, refined
 from alignlearn.estimators.members import noise_blocks
-from alignlearn.estimators.search import refined
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
 from alignlearn.kernels import Gaussian
