@@ -246,9 +246,9 @@ def two_features(m=10**4, eps=1e-3):
 
 def exact():
     """One kernel on two points, proportional to the target's: nothing is lost but by rounding."""
-    law = FiniteDistribution(np.array([0.57, 0.43]), np.array([1.0, -1.0]))
+    distribution = FiniteDistribution(np.array([0.57, 0.43]), np.array([1.0, -1.0]))
     kernels = np.array([[[1.0, 0.2], [0.2, 1.0]]])
-    return {"law": law, "kernels": kernels, "eps": 1.0, "m": 100, "delta": 0.05, "seed": 0}
+    return {"law": distribution, "kernels": kernels, "eps": 1.0, "m": 100, "delta": 0.05, "seed": 0}
 
 
 # The mean over quadruples forgets most pairs, which costs a factor 4, and log(6/delta) another.
