@@ -15,25 +15,38 @@ import alignlearn as al
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Functions compiled by the first fit and prediction, Numba's own included: 42 were counted. Every
+# Functions that the warmup of these parts compiles, Numba's own included: 80 were counted. Every
 # one costs 0.1 to 3 s, so a new one must be worth it.
-MOST_COMPILED = 48
+OF_ESTIMATORS = ("classifier", "regressor", "cross-validation")
+MOST_COMPILED = 88
 # Numba's overloads that write messages: array assignments whose shapes might differ, and text.
 MESSAGES = re.compile(r"numba\.cpython\.unicode|ol_str_|ol_repr_|ol_raise_with_shape|integer_str")
 
 
-def bench(*args, cache=None):
-    """What scripts/bench/bench_cold.py measures."""
-    command = [sys.executable, str(ROOT / "scripts/bench/bench_cold.py"), "--json", *args]
-    env = dict(os.environ) if cache is None else {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, env=env).stdout)
+LISTENER = """
+import json
+from numba.core import event
+class Listener(event.Listener):
+    def __init__(self):
+        self.names = []
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        self.names.append(f"{function.__module__}.{function.__qualname__}")
+    def on_end(self, event):
+        pass
+listener = Listener()
+event.register("numba:compile", listener)
+"""
 
 
-def test_a_first_fit_compiles_few_functions_and_none_that_write_messages():
-    """One test, as it compiles for long."""
-    compiled = [name for name, *_ in bench()["compiled"]]
-    assert 10 < len(compiled) <= MOST_COMPILED, Counter(compiled)
-    assert [name for name in compiled if MESSAGES.search(name)] == []
+def output(code, **environment):
+    """Lines that a program writes in a process of its own."""
+    env = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
 
 
 def test_the_pattern_knows_the_overloads_it_is_about():
@@ -41,50 +54,49 @@ def test_the_pattern_knows_the_overloads_it_is_about():
     code = """
 import numpy as np
 from numba import njit
-from numba.core import event
-class Listener(event.Listener):
-    def on_start(self, event):
-        function = event.data["dispatcher"].py_func
-        print(f"{function.__module__}.{function.__qualname__}")
-    def on_end(self, event):
-        pass
-event.register("numba:compile", Listener())
 @njit
 def assign(x, y):
     x[1:] = y
 assign(np.zeros(3), np.ones(2))
+print(*listener.names)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert any(MESSAGES.search(line) for line in done.stdout.splitlines())
+    assert MESSAGES.search(*output(LISTENER + code))
 
 
-OF_ESTIMATORS = ("classifier", "regressor", "cross-validation")
+WARM_UP = f"""
+from alignlearn import _warmup, cli
+_warmup.PARTS = {{name: _warmup.PARTS[name] for name in {OF_ESTIMATORS}}}
+assert cli.main(["warmup"]) == 0
+"""
+FITS = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "scripts" / "bench")!r})
+import bench_cold
+names = bench_cold.ESTIMATORS.values()
+print(json.dumps([bench_cold.first_calls(name)["compiled"] for name in names]))
+"""
 
 
-def warmed(folder=None, parts=None):
-    """The last line of ``alignlearn warmup`` for these parts, or all, in a cache of its own."""
-    code = "from alignlearn import _warmup, cli; parts = _warmup.PARTS\n"
-    if parts is not None:
-        code += f"_warmup.PARTS = {{name: parts[name] for name in {parts!r}}}\n"
-    code += "raise SystemExit(cli.main(['warmup']))"
-    env = dict(os.environ) if folder is None else {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-    assert done.stderr == ""
-    return done.stdout.splitlines()[-1]
-
-
-def test_after_warmup_a_first_fit_compiles_nothing(tmp_path):
-    pattern = rf"(\d+) functions compiled in [\d.]+ s, kept in {re.escape(str(tmp_path))}"
-    assert int(re.fullmatch(pattern, warmed(tmp_path, OF_ESTIMATORS))[1]) > 30
-    for estimator in ("classifier", "regressor", "classifier-cv", "regressor-cv"):
-        assert bench(estimator, "--warm", cache=tmp_path)["compiled"] == []
-    assert warmed(tmp_path, OF_ESTIMATORS).startswith("0 functions compiled")
+def test_warmup_compiles_few_functions_and_a_first_fit_after_it_none(tmp_path):
+    """One test, as it compiles for long."""
+    cache = str(tmp_path)
+    *_, line, names = output(
+        LISTENER + WARM_UP + "print(json.dumps(listener.names))", NUMBA_CACHE_DIR=cache
+    )
+    pattern = rf"(\d+) functions compiled in [\d.]+ s, kept in {re.escape(cache)}"
+    assert int(re.fullmatch(pattern, line)[1]) > 30
+    names = json.loads(names)
+    assert 30 < len(names) <= MOST_COMPILED, Counter(names)
+    assert [name for name in names if MESSAGES.search(name)] == []
+    *_, line, compiled = output(LISTENER + WARM_UP + FITS, NUMBA_CACHE_DIR=cache)
+    assert line.startswith("0 functions compiled")
+    assert json.loads(compiled) == 4 * [[]]
 
 
 def test_every_part_of_warmup_runs():
     """In the cache of the tests, which compile most of it anyway."""
-    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", warmed())
+    line = output("from alignlearn import cli; raise SystemExit(cli.main(['warmup']))")[-1]
+    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", line)
 
 
 NO_FOLDER = """

@@ -174,7 +174,6 @@ for model in (al.MKLRegressor(kernels), al.MKLClassifier(kernels)):  # compile f
     model.fit(X[::9, :60], y[::9] if model._estimator_type == "regressor" else sign[::9])
 found = {}
 for name, make, weighting, target in (
-    ("align + ridge", al.MKLRegressor, "align", y),
     ("alignf + ridge", al.MKLRegressor, "alignf", y),
     ("alignf + svc", al.MKLClassifier, "alignf", sign),
     ("100 kernels + ridge", al.MKLRegressor, al.AlignF(max_kernels=100), y),
@@ -200,8 +199,7 @@ def test_five_thousand_kernels_in_seconds_and_below_a_gigabyte():
         assert seconds < 20.0, case
         assert 0.0 < alignment < 1.0
         assert used <= (100 if case.startswith("100") else 5000)
-    alignments = [found[case][2] for case in ("align + ridge", "100 kernels + ridge")]
-    assert found["alignf + ridge"][2] >= max(alignments)
+    assert found["alignf + ridge"][2] >= found["100 kernels + ridge"][2]
 
 
 def classes(m, p, n_classes, seed=0):

@@ -361,8 +361,10 @@ def test_class_weights_in_a_search_with_rare_and_constant_labels(per_label, mach
     model = al.MKLClassifierCV(KERNELS, class_weight="balanced", **options).fit(X, RARE)
     assert np.mean(model.predict(NEW)[:, :4] == Y_NEW) > 0.7
     assert model.predict_proba(NEW).shape == (n, 7)
-    default = al.MKLClassifierCV(Cs=[1.0, 10.0], cv=2, class_weight={1: 3.0}, per_label=per_label)
-    assert np.mean(default.fit(X, Y).predict(NEW) == Y_NEW) > 0.7
+    if machine != "krr":  # a strategy does not read it: as with "auto"
+        options = {"Cs": [1.0, 10.0], "cv": 2, "per_label": per_label}
+        default = al.MKLClassifierCV(class_weight={1: 3.0}, **options).fit(X, Y)
+        assert np.mean(default.predict(NEW) == Y_NEW) > 0.7
 
 
 def test_a_fit_of_one_label_leaves_nothing_of_many():
