@@ -199,7 +199,7 @@ NOT_MEASURED = {
 
 def measurements(text, known=()):
     """The numbers in the text of a page that look measured and are not filled in from a file."""
-    for mark in ("numbers: ", "n: ", "coverage", "claims"):
+    for mark in ("numbers: ", "n: ", "claims"):
         end = mark.strip(": ")
         text = re.sub(rf"(?s)<!-- {mark}.*?<!-- /{end} -->", "", text)
     found = MEASURED.finditer(prose_of_page(text))

@@ -281,7 +281,7 @@ def targets(q, design="few"):
     data = many_targets.simulated(design, q, 10)
 
     def ours(**how):
-        return lambda: many_targets.ours(al.Linear(), data, per_target=True, **how)[:2]
+        return lambda: many_targets.ours(al.Linear(), data, per_target=True, **how)
 
     def himalaya(n):
         import himalaya  # noqa: F401

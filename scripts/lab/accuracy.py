@@ -3,7 +3,7 @@
 
     scripts/lab/accuracy.py                      # all data sets, m = 400, hours
     scripts/lab/accuracy.py vehicle kin8nm --size 2000 --splits 3
-    scripts/lab/accuracy.py --half confirm --json confirm.json
+    scripts/lab/accuracy.py --half confirm --write   # accuracy-400.json
     scripts/lab/accuracy.py --kinds auto tuned --against tuned
 
 Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
@@ -29,13 +29,11 @@ processor on one thread for the search and the fit that follows it, and the shar
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
-from _studies import corrected_t, folds_of, load, options, standardized, threads
+from _studies import corrected_t, folds_of, load, read, standardized, study, threads, write
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.kernel_ridge import KernelRidge
@@ -173,10 +171,18 @@ def report(name, args):
             f"{t:+6.1f} {seconds:8.3f} {share:7.1f}",
             flush=True,
         )
+    if args.write:
+        content = read(f"accuracy-{args.size}")
+        half = next(half for half, sets in HALVES.items() if name in sets.split())
+        samples = len(parts(name, args.size, 0)[0])
+        content[name] = {"samples": samples, "half": half}
+        for kind, row in rows.items():
+            content[name][kind] = [round(float(v), d) for v, d in zip(row, (4, 4, 4, 1, 1, 3, 1))]
+        write(f"accuracy-{args.size}", content)
     return rows
 
 
-def summarise(rows, kinds):
+def summarize(rows, kinds):
     """Print what holds over the data sets."""
     print(
         f"\n{'':<10} mean gain  worst t (corrected)  gains  |t| > 2: better / worse  times faster"
@@ -191,20 +197,17 @@ def summarise(rows, kinds):
         )
 
 
-def main(argv=None):
-    """Print the measurements and their summary."""
-    everything = " ".join(HALVES.values()).split()
-
-    def extend(parser):
-        parser.add_argument("--size", type=int, default=400)
-        parser.add_argument("--splits", type=int, default=10)
-        parser.add_argument("--half", choices=tuple(HALVES))
-        parser.add_argument("--kinds", nargs="*", default=list(MODELS))
-        parser.add_argument("--against", default="grid", metavar="KIND")
-        parser.add_argument("--json", type=Path)
-
-    args = options(__doc__, everything, argv, extend=extend)
-    names = args.rows if args.half is None else HALVES[args.half].split()
+if __name__ == "__main__":
+    args = study(
+        __doc__,
+        " ".join(HALVES.values()).split(),
+        size=(400, 60),
+        splits=(10, 2),
+        half=("", ""),
+        kinds=(MODELS, ("grid", "halving", "alignf", "auto")),
+        against=("grid", "grid"),
+    )
+    names = HALVES[args.half].split() if args.half else args.rows
     with threads(1):
         measure("iris", 60, 1, args.kinds)  # compiles
         head = f"gain over {args.against:<8}     corr. t      t  seconds  faster"
@@ -214,10 +217,4 @@ def main(argv=None):
         some = {name: rows[name] for name in members.split() if name in rows}
         if some:
             print(f"\nhalf {half}: {len(some)} sets, at most {args.size} training samples")
-            summarise(some, args.kinds)
-    if args.json is not None:
-        args.json.write_text(json.dumps(rows))
-
-
-if __name__ == "__main__":
-    main()
+            summarize(some, args.kinds)

@@ -5,22 +5,17 @@ A design is a distribution with a number of samples. A guarantee misses where th
 its interval or above its bound; the truth is computed from 3000 further samples, to which errors
 of an interval for the alignment are small. Of `predict_interval` and `predict_set` it is the share
 of new targets outside. A rate counts as too large where it exceeds what is promised by more than
-2.5 standard errors.
-
-    python scripts/lab/coverage_table.py --runs 400
-    python scripts/lab/coverage_table.py --guarantees "risk, held out" --designs noise --runs 50
-    python scripts/lab/coverage_table.py --runs 400 --json table.json --page docs/guide/coverage.md
+2.5 standard errors. Cells say "few samples" where a
+guarantee needs more of them.
 """
 
-import argparse
-import json
 import sys
 import warnings
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+from _studies import publish, study
 
 import alignlearn as al
 from alignlearn.bounds.own_sample import own_sample_machine
@@ -29,7 +24,6 @@ from alignlearn.estimators.alignment_intervals import learned_interval
 DELTA = 0.1  # promised miss rate of all of them
 POPULATION, NEW = 3000, 1000
 ERRORS = 2.5
-BEGIN, END = "<!-- coverage -->", "<!-- /coverage -->"
 
 
 # -- designs ---------------------------------------------------------------------------
@@ -296,13 +290,6 @@ GUARANTEES = {
 
 # -- the table -------------------------------------------------------------------------
 
-# What stands in a cell without a rate: the guarantee needs more samples, or takes too long.
-FEW, SLOW = "few samples", "slow"
-WITHOUT = {
-    ("own_sample_machine", "m = 14"): FEW,
-    ("predict_set, three classes", "m = 14"): FEW,
-}
-
 
 @dataclass(frozen=True)
 class Row:
@@ -320,6 +307,12 @@ class Row:
         least = np.sqrt(DELTA * (1 - DELTA) / self.runs) if self.rate in (0.0, 1.0) else self.error
         return self.rate > DELTA + ERRORS * least
 
+    @property
+    def cell(self):
+        """Of the table; in bold where the rate is too large."""
+        text = f"{self.rate:.3f} ({self.error:.3f})"
+        return f"**{text}**" if self.too_often else text
+
 
 def row(guarantee, design, runs):
     """The `Row` of some runs; None where the guarantee does not apply."""
@@ -336,58 +329,16 @@ def row(guarantee, design, runs):
     return Row(guarantee, design.name, runs, float(found.mean()), float(error))
 
 
-def table(rows):
-    """A Markdown table, a line for each guarantee and a column for each design."""
-    designs = list(dict.fromkeys(r.design for r in rows))
-    cells = {(r.guarantee, r.design): r for r in rows}
-    lines = [f"| guarantee | {' | '.join(designs)} |", "|---" * (len(designs) + 1) + "|"]
-    for guarantee in dict.fromkeys(r.guarantee for r in rows):
-        shown = []
-        for design in designs:
-            r = cells.get((guarantee, design))
-            reason = WITHOUT.get((guarantee, design), SLOW)
-            text = reason if r is None else f"{r.rate:.3f} ({r.error:.3f})"
-            shown.append(f"**{text}**" if r is not None and r.too_often else text)
-        lines.append(f"| {guarantee} | {' | '.join(shown)} |")
-    return "\n".join(lines)
-
-
-def main():
-    """Print a row for each guarantee and design; write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    names = [design.name for design in DESIGNS]
-    parser.add_argument("--guarantees", nargs="+", choices=GUARANTEES, default=list(GUARANTEES))
-    parser.add_argument("--designs", nargs="+", choices=names, default=names)
-    parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--json", type=Path, help="rows are added to those of this file")
-    parser.add_argument("--page", type=Path, help="write the table of --json between its markers")
-    options = parser.parse_args()
-    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
-    rows = {(r["guarantee"], r["design"]): Row(**r) for r in known}
-    for guarantee in options.guarantees:
-        for design in DESIGNS:
-            if design.name not in options.designs:
-                continue
-            found = row(guarantee, design, options.runs)
-            if found is None:
-                continue
-            rows[guarantee, design.name] = found
-            mark = "  TOO OFTEN" if found.too_often else ""
-            text = f"{guarantee:42} {design.name:20} {found.rate:.4f} {found.error:.4f}{mark}"
-            print(text, flush=True)
-            if options.json:
-                options.json.write_text(json.dumps([vars(r) for r in rows.values()], indent=0))
-    places = {name: i for i, name in enumerate([*GUARANTEES, *names])}
-    ordered = sorted(rows.values(), key=lambda r: (places[r.guarantee], places[r.design]))
-    if options.page:
-        text = options.page.read_text(encoding="utf-8")
-        head, tail = text.partition(BEGIN)[0], text.partition(END)[2]
-        page = f"{head}{BEGIN}\n\n{table(ordered)}\n\n{END}{tail}"
-        options.page.write_text(page, encoding="utf-8")
-    bad = [r for r in ordered if r.too_often]
-    print(f"{len(ordered)} rows, {len(bad)} too often")
-    return 1 if bad else 0
+def rows(args, bad):
+    """The row of each guarantee; those that miss too often are also added to ``bad``."""
+    for guarantee in args.rows:
+        found = [row(guarantee, design, args.runs) for design in DESIGNS]
+        bad += [r for r in found if r is not None and r.too_often]
+        yield guarantee, *("few samples" if r is None else r.cell for r in found)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    args, bad = study(__doc__, GUARANTEES, runs=(400, 2)), []
+    publish(args, "coverage", rows(args, bad))
+    print(f"{len(bad)} too often")
+    sys.exit(1 if bad else 0)

@@ -1,30 +1,29 @@
 #!/usr/bin/env python
-"""Level, power and time of the tests of dependence, beside causal-learn's and hyppo's.
+"""Type I error rate, power and time of the tests of dependence, beside causal-learn's and hyppo's.
 
-    scripts/lab/dependence_tests.py                  # all rows, 1000 runs: some hours
-    scripts/lab/dependence_tests.py kci --runs 200   # one of them, less precisely
-    scripts/lab/dependence_tests.py kci --no-peers
-
-Shares of p-values up to .05 over the runs (standard error .007 at a level of .05 and 1000 runs),
-with milliseconds of a test on one thread. Peers are measured where they are installed, on the same
-samples; what takes long, causal-learn's Gaussian process and hyppo, in some of the runs.
+Shares of p-values up to .05 over the runs (standard error .007 at .05 and 1000 runs), and seconds
+of a test on one thread. Peers are measured where they are installed, on the same samples; what
+takes long, causal-learn's Gaussian process and hyppo, in some of the runs.
 
 kci     m = 200, Z of 1 and of 3 columns. ``linear``, ``post``, ``post-even`` fixed the constants of
-        the test (alphas, widths, signs); ``sine``, ``cubic-t``, ``scale`` confirm them. Level, and
-        power where a part of X's own noise goes into Y.
-hsic    level of the default and of "gamma" with normal samples, ties and heavy tails, m = 100
-large   100,000 samples: level of "low-rank", and its power by the number of centers
-dhsic   level, and power against dependence of three variables of which no two are dependent
-mmd     level, and power against another spread, 100 and 150 values
+        the test (alphas, widths, signs); ``sine``, ``cubic-t``, ``scale`` confirm them. Error, and
+        power where a part of X's own noise goes into Y, in a fifth of the runs
+hsic    error of the default and of "gamma" with normal samples, ties and heavy tails, m = 100
+large   100,000 samples: power of "low-rank" by the number of centers, error with 20
+several error of mmd_test, 100 and 150 samples, and its time to hyppo's; of dhsic_test error, and
+        power against dependence of three variables of which no two are dependent
+time    processor seconds of 999 permutations: least and most over four kernels or kinds of samples
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
+from itertools import product
 
 import numpy as np
-from _studies import options, threads
+from _studies import publish, study, threads
 
 import alignlearn as al
 
@@ -58,11 +57,18 @@ def conditional(name, columns, share, rng, m=M):
     return x[:, None], y[:, None], Z
 
 
-DESIGNS = ("linear", "post", "post-even", "sine", "cubic-t", "scale")
+DESIGNS = {
+    "linear": "sums with noise",
+    "post": "tanh and cube of such sums",
+    "post-even": "even functions of Z inside",
+    "sine": "a sine, and an exponential of a cosine",
+    "cubic-t": "a cube, heavy tails",
+    "scale": "the variance of both noises depends on Z",
+}
 
 
 def measured(draw, tests, runs, seed=0):
-    """Print a line for each test: the share of p-values up to .05, milliseconds.
+    """{name: (share of p-values up to .05, seconds of a test, number of runs)}.
 
     ``tests`` is a dict of (test of the drawn samples and a seed, giving a p-value; share of runs).
     """
@@ -78,17 +84,10 @@ def measured(draw, tests, runs, seed=0):
                 spent[name] += (time.perf_counter() - start) * (run > 0 or runs == 1)
                 rejected[name] += p <= 0.05
                 done[name] += 1
-    return {n: (rejected[n] / done[n], spent[n] / max(done[n] - 1, 1), done[n]) for n in tests}
-
-
-def show(title, found, unit=1e3):
-    base = found[next(iter(found))][1]
-    for name, (share, seconds, runs) in found.items():
-        print(
-            f"{title:<28} {name:<26} {share:6.3f} {runs:6.0f} {unit * seconds:10.2f}"
-            f" {seconds / base:7.2f}",
-            flush=True,
-        )
+    found = {n: (rejected[n] / done[n], spent[n] / max(done[n] - 1, 1), done[n]) for n in tests}
+    for name, (share, seconds, n) in found.items():
+        print(f"    {name:<28} {share:6.3f} {n:6.0f} runs {1e3 * seconds:10.2f} ms", flush=True)
+    return found
 
 
 def _given(**how):
@@ -111,35 +110,41 @@ def _causal_learn(**how):
     return test
 
 
-def _with_peers(ours, peers, wanted):
-    return {**ours, **{n: (t, part) for n, (t, part) in peers.items() if wanted and t is not None}}
+def _with_peers(ours, peers):
+    """Tests, and those of peers that are installed."""
+    return {**ours, **{name: (test, part) for name, (test, part) in peers.items() if test}}
 
 
 def kci(args):
+    """Conditional independence."""
     tests = _with_peers(
         {"kci_test": (_given(), 1.0), 'kci_test "gamma"': (_given(method="gamma"), 0.2)},
         {
             "causal-learn": (_causal_learn(), 1.0),
             "causal-learn, GP": (_causal_learn(use_gp=True), 0.02),
         },
-        args.peers,
     )
-    for share in (0.0, 0.3):
-        for name in args.designs:
-            for columns in args.columns:
+    peers, names = {}, {"linear": "linear", "sine": "sine", "post-even": "even"}
 
-                def draw(rng, name=name, columns=columns, share=share):
-                    return conditional(name, columns, share, rng)
+    def row(name):
+        for share, columns in product((0.0, 0.3), (1, 3)):
+            print(f"  {name}, {columns} columns, {share:g} of the noise")
+            runs = max(args.runs // 5, 1) if share else args.runs
+            found = measured(partial(conditional, name, columns, share), tests, runs)
+            yield f"{found['kci_test'][0]:.{2 if share else 3}f}"
+            if "causal-learn" in found and not share and name in names:
+                peers[f"causal-{names[name]}-{columns}"] = f"{found['causal-learn'][0]:.3f}"
 
-                # A level is .05 up to .007; of a power less is asked.
-                found = measured(draw, tests, max(args.runs // 5, 1) if share else args.runs)
-                show(f"{'power' if share else 'level'} {name}, {columns}", found)
+    rows = ([f"`{name}`: {words}", *row(name)] for name, words in DESIGNS.items())
+    publish(args, "conditional-independence", rows)
+    se = {"se-1000": f"{np.sqrt(0.05 * 0.95 / args.runs):.3f}"}
+    publish(args, "tests-of-dependence", se | peers)
 
 
 LAWS = {
     "normal": lambda rng, m: rng.normal(size=m),
-    "ties (Poisson of 1)": lambda rng, m: rng.poisson(1.0, m) * 1.0,
-    "rare (5 % ones)": lambda rng, m: (rng.random(m) < 0.05) * 1.0,
+    "Poisson with mean 1": lambda rng, m: rng.poisson(1.0, m) * 1.0,
+    "5% ones": lambda rng, m: (rng.random(m) < 0.05) * 1.0,
     "Cauchy": lambda rng, m: rng.standard_cauchy(m),
 }
 
@@ -171,105 +176,130 @@ def _hyppo(module, name, **how):
 
 
 def hsic(args):
+    """Two variables."""
     tests = _with_peers(
-        {"hsic_test": (_pair_test(), 1.0), 'hsic_test "gamma"': (_pair_test(method="gamma"), 1.0)},
+        {"hsic_test": (_pair_test(), 1.0), "gamma": (_pair_test(method="gamma"), 1.0)},
         {"hyppo, 1000 permutations": (_hyppo("independence", "Hsic", reps=1000, auto=False), 0.02)},
-        args.peers,
     )
-    for law, draw in LAWS.items():
 
-        def pair(rng, draw=draw):
+    def row(draw):
+        def pair(rng):
             while True:
                 x, y = draw(rng, 100), draw(rng, 100)
                 if np.ptp(x) and np.ptp(y):
                     return x, y
 
-        show(f"level {law}", measured(pair, tests, args.runs))
+        found = measured(pair, tests, args.runs)
+        return [f"{found[name][0]:.3f}" for name in ("hsic_test", "gamma")]
 
-    def dependent(rng):
-        angle = rng.uniform(0.0, 2.0 * np.pi, 100)
-        noise = 0.5 * rng.normal(size=(2, 100))
-        return np.cos(angle) + noise[0], np.sin(angle) + noise[1]
-
-    show("power circle", measured(dependent, tests, args.runs))
+    publish(args, "hsic-error", ([name, *row(draw)] for name, draw in LAWS.items()))
 
 
 def large(args, m=100_000):
-    runs = max(args.runs // 10, 2)
-    centers = {f"{r} centers": (_pair_test(n_centers=r), 1.0) for r in (20, 50, 100, 200)}
-    for law in ("normal", "Cauchy"):
-
-        def null(rng, law=law):
-            return LAWS[law](rng, m), LAWS[law](rng, m)
-
-        show(f"level {law}", measured(null, {"100 centers": centers["100 centers"]}, runs))
+    """Many samples: power by the number of centers, and the error with few."""
+    runs = max(args.runs // 50, 2)
 
     def thinned(samples, seed):
         rows = np.random.default_rng(seed).choice(m, 2000, replace=False)
         return _pair_test()([A[rows] for A in samples], seed)
 
-    tests = {**centers, "2000 of the samples": (thinned, 1.0)}
-    for waves in (1.0, 3.0, 6.0):
+    centers = {r: (_pair_test(n_centers=r), 1.0) for r in (20, 100)}
+    tests = {
+        "20 centers": centers[20],
+        "100 centers (default)": centers[100],
+        "`hsic_test` on 2000 of the samples": (thinned, 1.0),
+    }
 
-        def dependent(rng, waves=waves):
+    def wave(k):
+        def dependent(rng):
             x = rng.uniform(-1.0, 1.0, m)
-            return x, 0.03 * np.sin(np.pi * waves * x) + rng.normal(size=m)
+            return x, 0.03 * np.sin(np.pi * k * x) + rng.normal(size=m)
 
-        show(f"power .03 sin({waves:g} pi x)", measured(dependent, tests, runs))
+        return dependent
+
+    one, six = (measured(wave(k), tests, runs) for k in (1.0, 6.0))
+    rows = ([n, f"{one[n][0]:.2f}", f"{six[n][0]:.2f}", f"{1e3 * one[n][1]:.0f}"] for n in tests)
+    publish(args, "hsic-centers", rows)
+    nulls = [
+        measured(lambda rng, draw=draw: (draw(rng, m), draw(rng, m)), {"20": centers[20]}, 5 * runs)
+        for draw in (LAWS["Cauchy"], LAWS["Poisson with mean 1"])
+    ]
+    error = np.mean([found["20"][0] for found in nulls])
+    publish(args, "tests-of-dependence", {"20-centers": f"{error:.3f}"})
 
 
-def dhsic(args):
-    tests = {"dhsic_test": (lambda s, seed: al.dhsic_test(*s, random_state=seed).p_value, 1.0)}
-    # Of the pairs, each corrected for three.
-    tests["3 hsic_test, Bonferroni"] = (
-        lambda s, seed: (
-            3.0 * min(_pair_test()((s[i], s[j]), seed) for i, j in ((0, 1), (0, 2), (1, 2)))
-        ),
-        1.0,
-    )
-    for share in (0.0, 0.5):
+def several(args):
+    """Three variables, and two samples."""
 
-        def draw(rng, share=share):
+    def joint(samples, seed):
+        return al.dhsic_test(*samples, random_state=seed).p_value
+
+    def draw_joint(share):
+        def draw(rng):
             x, y, z = rng.normal(size=(3, 100))
             agree = rng.random(100) < share
             return x, y, np.where(agree, np.sign(x * y) * np.abs(z), z)
 
-        show(f"{'power' if share else 'level'} sign of a product", measured(draw, tests, args.runs))
+        return draw
 
-
-def mmd(args):
-    def ours(samples, seed):
+    def two(samples, seed):
         return al.mmd_test(*samples, random_state=seed).p_value
 
+    for share in (0.0, 0.5):
+        measured(draw_joint(share), {"dhsic_test": (joint, 1.0)}, args.runs)
     tests = _with_peers(
-        {"mmd_test": (ours, 1.0)},
-        {"hyppo, 1000 permutations": (_hyppo("ksample", "MMD", reps=1000, auto=False), 0.02)},
-        args.peers,
+        {"mmd_test": (two, 1.0)},
+        {"hyppo": (_hyppo("ksample", "MMD", reps=1000, auto=False), 0.02)},
     )
-    for spread in (1.0, 1.5):
-
-        def draw(rng, spread=spread):
-            return rng.normal(size=(100, 2)), spread * rng.normal(size=(150, 2))
-
-        show(f"{'level' if spread == 1.0 else 'power'} spread", measured(draw, tests, args.runs))
-
-
-ROWS = {"kci": kci, "hsic": hsic, "large": large, "dhsic": dhsic, "mmd": mmd}
+    sizes = (100, 2), (150, 2)
+    found = measured(lambda rng: [rng.normal(size=size) for size in sizes], tests, args.runs)
+    numbers = {"mmd-error": f"{found['mmd_test'][0]:.3f}"}
+    if "hyppo" in found:
+        numbers["hyppo-mmd-ratio"] = f"{found['hyppo'][1] / found['mmd_test'][1]:.0f}"
+    publish(args, "tests-of-dependence", numbers)
 
 
-def main(argv=None):
-    def extend(parser):
-        parser.add_argument("--runs", type=int, default=1000)
-        parser.add_argument("--designs", nargs="+", default=DESIGNS, choices=DESIGNS)
-        parser.add_argument("--columns", nargs="+", type=int, default=(1, 3), help="of Z")
-        parser.add_argument("--no-peers", dest="peers", action="store_false")
+def seconds(args):
+    """Permutations by the number of samples."""
+    kernels = {"gaussian": None, "narrow": al.Gaussian(50.0), "linear": al.Linear()}
 
-    args = options(__doc__, ROWS, argv, extend=extend)
-    print(f"{'samples':<28} {'test':<26} {'p<=.05':>6} {'runs':>6} {'ms':>10} {'times':>7}")
-    with threads(1):
-        for name in args.rows:
-            ROWS[name](args)
+    def span(test, m, views):
+        rng, found = np.random.default_rng(0), []
+        for name, kernel in (*kernels.items(), ("discrete", None)):
+            X = rng.normal(size=(views, m))
+            X = np.round(X) if name == "discrete" else X
+            how = {} if kernel is None else {"kernels": [kernel] * views}
+            if test is al.mmd_test:
+                how = {} if kernel is None else {"kernel": kernel}
+                X = X.reshape(2, m // 2)
+            start = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                test(*X, random_state=0, **how)
+            found.append(time.process_time() - start)
+        ends = dict.fromkeys(f"{end:.2g}" for end in (min(found), max(found)))
+        return " to ".join(ends)
+
+    tests = {
+        "`hsic_test`": (al.hsic_test, 2),
+        "`mmd_test` (m samples, both groups)": (al.mmd_test, 1),
+        "`dhsic_test` (three variables)": (al.dhsic_test, 3),
+    }
+    sizes = (500, 1000, 2000, 4000, 8000)
+    for test, views in tests.values():
+        span(test, 100, views)  # compiles
+    rows = (
+        [name, *("" if m > args.most else span(test, m, views) for m in sizes)]
+        for name, (test, views) in tests.items()
+    )
+    publish(args, "permutation-time", rows)
+
+
+PARTS = {"kci": kci, "hsic": hsic, "large": large, "several": several, "time": seconds}
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, PARTS, runs=(1000, 2), most=(8000, 1000))
+    with threads(1):
+        for name in args.rows:
+            PARTS[name](args)

@@ -1,19 +1,17 @@
 #!/usr/bin/env python
 """Lengths and coverage of the exact intervals for the alignment, beside the asymptotic one.
 
-On the ten laws of `alignlearn.theory.reference.class_laws`: the mean length of the asymptotic
-interval, of betting on the parts and of betting on the ratio over it, and the share of samples on
-which either exact one holds the alignment. "floor" is a length over the asymptotic one that no
-interval of this coverage can fall below on average (``p1_alignment/proofs.md``, section 25): atoms
-of mass eps that a sample need not show, at the place of an atom of the law or orthogonal to all,
-with either label, move the alignment so far.
-
-    python scripts/lab/interval_lengths.py --samples 500 --runs 10
+On the ten laws of `alignlearn.theory.reference.class_laws`: the coverage of the asymptotic interval
+and its mean length, by the number of samples, in bold where the coverage is three standard errors
+below 1 - delta; for the most samples the mean lengths of betting on the parts and on the ratio,
+and in the second table their ratios to the asymptotic one, in bold up to 3. The "lower limit" is a
+length in these units that no interval of this coverage can fall below on average
+(``p1_alignment/proofs.md``, section 25): atoms of mass eps that a sample need not show, at the
+place of an atom of the law or orthogonal to all, with either label, move the alignment so far.
 """
 
-import argparse
-
 import numpy as np
+from _studies import publish, study
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution
 
@@ -22,10 +20,11 @@ from alignlearn.bounds.class_betting import class_betting_interval
 from alignlearn.bounds.class_intervals import FeatureRange
 from alignlearn.bounds.ratio_betting import ratio_interval
 
+DELTA = 0.05
 UNIT = FeatureRange(1.0, non_negative=True)
 
 
-def floor(chosen, m, delta):
+def floor(chosen, m):
     """The length that no interval falls below on average."""
     K, law = chosen.K, chosen.law
     n = len(K)
@@ -44,47 +43,65 @@ def floor(chosen, m, delta):
         for atoms in hidden:
             mixed = FiniteDistribution((1 - eps) * base + eps * atoms, labels)
             found.append(mixed.alignment(wide, mixed.target()))
-        factor = 1 - 2 * delta * (1 - eps) ** -m
+        factor = 1 - 2 * DELTA * (1 - eps) ** -m
         best = max(best, factor * (np.nanmax(found) - np.nanmin(found)))
     return best
 
 
-def row(chosen, m, runs, delta):
-    """Mean lengths of the three intervals, and coverages of the exact ones."""
-    values = []
+def measured(chosen, m, runs, exact=0):
+    """Lengths (samples, 3) and coverages of the three intervals; the exact ones of some samples."""
+    lengths, held = [], []
     for seed in range(runs):
         rows = chosen.law.sample(m, seed)
         K, y = chosen.K[np.ix_(rows, rows)], chosen.law.labels[rows]
         if y.min() == y.max():
             continue
-        ends = (
-            asymptotic_interval(K, np.outer(y, y), delta),
-            class_betting_interval(K, y, delta, UNIT),
-            ratio_interval(K, y, (-1, 1), delta, UNIT),
-        )
-        held = [e.low <= chosen.alignment <= e.high for e in ends[1:]]
-        values.append([e.high - e.low for e in ends] + held)
-    return np.mean(values, axis=0)
+        ends = [asymptotic_interval(K, np.outer(y, y), DELTA)]
+        if seed < exact:
+            ends.append(class_betting_interval(K, y, DELTA, UNIT))
+            ends.append(ratio_interval(K, y, (-1, 1), DELTA, UNIT))
+        lengths.append([*(e.high - e.low for e in ends), np.nan, np.nan][:3])
+        held.append([*(e.low <= chosen.alignment <= e.high for e in ends), np.nan, np.nan][:3])
+    return np.array(lengths), np.array(held, dtype=float)
 
 
-def main():
-    """Print a row for each law."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--samples", type=int, default=500)
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--delta", type=float, default=0.05)
-    options = parser.parse_args()
-    heads = "asymptotic", "parts", "ratio", "floor", "held", "held"
-    print(f"{'law':<34}" + "".join(f"{head:>11}" for head in heads))
-    for chosen in class_laws():
-        short, parts, ratio, *held = row(chosen, options.samples, options.runs, options.delta)
-        least = floor(chosen, options.samples, options.delta)
-        numbers = *(v / short for v in (parts, ratio, least)), *held
-        print(
-            f"{chosen.name:<34}{short:>11.4f}" + "".join(f"{v:>11.3g}" for v in numbers),
-            flush=True,
-        )
+def bold(text, much):
+    """The text, in bold where it is much."""
+    return f"**{text}**" if much else text
+
+
+def row(chosen, args):
+    """The cells of both tables for a law."""
+    name, last = chosen.name.replace(" .", " 0."), args.sizes[-1]
+    cells = [name, f"{chosen.alignment:.3f}"]
+    for m, runs in zip(args.sizes, args.runs):
+        lengths, held = measured(chosen, m, runs, args.exact if m == last else 0)
+        low = held[:, 0].mean() < 1 - DELTA - 3 * standard_error(runs)
+        cells.append(f"{bold(f'{held[:, 0].mean():.2f}', low)} ({lengths[:, 0].mean():.2f})")
+    both = lengths[~np.isnan(lengths[:, 1])]
+    short, parts, ratio = both.mean(axis=0)
+    ratios = [bold(f"{v:.{int(v < 100)}f}", v <= 3) for v in (parts / short, ratio / short)]
+    print(f"{name}: the exact intervals cover {np.nanmin(held[:, 1:]):.0f}", flush=True)
+    return (
+        (*cells, f"{parts:.2f}", f"{ratio:.2f}"),
+        (name, *ratios, f"{floor(chosen, last) / short:.2g}"),
+    )
+
+
+def standard_error(runs):
+    """Of a coverage of 1 - delta."""
+    return np.sqrt(DELTA * (1 - DELTA) / runs)
 
 
 if __name__ == "__main__":
-    main()
+    args = study(
+        __doc__,
+        sizes=((50, 100, 200, 500), (30, 40, 50, 60)),
+        runs=((600, 600, 400, 200), (2,) * 4),
+        exact=(10, 2),
+    )
+    coverage, lengths = zip(*(row(chosen, args) for chosen in class_laws()))
+    publish(args, "interval-coverage", coverage)
+    publish(args, "interval-lengths", lengths)
+    errors = {f"se-{m}": f"{standard_error(n):.3f}" for m, n in zip(args.sizes, args.runs)}
+    publish(args, "alignment-intervals", errors)

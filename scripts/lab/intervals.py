@@ -1,41 +1,35 @@
 #!/usr/bin/env python
 """Coverage and time of prediction intervals and sets, on ten laws each.
 
-    scripts/lab/intervals.py                     # all parts, about 15 minutes on one core
-    scripts/lab/intervals.py regression --fits 50
-    scripts/lab/intervals.py time
-
 regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim .9: share of
-                new targets in their intervals, and its standard error over fits; twice the standard
-                deviation 1.645 of the Gaussian process, with noise, beside it; mean width over the
-                spread of y
+                new targets in their intervals, and that of 1.645 standard deviations of the
+                Gaussian process, with noise
 tuned           the same of MKLRegressorCV with three Gaussians, which chooses alpha too, and of the
                 average of machines that is its default
+more            Friedman's and the jumps with m = 50, of learned and of equal weights, in five times
+                as many fits
 classification  MKLClassifier(probability="sigmoid"), and MKLClassifierCV: share of new labels in
-                their sets, that of the class where it is least with and without per_class, and the
-                mean number of classes
-refit           m = 50: the jackknife+ with the whole model fitted again without each sample, and
-                the first as a difference
-time            seconds of predict and of intervals, m = n = 2000, one target, after the first call,
-                and of the first call
+                their sets, that of the class where it is least and the mean number of classes, and
+                the same with per_class
+refit           m = 50: how much the jackknife+ with the whole model fitted again without each
+                sample covers more
+time            seconds of predict, and of intervals as multiples of it, m = n = 2000, one target,
+                after the first call
 
-Every fit has samples of its own, m = 50 or 500, and 200 new ones.
+Every fit has samples of its own, m = 50 or 500 (a quarter of the fits), and 200 new ones.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
 
 import numpy as np
-from _studies import best_of, clock
+from _studies import best_of, publish, study
 
 import alignlearn as al
 
 NEW, AIM = 200, 0.9
 SIZES = (50, 500)
-PARTS = ("regression", "tuned", "classification", "refit", "time")
 
 
 def _normal(rng, n, d=3):
@@ -102,10 +96,18 @@ def rounded(rng, n):
     return X, np.round(X[:, 0] + 0.7 * rng.normal(size=n))
 
 
-REGRESSION = (
-    *(linear, sine, friedman, heteroscedastic, heavy),
-    *(skewed, step, noise, wide, rounded),
-)
+REGRESSION = {
+    linear: "line, normal noise",
+    sine: "sine and product",
+    friedman: "Friedman's first",
+    heteroscedastic: "noise grows with a feature",
+    heavy: "Cauchy noise",
+    skewed: "log-normal noise",
+    step: "jumps without noise",
+    noise: "noise alone",
+    wide: "100 features, one informative",
+    rounded: "few values",
+}
 
 
 def _labels(rng, odds):
@@ -171,7 +173,18 @@ def counts(rng, n):
     return X, ((X[:, 0] + rng.integers(0, 2, size=n)) % 3).astype(int)
 
 
-CLASSIFICATION = (logistic, rare, coin, blobs, five, checker, ring, flipped, long, counts)
+CLASSIFICATION = {
+    logistic: "line (2)",
+    rare: "one in eight (2)",
+    coin: "coin (2)",
+    blobs: "three blobs (3)",
+    five: "sizes 16 to 2 (5)",
+    checker: "sign of a product (2)",
+    ring: "disc and ring (2)",
+    flipped: "20% wrong labels (2)",
+    long: "100 features (2)",
+    counts: "few values (3)",
+}
 
 
 def draw(law, m, seed):
@@ -221,123 +234,127 @@ def _worst(hit, codes):
     return min(hit[codes == c].mean() for c in np.unique(codes))
 
 
-def table(title, heads, laws, fits, row):
-    """Print means over fits, and the standard error of the first, for every law and size."""
-    print(f"\n{title}; {fits[0]} fits of {SIZES[0]} samples, {fits[1]} of {SIZES[1]}")
-    print(f"{'law':16} {'m':>4} " + " ".join(f"{h:>10}" for h in ("coverage", "s.e.", *heads)))
-    least = 1.0
-    for m, n in zip(SIZES, fits):
-        for law in laws:
-            values = np.array([row(law, m, seed) for seed in range(n)])
-            mean, error = values.mean(axis=0), values[:, 0].std(ddof=1) / np.sqrt(n)
-            least = min(least, mean[0])
-            shown = " ".join(f"{v:10.3f}" for v in (mean[0], error, *mean[1:]))
-            print(f"{law.__name__:16} {m:4} {shown}", flush=True)
-    print(f"least coverage {least:.3f}")
+def means(row, model, law, m, fits):
+    """Means of a row over fits, and the standard error of the first cell."""
+    values = np.array([row(model, law, m, seed) for seed in range(fits)])
+    return values.mean(axis=0), values[:, 0].std(ddof=1) / np.sqrt(fits)
 
 
-def regression(fits):
-    """The part of this name."""
-    heads = "CV+", "GP", "width"
-
-    def row(law, m, seed):
-        return interval_row(al.MKLRegressor(), law, m, seed)
-
-    table("MKLRegressor, aim .9", heads, REGRESSION, fits, row)
+def sizes(args):
+    """(m, number of fits)."""
+    return zip(SIZES, (args.fits, max(args.fits // 4, 2)))
 
 
-def tuned(fits):
-    """The part of this name."""
-    heads, kernels = ("CV+", "GP", "width"), al.gaussian_kernels([0.01, 0.1, 1.0])
-    models = {
-        "MKLRegressorCV(three Gaussians)": (al.MKLRegressorCV(kernels), fits),
-        "MKLRegressorCV()": (al.MKLRegressorCV(), [max(2, n // 5) for n in fits]),
-    }
-    for name, (model, n) in models.items():
-
-        def row(law, m, seed, model=model):
-            return interval_row(model, law, m, seed)
-
-        table(f"{name}, aim .9", heads, REGRESSION, n, row)
+def span(values, digits=3):
+    """Least and largest of values."""
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
 
 
-def classification(fits):
-    """The part of this name."""
-    heads = "worst", "size", "per class", "worst", "size"
-    models = {
-        "MKLClassifier": al.MKLClassifier(probability="sigmoid"),
-        "MKLClassifierCV(three Gaussians)": al.MKLClassifierCV(
-            al.gaussian_kernels([0.01, 0.1, 1.0]), probability="sigmoid"
-        ),
-    }
-    for name, model in models.items():
+def regression(args):
+    """Intervals without refits."""
+    errors, losses = [], []
 
-        def row(law, m, seed, model=model):
-            return set_row(model, law, m, seed)
+    def cells(law):
+        for m, fits in sizes(args):
+            mean, error = means(interval_row, al.MKLRegressor(), law, m, fits)
+            errors.append(error)
+            losses.append((AIM - mean[0]) * (m == SIZES[0]))
+            yield from (f"{share:.3f}" for share in mean[:3])
 
-        table(f"{name}, aim .9", heads, CLASSIFICATION, fits, row)
-
-
-def refit(fits):
-    """The part of this name."""
-    print(f"\nrefit=True, aim .9; {fits[1]} fits of 50 samples")
-    print(f"{'law':16} {'coverage':>10} {'s.e.':>10} {'gain':>10} {'s.e.':>10}")
-    for law in REGRESSION:
-        values = np.array([_refit_row(law, 50, seed) for seed in range(fits[1])])
-        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(fits[1])
-        shown = " ".join(f"{v:10.4f}" for v in (mean[0], error[0], mean[1], error[1]))
-        print(f"{law.__name__:16} {shown}", flush=True)
+    rows = ([label, *cells(law)] for law, label in REGRESSION.items())
+    publish(args, "coverage-no-refit", rows)
+    found = {"no-refit-se": span(errors), "no-refit-loss": f"{max(losses):.3f}"}
+    publish(args, "error-bars", found)
 
 
-def _refit_row(law, m, seed):
-    """Coverage with refits, and how much more that is than without."""
+def tuned(args):
+    """The spans of coverage of searches."""
+    kernels = al.gaussian_kernels([0.01, 0.1, 1.0])
+    for model, part in ((al.MKLRegressorCV(kernels), 1), (al.MKLRegressorCV(), 5)):
+        for m, fits in sizes(args):
+            some = max(2, fits // part)
+            found = {law: means(interval_row, model, law, m, some) for law in REGRESSION}
+            cover = {mean[0]: REGRESSION[law] for law, (mean, _) in found.items()}
+            ends = ", ".join(f"{end:.3f} ({cover[end]})" for end in (min(cover), max(cover)))
+            error = max(error for _, error in found.values())
+            print(f"{model}, m = {m}, {some} fits: {ends}, s.e. up to {error:.3f}", flush=True)
+
+
+def more(args):
+    """Two laws in more fits, with learned and with equal weights."""
+    found = {}
+    for start, weighting in (("", "alignf"), ("equal-", "uniform")):
+        for name, law in (("friedman", friedman), ("jumps", step)):
+            model = al.MKLRegressor(weighting=weighting)
+            mean, error = means(interval_row, model, law, SIZES[0], 5 * args.fits)
+            found[start + name] = f"{mean[0]:.4f}"
+    publish(args, "error-bars", {**found, "no-refit-1000-se": f"{error:.4f}"})
+
+
+def classification(args):
+    """Prediction sets."""
+    model = al.MKLClassifier(probability="sigmoid")
+
+    def cells(law):
+        for m, fits in sizes(args):
+            mean, _ = means(set_row, model, law, m, fits)
+            yield from (f"{v:.{digits}f}" for v, digits in zip(mean, (3, 2, 1) * 2))
+
+    rows = ([label, *cells(law)] for law, label in CLASSIFICATION.items())
+    publish(args, "prediction-sets", rows)
+    kernels = al.gaussian_kernels([0.01, 0.1, 1.0])
+    search, found = al.MKLClassifierCV(kernels, probability="sigmoid"), {}
+    for law in (coin, blobs):
+        mean, error = means(set_row, search, law, SIZES[0], args.fits)
+        found[f"search-{law.__name__}"] = f"{mean[0]:.3f}"
+    publish(args, "error-bars", {**found, "search-se": f"{error:.3f}"})
+
+
+def refit(args):
+    """How much more refits cover."""
+    fits = max(args.fits // 4, 2)
+    gains = [means(_refit_row, None, law, SIZES[0], fits)[0][0] for law in REGRESSION]
+    publish(args, "error-bars", {"refit-gain": span(gains)})
+
+
+def _refit_row(_, law, m, seed):
+    """How much more the coverage is with refits than without."""
     X, y, new, y_new = draw(law, m, seed)
     model = al.MKLRegressor().fit(X, y)
     again = covered(model.predict_interval(new, AIM, fit=(X, y), refit=True), y_new).mean()
-    return again, again - covered(model.predict_interval(new, AIM, refit=False), y_new).mean()
+    return (again - covered(model.predict_interval(new, AIM, refit=False), y_new).mean(),)
 
 
-def seconds(m=2000):
-    """The part "time"."""
-    print(f"\nm = n = {m}, MKLRegressor(), one target: seconds, and times predict")
-    for d in (5, 20, 100, 800):
+def seconds(args):
+    """Time."""
+
+    def row(d):
         rng = np.random.default_rng(0)
-        X, new = rng.normal(size=(2, m, d))
-        model = al.MKLRegressor().fit(X, np.sin(2.0 * X[:, 0]) + rng.normal(size=m))
-        calls = {
-            "predict": lambda: model.predict(new),  # noqa: B023
-            "CV+, 10 folds": lambda: model.predict_interval(new, folds=10, refit=False),  # noqa: B023
-            "CV+, 50 folds": lambda: model.predict_interval(new, folds=50, refit=False),  # noqa: B023
-            "jackknife+": lambda: model.predict_interval(new, refit=False),  # noqa: B023
-            "return_std": lambda: model.predict(new, return_std=True),  # noqa: B023
-        }
-        firsts = [clock(call)[0] for call in calls.values()]
-        times = best_of(5, *calls.values())
-        for name, first, least in zip(calls, firsts, times):
-            print(
-                f"d = {d:4}  {name:14} {least:9.4f} {least / times[0]:7.2f}   first {first:.3f}",
-                flush=True,
-            )
+        X, new = rng.normal(size=(2, args.m, d))
+        model = al.MKLRegressor().fit(X, np.sin(2.0 * X[:, 0]) + rng.normal(size=args.m))
+        calls = (
+            lambda: model.predict(new),
+            lambda: model.predict_interval(new, folds=10, refit=False),
+            lambda: model.predict_interval(new, folds=50, refit=False),
+            lambda: model.predict_interval(new, refit=False),
+            lambda: model.predict(new, return_std=True),
+        )
+        for call in calls:
+            call()
+        first, *others = best_of(5, *calls)
+        return f"{d}", f"{first:.3f} s", *(f"{s / first:.2g}" for s in others)
+
+    publish(args, "interval-time", map(row, (5, 20, 100, 800)))
 
 
-def main():
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--fits", type=int, default=200, help="of m = 50; a quarter of m = 500")
-    args = parser.parse_args()
-    unknown = set(args.parts) - set(PARTS)
-    if unknown:
-        parser.error(f"{', '.join(sorted(unknown))}; accepted: {', '.join(PARTS)}")
-    fits = max(args.fits, 8), max(args.fits // 4, 2)
-    warnings.simplefilter("ignore")  # of repeated rows, and of grids whose end is best
-    start = time.perf_counter()
-    run = {"regression": regression, "tuned": tuned, "classification": classification}
-    run |= {"refit": refit, "time": lambda _: seconds()}
-    for part in args.parts or PARTS:
-        run[part](fits)
-    print(f"\n{time.perf_counter() - start:.0f} s")
+PARTS = {
+    "regression": regression, "tuned": tuned, "more": more, "classification": classification,
+    "refit": refit, "time": seconds,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, PARTS, fits=(200, 2), m=(2000, 200))
+    warnings.simplefilter("ignore")  # of repeated rows, and of grids whose end is best
+    for name in args.rows:
+        PARTS[name](args)

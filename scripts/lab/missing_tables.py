@@ -2,39 +2,45 @@
 """Accuracy where samples lack tables: completed, against filling in means and dropping samples.
 
 The columns of a data set are cut into six tables. 30 % of the samples lack two of them at random
-("samples"), or each of two tables is lacking for 30 % of the samples ("two tables"), or every table
-is lacking for 40 % ("many"). All ways have the same folds, kernels, rule for the weights and cost.
+("rows"), or each of two tables is lacking for 30 % of the samples ("tables"), or every table is
+lacking for 40 % ("many", not in a table of the page). All ways have the same folds, kernels, rule
+for the weights and cost.
 
-completed      ``missing="tables"``
-of pairs       the same weights, a pair of samples has the weighted mean of the kernels that it has,
-               negative eigenvalues clipped (relative change of the matrix below the table)
-zero           the same weights, kernels 0 where a sample lacks the table: the mean feature vector
-means          the columns' means over the training samples stand for what is lacking
-dropped        training samples with gaps are left out; means in new samples
+score   ``missing="tables"``
+means   the columns' means over the training samples stand for what is lacking
+drop    training samples with gaps are left out; means in new samples
+pairs   the same weights, a pair of samples has the weighted mean of the kernels that it has,
+        negative eigenvalues clipped; "clipped" is the relative change of the matrix
 
-A line gives the mean score, and for each way the difference of "completed" to it over paired folds
-with its standard error, over ``--draws`` draws of the gaps and five folds each. Constants of the
-library were chosen on the data sets of ``--half develop`` (of digits the first half of a random
-order) and confirmed on those of ``--half confirm``. ALIGNLEARN_DATA is the folder of the data sets.
+A row has the mean score, and for each other way the mean gain of "score" over it and its standard
+error over paired folds, ``--draws`` draws of the gaps and five folds each. Constants of the library
+were chosen on the data sets "develop" (of digits the first half of a random order) and confirmed
+on the others. ALIGNLEARN_DATA is the folder of the data sets.
 """
 
-import argparse
 import os
-import time
 from pathlib import Path
 
 import numpy as np
+from _studies import folds_of, read, study, write
 from sklearn.datasets import load_diabetes, load_digits
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
 
-HALVES = {
-    "develop": ("digits 1", "ionosphere", "sonar", "kin8nm"),
-    "confirm": ("digits 2", "german_numeric", "australian", "heart_statlog", "diabetes"),
+# Name of a data set: how pages name it, and its half.
+SETS = {
+    "digits 1": ("digits, six blocks", "develop"),
+    "ionosphere": ("ionosphere", "develop"),
+    "sonar": ("sonar", "develop"),
+    "kin8nm": ("kin8nm, R^2", "develop"),
+    "digits 2": ("digits, other images", "confirm"),
+    "australian": ("australian", "confirm"),
+    "heart_statlog": ("heart_statlog", "confirm"),
+    "german_numeric": ("german_numeric", "confirm"),
+    "diabetes": ("diabetes, R^2", "confirm"),
 }
-MODES = "samples", "two tables", "many"
+MODES = "rows", "tables", "many"
 C, ALPHA, SCALES = 10.0, 0.1, (0.3, 1.0, 3.0)
 MOST = 900  # samples of a data set
 
@@ -62,10 +68,10 @@ def tables_of(name):
 def draw_gaps(m, mode, rng):
     """Which samples have which of six tables."""
     present = np.ones((m, 6), bool)
-    if mode == "samples":
+    if mode == "rows":
         for i in rng.choice(m, int(0.3 * m), replace=False):
             present[i, rng.choice(6, 2, replace=False)] = False
-    elif mode == "two tables":
+    elif mode == "tables":
         for t in rng.choice(6, 2, replace=False):
             present[rng.choice(m, int(0.3 * m), replace=False), t] = False
     else:
@@ -97,8 +103,8 @@ def filled(tables, present, train):
     return named(out)
 
 
-def by_matrix(model, tables, present, fold):
-    """Scores of "of pairs" and "zero" by the model's weights, and the share that was clipped."""
+def by_pairs(model, tables, present, y, fold):
+    """Score of "pairs", by the model's weights, and the share that was clipped."""
     train, test = fold
     X = np.hstack(tables)
     number = np.array([int(kernel.name[1:]) for kernel in model.kernels_])
@@ -114,22 +120,14 @@ def by_matrix(model, tables, present, fold):
             total += w * K * both
             weight += share * both
     mean = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0.0)
-    fix = al.machines.SpectrumFix("clip")
-    inside = mean[np.ix_(train, train)]
-    clipped = fix.fit_transform(inside)
-    change = np.linalg.norm(clipped - inside) / np.linalg.norm(inside)
-    grams = (clipped, fix.transform(mean[np.ix_(test, train)]))
-    plain = total[np.ix_(train, train)], total[np.ix_(test, train)]
-    return grams, plain, change
-
-
-def machine_score(grams, y, fold):
-    train, test = fold
+    fix, machine = al.machines.SpectrumFix("clip"), al.machines.SupportVectorClassifier(C)
     if y.dtype.kind == "f":
         machine = al.machines.KernelRidge(ALPHA)
-    else:
-        machine = al.machines.SupportVectorClassifier(C)
-    return machine.fit(grams[0], y[train], check=False).score(grams[1], y[test])
+    inside = mean[np.ix_(train, train)]
+    clipped = fix.fit_transform(inside)
+    machine.fit(clipped, y[train], check=False)
+    change = np.linalg.norm(clipped - inside) / np.linalg.norm(inside)
+    return machine.score(fix.transform(mean[np.ix_(test, train)]), y[test]), change
 
 
 def model_of(y, kernels, **options):
@@ -139,52 +137,48 @@ def model_of(y, kernels, **options):
 
 
 def scores(tables, present, y, fold):
+    """{way: score} of one fold."""
     train, test = fold
     kernels = kernels_of([t[train] for t in tables], present[train])
-    gapped = [np.where(have[:, None], t, np.nan) for t, have in zip(tables, present.T)]
-    X, found = named(gapped), {}
+    X = named([np.where(have[:, None], t, np.nan) for t, have in zip(tables, present.T)])
     model = model_of(y, kernels, missing="tables").fit(X[train], y[train])
-    found["completed"] = model.score(X[test], y[test])
-    pairs, zero, change = by_matrix(model, tables, present, fold)
-    found["of pairs"], found["zero"] = (machine_score(g, y, fold) for g in (pairs, zero))
+    found = {"score": model.score(X[test], y[test])}
+    found["pairs"], found["clipped"] = by_pairs(model, tables, present, y, fold)
     X = filled(tables, present, train)
     found["means"] = model_of(y, kernels).fit(X[train], y[train]).score(X[test], y[test])
     whole = train[present[train].all(axis=1)]
     if len(whole) > 20 and (y.dtype.kind == "f" or len(np.unique(y[whole])) == len(np.unique(y))):
-        found["dropped"] = model_of(y, kernels).fit(X[whole], y[whole]).score(X[test], y[test])
-    return found, change
+        found["drop"] = model_of(y, kernels).fit(X[whole], y[whole]).score(X[test], y[test])
+    return found
 
 
 def row(name, mode, draws):
+    """Mean score, and the gain over each other way with its standard error."""
     tables, y = tables_of(name)
-    kind = KFold if y.dtype.kind == "f" else StratifiedKFold
-    found, changes = [], []
+    found = []
     for draw in range(draws):
         present = draw_gaps(len(y), mode, np.random.default_rng(draw))
-        for fold in kind(5, shuffle=True, random_state=draw).split(y, y):
-            one, change = scores(tables, present, y, fold)
-            found.append(one)
-            changes.append(change)
-    print(f"\n{name}, {mode}: {len(y)} samples, {len(found)} folds")
-    ours = np.array([one["completed"] for one in found])
-    for way in found[0]:
-        values = np.array([one.get(way, np.nan) for one in found])
-        less = ours - values
-        error = less.std(ddof=1) / np.sqrt(len(less))
-        more = f"  clipped {np.mean(changes):.3f}" if way == "of pairs" else ""
-        beside = "" if way == "completed" else f"  completed {less.mean():+.4f} +- {error:.4f}"
-        print(f"  {way:10s} {values.mean():.4f}{beside}{more}", flush=True)
+        for fold in folds_of(y.dtype.kind != "f", draw).split(y, y):
+            found.append(scores(tables, present, y, fold))
+    ours = np.array([one["score"] for one in found])
+    gains = {
+        way: ours - [one.get(way, np.nan) for one in found] for way in ("means", "drop", "pairs")
+    }
+    clipped = np.mean([one["clipped"] for one in found])
+    record = {"half": SETS[name][1], "score": round(float(ours.mean()), 3)}
+    for way, gain in gains.items():
+        error = gain.std(ddof=1) / np.sqrt(len(gain))
+        record[way] = [round(float(gain.mean()), 3), round(float(error), 3)]
+    return {**record, "clipped": round(float(clipped), 3)}
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--half", choices=tuple(HALVES), default="develop")
-    parser.add_argument("--draws", type=int, default=4)
-    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
-    parser.add_argument("names", nargs="*", help="data sets; default all of the half")
-    asked = parser.parse_args()
-    start = time.perf_counter()
-    for name in asked.names or HALVES[asked.half]:
-        for mode in asked.modes:
-            row(name, mode, asked.draws)
-    print(f"\n{time.perf_counter() - start:.0f} s")
+    args = study(__doc__, SETS, draws=(4, 1))
+    content = read("missing-tables")
+    for name in args.rows:
+        for mode in MODES:
+            found = row(name, mode, args.draws)
+            content.setdefault(mode, {})[SETS[name][0]] = found
+            print(mode, SETS[name][0], found, flush=True)
+    if args.write:
+        write("missing-tables", content)

@@ -1,8 +1,6 @@
 #!/usr/bin/env python
 """Log loss and calibration error of the default probabilities of MKLClassifierCV, and their cost.
 
-    scripts/lab/probabilities.py --splits 3
-
 Eight sets with 300 samples to train on, or two thirds of them. Beside it are scikit-learn's
 ``CalibratedClassifierCV(SVC)``, whose C and gamma are chosen by a grid search before, and
 ``HistGradientBoostingClassifier``. The calibration error is the mean distance of the confidence of
@@ -10,16 +8,16 @@ the predicted class and its accuracy over 15 bins of as many samples. The cost i
 of a fit less that of one with ``probability=None``, as a part of it, from the medians of five fits.
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
-from _studies import load
+from _studies import load, publish, standardized, study
 
 import alignlearn as al
 
 SETS = "australian breast_cancer german_numeric heart_statlog ionosphere magic satimage spambase"
+SHORT = {"german_numeric": "german", "heart_statlog": "heart"}
 
 
 def calibrated_svc(X, y):
@@ -40,9 +38,6 @@ def boosting(X, y):
 
 def ours(X, y, **options):
     return al.MKLClassifierCV(random_state=0, **options).fit(X, y)
-
-
-METHODS = {"alignlearn": ours, "calibrated SVC": calibrated_svc, "boosting": boosting}
 
 
 def calibration_error(P, codes, bins=15):
@@ -74,29 +69,26 @@ def split_of(name, seed):
     n = min(300, 2 * len(X) // 3)
     train, test = order[:n], order[n : n + 2000]
     known = np.isin(y[test], y[train])
-    scale = X[train].std(axis=0)
-    Z = (X - X[train].mean(axis=0)) / np.where(scale > 0, scale, 1.0)
-    return Z[train], y[train], Z[test][known], y[test][known]
+    Z, new = standardized(X[train], X[test][known])
+    return Z, y[train], new, y[test][known]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--splits", type=int, default=3)
-    parser.add_argument("--sets", nargs="+", default=SETS.split(), help="default: the eight")
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
+def rows(args):
+    """The row of each set; the cost is printed."""
     ours(*split_of("heart_statlog", 0)[:2])  # compiles
-    print("set, then log loss, calibration error and seconds of each method, and the cost")
-    for name in args.sets:
+    for name in args.rows:
         drawn, cells = [split_of(name, seed) for seed in range(args.splits)], []
-        for fit in METHODS.values():
-            loss, error, seconds = np.mean([measured(fit, split) for split in drawn], axis=0)
-            cells.append(f"{loss:.3f} {error:.3f} {seconds:6.2f}")
+        for fit in (ours, calibrated_svc, boosting):
+            loss, error, _ = np.mean([measured(fit, split) for split in drawn], axis=0)
+            cells += [f"{loss:.3f}", f"{error:.3f}"]
         how = [{"probability": p} for _ in range(5) for p in ("auto", None)]
         times = np.reshape([measured(ours, drawn[0], **options)[2] for options in how], (5, 2))
         with_it, without = np.median(times, axis=0)
-        print(f"{name:18} | {' | '.join(cells)} | {1.0 - without / with_it:.1%}", flush=True)
+        print(f"cost {1.0 - without / with_it:.1%}", flush=True)
+        yield SHORT.get(name, name.replace("_", " ")), *cells
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, SETS.split(), splits=(2, 1))
+    warnings.simplefilter("ignore")
+    publish(args, "probabilities", rows(args))

@@ -5,24 +5,16 @@ Ten columns, binary, normal, uniform or correlated normal, with one Gaussian of 
 labels are the sign of a combination of the first three columns with noise. "ladder of 4" has four
 Gaussians of gamma 1/8, 1/2, 2 and 8 on the first three of ten normal columns. Each number is the
 mean over three samples.
-
-    python scripts/lab/sample_price.py            # prints the table
-    python scripts/lab/sample_price.py --write    # also into docs/_data/tables.json
 """
 
-import argparse
-import json
-import re
-from pathlib import Path
-
 import numpy as np
+from _studies import publish, study
 
 from alignlearn.bounds.price import quadratic_weights
 from alignlearn.bounds.sample_price import pair_sums, price_of_sample
 
 SIZES = (8000, 10_000, 16_000, 20_000, 50_000, 100_000, 300_000)
 DESIGNS = ("binary", "normal", "uniform", "correlated", "ladder of 4")
-TABLES = Path(__file__).resolve().parents[2] / "docs" / "_data" / "tables.json"
 P, SAMPLES, DELTA = 10, 3, 0.05
 
 
@@ -63,32 +55,13 @@ def price(design, m, seed):
     return price_of_sample(values, m, weights, DELTA, random_state=seed).value
 
 
-def main(argv=None):
-    """Print the table; with --write also put it among the tables of the pages."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--write", action="store_true", help=f"into {TABLES.name}")
-    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, metavar="M")
-    args = parser.parse_args(argv)
-    rows = []
+def rows(args):
+    """The row of each number of samples."""
     for m in args.sizes:
         means = [np.mean([price(d, m, seed) for seed in range(SAMPLES)]) for d in DESIGNS]
-        rows.append([f"{m:,}", *(f"{value:.2g}" for value in means)])
-        print(*(f"{cell:>12}" for cell in rows[-1]), flush=True)
-    if args.write:
-        tables = json.loads(TABLES.read_text(encoding="utf-8"))
-        tables["price-of-sample"] |= {"head": ["m", *DESIGNS], "rows": rows}
-        TABLES.write_text(dump(tables), encoding="utf-8")
-
-
-def dump(tables):
-    """JSON with one line for each row of a table."""
-    text = json.dumps(tables, indent=1, ensure_ascii=False)
-    return re.sub(r"\[\n {4}([^\[\]]*)\n {3}\]", _one_line, text) + "\n"
-
-
-def _one_line(found):
-    return f"[{re.sub(chr(10) + ' +', ' ', found[1])}]"
+        yield f"{m:,}", *(f"{value:.2g}" for value in means)
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, sizes=(SIZES, (2000, 4000)))
+    publish(args, "price-of-sample", rows(args))

@@ -204,7 +204,7 @@ def test_coverage_on_ten_laws(script, m):
     error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
     for column in (0, 3):  # alike for all samples, and for each class
         assert (covered[:, column] >= 0.9 - 3.0 * error).all()
-    coin = covered[bench.CLASSIFICATION.index(bench.coin)]
+    coin = covered[list(bench.CLASSIFICATION).index(bench.coin)]
     assert coin[2] > 1.7  # nothing is known, and so it is said
-    rare = covered[bench.CLASSIFICATION.index(bench.rare)]
+    rare = covered[list(bench.CLASSIFICATION).index(bench.rare)]
     assert rare[4] > rare[1]  # the class that is seldom is covered more often for itself

@@ -1,0 +1,116 @@
+"""What the studies of scripts/lab share: a command line, and files that pages are filled from."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+LAB = Path(__file__).resolve().parents[1] / "scripts" / "lab"
+PUBLISHED = re.compile(r'publish\(\s*args, "([\w-]+)"')
+
+pytestmark = pytest.mark.skipif(not LAB.is_dir(), reason="needs the source tree")
+
+
+@pytest.fixture
+def studies(script, tmp_path, monkeypatch):
+    """The module, with a folder of its own for the numbers."""
+    module = script("lab/_studies")
+    table = {"script": "lab/one.py", "head": ["m", "score"], "rows": [["10", "0.5"], ["20", "0.7"]]}
+    monkeypatch.setattr(module, "DATA", tmp_path)
+    module.write("tables", {"one": table, "other": {}})
+    module.write("text", {"one": {"script": "lab/one.py", "gain": "0.1", "loss": "0.2"}})
+    return module
+
+
+def asked(studies, *words):
+    return studies.study("One study.\n", ("a", "b"), words, m=(400, 20), seeds=((0, 1), (0,)))
+
+
+def test_options_have_their_values_with_and_without_quick(studies):
+    args = asked(studies)
+    assert (args.rows, args.m, args.seeds) == (["a", "b"], 400, (0, 1))
+    args = asked(studies, "b", "--quick", "--seeds", "3", "4")
+    assert (args.rows, args.m, args.seeds) == (["b"], 20, [3, 4])
+    assert args.run == {"m": 20, "seeds": [3, 4]}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["c"], "unknown rows c; accepted: a, b"),
+        (["--quick", "--write"], "not to be quoted: leave out --write"),
+        (["--m", "many"], "invalid int value"),
+    ],
+)
+def test_a_wrong_command_line_is_explained(studies, capsys, words, message):
+    with pytest.raises(SystemExit):
+        asked(studies, *words)
+    assert message in capsys.readouterr().err
+
+
+def test_only_what_is_to_be_written_is(studies, capsys):
+    before = {path: path.read_text() for path in studies.DATA.iterdir()}
+    studies.publish(asked(studies), "one", [("20", "0.9")])
+    assert "m | score\n20 | 0.9\n" in capsys.readouterr().out
+    assert {path: path.read_text() for path in studies.DATA.iterdir()} == before
+    args = asked(studies, "--write", "--m", "50")
+    studies.publish(args, "one", [("20", "0.9"), ("30", "1.0")])
+    studies.publish(args, "one", {"gain": "0.3"})
+    found = studies.read("tables")
+    assert found["one"]["rows"] == [["10", "0.5"], ["20", "0.9"], ["30", "1.0"]]
+    assert found["one"]["run"] == {"m": 50, "seeds": [0, 1]}
+    assert found["other"] == {}
+    assert studies.read("text")["one"].items() >= {"gain": "0.3", "loss": "0.2"}.items()
+
+
+def test_rows_that_do_not_fit_the_head_are_an_error(studies):
+    before = studies.read("tables")
+    with pytest.raises(ValueError, match="3 cells; the head of one has 2"):
+        studies.publish(asked(studies, "--write"), "one", [("20", "0.9", "")])
+    with pytest.raises(KeyError):
+        studies.publish(asked(studies, "--write"), "two", [("20", "0.9")])
+    assert studies.read("tables") == before
+
+
+def test_rows_are_told_apart_by_their_labels(studies):
+    args = asked(studies, "--write")
+    studies.publish(args, "one", [("10", "0.6"), ("20", "0.7")], labels=2)
+    assert studies.read("tables")["one"]["rows"] == [["10", "0.5"], ["20", "0.7"], ["10", "0.6"]]
+
+
+def test_files_are_written_as_they_stand(script):
+    """A study that changes a number changes its line alone."""
+    studies = script("lab/_studies")
+    for name in ("tables", "text", "parts", "missing-tables", "accuracy-400", "accuracy-2000"):
+        text = (studies.DATA / f"{name}.json").read_text(encoding="utf-8")
+        lines = studies._lines(json.loads(text), studies._LEVELS.get(name, 2))
+        assert lines + "\n" == text, name
+
+
+def test_every_study_writes_what_its_entry_says(script):
+    """The tables and numbers that name a study are those that it publishes, and no other does."""
+    studies = script("lab/_studies")
+    entries = {
+        (key, Path(entry["script"]).name)
+        for name in ("tables", "text")
+        for key, entry in studies.read(name).items()
+        if entry["script"].startswith("lab/")
+    }
+    named = {key for key, _ in entries}
+    for path in LAB.glob("[!_]*.py"):
+        text = path.read_text(encoding="utf-8")
+        for key in PUBLISHED.findall(text):
+            assert key in named, (path.name, key)
+    for key, file in entries:
+        assert f'"{key}"' in (LAB / file).read_text(encoding="utf-8"), (key, file)
+
+
+def test_a_study_gives_rows_as_its_table_has_them(script, monkeypatch):
+    price = script("lab/sample_price")
+    monkeypatch.setattr(price, "SAMPLES", 1)
+    head = script("lab/_studies").read("tables")["price-of-sample"]["head"]
+    (row,) = price.rows(type("Args", (), {"sizes": [2000]}))
+    assert row[0] == "2,000"
+    assert len(row) == len(head)
+    assert all(0.0 <= float(cell) <= 1.0 for cell in row[1:])
