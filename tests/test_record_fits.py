@@ -6,14 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alignlearn import folds
-
 LAB = Path(__file__).resolve().parents[1] / "scripts" / "lab"
 if not LAB.is_dir():
     pytest.skip("needs the source tree", allow_module_level=True)
 sys.path.insert(0, str(LAB))
 import _fits  # noqa: E402
-import measure_structure  # noqa: E402
 import record_fits  # noqa: E402
 
 
@@ -50,18 +47,3 @@ def test_a_fit_that_fails_is_its_error_and_there_are_fits_of_every_kind():
     names = " ".join(_fits.cases())
     for word in ("MKLClassifierCV", "gaps", "sparse", "per target", "Hyper", "KernelCCA"):
         assert word in names
-
-
-def test_lines_of_code():
-    text = '"""Text,\n\nof a module."""\n# why\n\nx = (\n    1\n)\ny = """a\nb"""\n'
-    assert measure_structure.code_lines(text) == 5
-
-
-def test_what_a_call_passes():
-    found = measure_structure.passed(lambda: folds.fold_numbers(np.arange(12), 3, False))
-    assert len(found.calls) >= len(found.deepest) >= 1
-    assert found.deepest[0] is folds.fold_numbers.__code__
-    assert found.calls[found.deepest[0]] == 1
-    assert "folds.py" in found.tree()
-    assert "depth" in str(found)
-    assert measure_structure.classes()["MKLClassifier"] > 1

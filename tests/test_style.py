@@ -242,6 +242,13 @@ def test_a_number_in_a_sentence_is_that_of_the_file(fill_pages):
         fill_pages.filled("<!-- n: single.compilation.no -->0.9<!-- /n -->")
 
 
+def test_every_paragraph_and_table_is_on_a_page(fill_pages):
+    text = "".join(path.read_text(encoding="utf-8") for path in fill_pages.pages())
+    shown = set(re.findall("<!-- numbers: (.*?) -->", text))
+    known = {*fill_pages.paragraphs(), *fill_pages.LAYOUTS, *fill_pages.read("tables.json")}
+    assert known == shown
+
+
 def test_every_number_has_a_script(fill_pages):
     for name in ("single.json", "text.json", "tables.json"):
         for key, row in fill_pages.read(name).items():
