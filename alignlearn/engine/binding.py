@@ -11,6 +11,7 @@ from alignlearn.validation import is_sparse
 
 from .bits import counted
 from .boxes import row_boxes
+from .bundles import bundled
 from .external import BLOCK, most_rows, select_columns
 from .program import Mode, Program, padded, program_of
 from .sparse import sparse_rows
@@ -190,14 +191,15 @@ def vectors(kernels, X):
     return frozen(np.zeros((len(X), 1)))
 
 
-def as_bits(program, *sides):
-    """The program and the sides that it is bound to, where columns of 0 and 1 are bits.
+def compact(program, *sides):
+    """The program and the sides that it is bound to, with fewer columns for the same values.
 
-    Programs of the small interpreter are not changed, because the other one takes longer to
-    compile.
+    Columns of 0 and 1 are bits, but for programs of the small interpreter, because the other one
+    takes longer to compile; columns that exclude each other are bundled.
     """
     if not program.is_common:
         program, sides = counted(program, *sides)
+    program, sides = bundled(program, *sides)
     return program, *map(frozen, sides)
 
 
@@ -261,7 +263,7 @@ class BoundPairs:
         self._FX = factor_values(self.program, X)
         self._FZ = self._FX if self._own else factor_values(self.program, Z)
         sides = (self._VX,) if self._own else (self._VX, self._VZ)
-        self.program, *sides = as_bits(self.program, *sides)
+        self.program, *sides = compact(self.program, *sides)
         self._VX, self._VZ = sides[0], sides[-1]
         self.ops = compiled(self.program)
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)

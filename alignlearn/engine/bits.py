@@ -7,11 +7,10 @@ numbers, as the sums over columns of zeros and ones are: values are the same to 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from . import opcodes as ops
+from .layout import Layout
 
 _KINDS = {
     ops.INNER_PRODUCT: ops.COMMON_BITS,
@@ -52,30 +51,14 @@ def counted(program, *sides):
 
 def _bound(program, sides, found):
     """The program on new sides: words of bits, and the columns that other primitives read."""
-    d, width, parts, ranges = sides[0].shape[1], 0, [], {}
-    features, centered, primitives = [], [], program.primitives.copy()
+    layout, primitives = Layout(program, sides), program.primitives.copy()
     for row in primitives:
         kind, start, stop = row[:3].tolist()
-        as_bits = kind in _KINDS and (start, stop) in found
-        if (start, stop, as_bits) not in ranges:
-            columns = program.features[start:stop]
-            if columns.max() >= d:  # targets, which come after all columns
-                new = (d - 1 - columns).tolist()
-            else:
-                part = found[start, stop] if as_bits else [V[:, columns] for V in sides]
-                new = range(width, width + part[0].shape[1])
-                parts.append(part)
-                width = new.stop
-            ranges[start, stop, as_bits] = len(features), len(features) + len(new)
-            features.extend(new)
-            centered.extend([program.centered[start]] * len(new))
-        row[0], row[1:3] = _KINDS[kind] if as_bits else kind, ranges[start, stop, as_bits]
-    features = np.array(features, dtype=np.int64)
-    features[features < 0] = width - 1 - features[features < 0]
-    changed = replace(
-        program, primitives=primitives, features=features, centered=np.array(centered, bool)
-    )
-    return changed, tuple(np.hstack(blocks) for blocks in zip(*parts))
+        if kind in _KINDS and (start, stop) in found:
+            row[0], row[1:3] = _KINDS[kind], layout.bind((start, stop, "bits"), found[start, stop])
+        else:
+            row[1:3] = layout.keep(start, stop)
+    return layout.finish(primitives=primitives)
 
 
 def _packed(V, columns):

@@ -20,7 +20,7 @@ from .binding import (
 )
 from .boxes import cells, into_rows
 from .cpu import CPU
-from .program import program_of
+from .program import Mode, program_of
 from .threads import thread_count
 from .tiles import evaluator
 
@@ -95,8 +95,15 @@ def _run(work, out, memory, program, kernels):
         _finite(out, "the Gram matrix", kernels)
 
 
+def inexact_program(kernels, X):
+    """The program of a matrix of which terms may be omitted; nothing is bound to it."""
+    return program_of(kernels, X, vectors(kernels, X), mode=Mode.SIDES)
+
+
 class GramRows:
-    """Rows of ``sum_k weights_k K_k(X, Z)``, some at a time, for common programs on this machine.
+    """Rows of ``sum_k weights_k K_k(X, Z)``, some at a time, on this machine.
+
+    Kernels that are evaluated outside the loops are not accepted.
 
     Parameters
     ----------
@@ -115,10 +122,14 @@ class GramRows:
         self._evaluator, self._columns = evaluator(program, pairs.dtype), pairs.columns(slice(None))
         self._memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
 
-    def fill(self, index, out):
-        """Put rows of some of X into ``out`` (len(index), len(Z)), of the samples' dtype."""
+    def fill(self, index, out, first=0):
+        """Put rows of some of X into ``out`` (len(index), n), of the samples' dtype.
+
+        Columns are the n samples of Z from the number ``first`` on.
+        """
         pairs, (VZ, FZ) = self._pairs, self._columns
         VX, FX = pairs.rows(index)
+        VZ, FZ = VZ[first:], FZ[:, first:]
         data = frozen(VX), VZ, FX, FZ, np.empty((0, *out.shape))
         work = data, pairs.weights, pairs.shape, self._memory, False, out
         work = self._evaluator, pairs.ops, *work
@@ -182,16 +193,6 @@ class GramProducts:
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
         self._data = self._pairs.data()
         self._boxes = self._pairs.row_boxes(few=engine.large_boxes(self.shape[0] * self.shape[1]))
-
-    @property
-    def lacks_sides(self):
-        """Whether the products omit terms f(x) + f(z) of the kernel, not only a constant."""
-        return self._pairs.program.lacks_sides
-
-    @property
-    def is_common(self):
-        """Whether values need common operations on the samples' numbers alone."""
-        return self._pairs.program.is_common
 
     def times(self, V):
         """``K V``, (n,) or (n, c) as V, float64."""

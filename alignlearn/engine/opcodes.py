@@ -82,6 +82,8 @@ L1_DISTANCE = _primitive("abs({x} - {z})", of_differences=True)
 DISTANCE = _primitive(_SQUARE, root=True, of_differences=True, common=True)
 MATCHES = _primitive("(one if {x} == {z} else zero)")  # in how many features the samples agree
 MINIMA = _primitive("({x} if {x} < {z} else {z})")
+# Of levels of categories, which `alignlearn.engine.bundles` makes of columns.
+HEIGHTS = _primitive("(zero if {x} == {z} else {x} + {z})", common=True)
 # Of zeros and ones as bits of numbers, which `alignlearn.engine.bits` makes of them.
 COMMON_BITS = _primitive("common_bits({x}, {z})")
 DIFFERENT_BITS = _primitive("different_bits({x}, {z})")
@@ -99,6 +101,7 @@ AFFINE_IN_PLACE = _operation("{d} = {0} * {d} + {1}", common=True)
 POWER_IN_PLACE = _operation("{d} = power({d}, {k})", common=True)
 ADD = _operation("{d} = {d} + {0} * {s}", common=True)
 MULTIPLY = _operation("{d} = {d} * {s}", common=True)
+ROOT = _operation("{d} = T(math.sqrt({s}))", common=True)
 RATIO = _operation("{d} = ratio({s}, {d})")  # s / d where s < d, else 1: of 0 and 0, too
 FLUSH = _operation("{d} = flush({d})", common=True)
 # 0 where |d| is at most the rounding, {0} units of it, of terms of size s that canceled.

@@ -12,8 +12,8 @@ from alignlearn.validation import is_sparse, take
 
 from .binding import (
     PairData,
-    as_bits,
     check_domains,
+    compact,
     compiled,
     factor_values,
     frozen,
@@ -214,7 +214,7 @@ class FoldSums:
         program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
         F = np.concatenate([factor_values(program, X), values])
-        program, V = as_bits(program, V)
+        program, V = compact(program, V)
         ops = compiled(program, _means(program, V))
         self._data = PairData(program, ops, X if program.external else V, V, Y, F, frozen(root))
         given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]

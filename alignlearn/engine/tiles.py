@@ -111,6 +111,24 @@ def _minima(x, start, stop, tile, nr, nc, out):
 
 
 @jit_sum
+def _heights(x, start, stop, tile, nr, nc, out):
+    """out[r * nc + j] = sum of x[f, r] + tile[f, j] over feature rows start..stop that differ."""
+    zero, rest = out.dtype.type(0), start + (stop - start) // 2 * 2
+    for r in range(nr):
+        d = out[r * nc : (r + 1) * nc]
+        d[:] = 0
+        for f in range(start, rest, 2):
+            x0, x1, t0, t1 = x[f, r], x[f + 1, r], tile[f, :nc], tile[f + 1, :nc]
+            for j in range(nc):
+                v0, v1 = t0[j], t1[j]
+                d[j] += (zero if x0 == v0 else x0 + v0) + (zero if x1 == v1 else x1 + v1)
+        for f in range(rest, stop):
+            x0, t0 = x[f, r], tile[f, :nc]
+            for j in range(nc):
+                d[j] += zero if x0 == t0[j] else x0 + t0[j]
+
+
+@jit_sum
 def _four_common_bits(x, r, start, stop, tile, nc, out):
     """Counts of rows r to r + 3, four features at a time, to the last multiple of four."""
     count = vectormath.common_bits
@@ -170,6 +188,8 @@ def _fill_common(kind, start, stop, x, tile, nr, nc, out):
         if kind == ops.DISTANCE:
             for j in range(nr * nc):
                 out[j] = np.sqrt(out[j])
+    elif kind == ops.HEIGHTS:
+        _heights(x, start, stop, tile, nr, nc, out)
     else:
         return False
     return True
@@ -295,6 +315,9 @@ def _execute_common(op, k, f0, f1, s, d, n, scratch):
     elif op == ops.MULTIPLY:
         for j in range(n):
             d[j] *= s[j]
+    elif op == ops.ROOT:
+        for j in range(n):
+            d[j] = np.sqrt(s[j])
     else:
         return False
     return True

@@ -143,9 +143,8 @@ class HeldMatrix:
         sizes = np.minimum(_GROUP, m - self._places) * (m - self._places)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
         self.K = np.empty(self._starts[-1], dtype=np.float32)
-        for start, at, size in zip(self._places, self._starts, sizes):
-            index = np.arange(start, min(start + _GROUP, m))
-            self.K[at : at + size] = combination.rows(index, np.arange(start, m)).reshape(-1)
+        for at, block in zip(self._starts, combination.upper_rows(_GROUP, single=True)):
+            self.K[at : at + block.size] = block.reshape(-1)
 
     def times(self, V):
         """Product with V (m, c), summed in float64; the same bits for any number of threads."""

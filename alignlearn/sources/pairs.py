@@ -183,6 +183,31 @@ class PairCombination(Combination):
         samples = self.source.samples(index), self._columns(columns)
         return self._gram(*samples, exact=exact, out=out)
 
+    def upper_rows(self, height, single=False):
+        """Blocks of rows without the columns before the block; see `Combination.upper_rows`."""
+        other = self._in_single() if single else None
+        if other is not None:
+            yield from other.upper_rows(height)
+        elif self._is_bound(self.source.X):
+            bound, m = (
+                grams.GramRows(*self.terms, self.source.X, self.source.X, exact=False),
+                self.n_samples,
+            )
+            for start in range(0, m, height):
+                index = np.arange(start, min(start + height, m))
+                yield bound.fill(index, np.empty((len(index), m - start), self.source.dtype), start)
+        else:
+            yield from super().upper_rows(height)
+
+    @property
+    def _program(self):
+        return grams.inexact_program(self.terms[0], self.source.X)
+
+    def _is_bound(self, Z):
+        """Whether rows against Z are evaluated by programs bound to them once."""
+        in_loops = not self._program.external and not is_sparse(Z)
+        return in_loops and self.source.engine.in_place
+
     def _columns(self, columns):
         return self.source.X if columns is None else self.source.samples(columns)
 
@@ -228,7 +253,7 @@ class PairCombination(Combination):
         None if its values differ from the exact ones by more than the rounding of float32.
         """
         source = self.source
-        if source.dtype == np.float32 or is_sparse(source.X) or not self.products().is_common:
+        if source.dtype == np.float32 or is_sparse(source.X) or not self._program.is_common:
             return None
         size = max(source.X.max(), -source.X.min())
         if not size < _LARGEST_IN_SINGLE or size > _OUTLYING * np.sqrt(np.mean(source.X**2)):
@@ -247,7 +272,7 @@ class PairCombination(Combination):
         """A function that returns rows of some columns, in memory that the next call reuses."""
         Z, memory = self._columns(columns), ()
         source, bound = self.source, None
-        if self.products().is_common and source.engine.in_place and not is_sparse(Z):
+        if self._is_bound(Z):
             bound = grams.GramRows(*self.terms, source.X, Z, exact=False)
 
         def rows(index, out=None):
@@ -263,7 +288,7 @@ class PairCombination(Combination):
 
     def _inexact_diagonal(self):
         """Values K_ii as in `rows`, which may omit a constant; None if they omit more."""
-        if self.products().lacks_sides:
+        if self._program.lacks_sides:
             return None
         first, values = np.zeros(1, dtype=np.intp), self.diagonal()
         return values + (float(self.rows(first, first)[0, 0]) - values[0])
@@ -272,7 +297,7 @@ class PairCombination(Combination):
         """The `Predictor` with dual coefficients; see `Combination.predictor`."""
         X = self.source.X if support is None else take(self.source.X, support)
         trained = intercept
-        if not exact and len(X) and self.terms[0] and self.products().lacks_sides:
+        if not exact and len(X) and self.terms[0] and self._program.lacks_sides:
             # This adds one constant to the decisions on all samples, which is found in float64.
             one, X64 = X[:1].astype(np.float64), X.astype(np.float64)
             forms = [grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)]

@@ -288,6 +288,15 @@ class Combination(ABC):
         K = self.cross_gram(self.source.as_new(index), exact)
         return K if columns is None else K[:, columns]
 
+    def upper_rows(self, height, single=False):
+        """Blocks of ``height`` rows, one after the other, without the columns before the block.
+
+        With ``single`` to the rounding of float32.
+        """
+        m = self.n_samples
+        for start in range(0, m, height):
+            yield self.rows(np.arange(start, min(start + height, m)), np.arange(start, m))
+
     def columns(self, rows, index):
         """Entries (len(rows), len(index)) of the exact Gram matrix, for two index arrays."""
         return self.rows(rows, index, exact=True)

@@ -61,6 +61,7 @@ SINGLE = {
     "square shifted three times": (ops.SQUARE_SHIFTED, 3, (), _repeated(_shifted, 3)),
     "square unshift": (ops.SQUARE_UNSHIFT, 1, (), lambda s: (s + 1) ** 2),
     "square unshift twice": (ops.SQUARE_UNSHIFT, 2, (), lambda s: (s + 1) ** 4),
+    "root": (ops.ROOT, 0, (), np.sqrt),
     "affine": (ops.AFFINE, 0, (0.7, -2.0), lambda s: LD(0.7) * s - 2),
     "polynomial": (
         F[formulas.polynomial],

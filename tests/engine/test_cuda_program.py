@@ -85,7 +85,7 @@ def test_operation_equals_its_formula_and_the_cpu(name, dtype):
 def test_every_operation_and_primitive_has_a_case():
     found = {case[0] for case in [*cases.SINGLE.values(), *cases.SECOND.values()]}
     assert found == set(range(len(ops.OPERATIONS)))
-    assert len(ops.PRIMITIVES) == 8  # those in the two tests of primitives
+    assert len(ops.PRIMITIVES) == 9  # those in the two tests of primitives
 
 
 def _of_one_number(op, s, *numbers, integer=0, dtype):
@@ -155,7 +155,7 @@ def _primitives(program, dtype, X, Z, n_primitives):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_primitives_equal_the_oracle(dtype):
     kinds = [ops.SQUARED_DISTANCE, ops.INNER_PRODUCT, ops.L1_DISTANCE, ops.DISTANCE, ops.MATCHES]
-    kinds.append(ops.MINIMA)
+    kinds += [ops.MINIMA, ops.HEIGHTS]
     # Features 0 to 3 for the first three, which share a loop, 1 to 3 for the others.
     primitives = [(kind, int(n > 2), 3, n + 1) for n, kind in enumerate(kinds)]
     program = cases.program([(ops.AFFINE, 0, 1, 0)], [(1, 0, 0)], primitives, 3)
@@ -167,8 +167,9 @@ def test_primitives_equal_the_oracle(dtype):
     matches = (X[:, None, 1:] == Z[:, 1:]).sum(axis=-1)
     assert matches[1, 1] == 2
     minima = np.minimum(X[:, None, 1:], Z[:, 1:]).sum(axis=-1)
+    heights = np.where(X[:, None, 1:] == Z[:, 1:], 0, X[:, None, 1:] + Z[:, 1:]).sum(axis=-1)
     bound = {"rtol": BOUND[dtype], "atol": BOUND[dtype]}
-    for got, want in zip(out, [*whole, np.sqrt(part[0]), matches, minima]):
+    for got, want in zip(out, [*whole, np.sqrt(part[0]), matches, minima, heights]):
         np.testing.assert_allclose(got, want.astype(np.float64), **bound)
     for block in blocks:
         np.testing.assert_array_equal(block, out)

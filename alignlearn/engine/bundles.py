@@ -1,0 +1,172 @@
+"""Columns that exclude each other as one: distances of one-hot columns cost what one column costs.
+
+Of a category a sample has one level: among the columns of its levels one has the higher of two
+values, and the others the lower. Two samples differ in two of these columns, or in none. So the
+columns are bundled: of each sample, the *height* of its level is kept, which is what the level adds
+to the distance from a sample without it. Samples of one level are 0 apart, others the sum of their
+heights. Bundles are found greedily in the order of the columns, as by exclusive feature bundling
+(Ke et al. 2017, LightGBM, section 4), where no two columns may conflict.
+
+Heights of a bundle tell levels apart. Equal ones are moved up by units of rounding, by fewer than
+the bundle has columns, which bounds the rounding of the sum that is replaced, too.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from alignlearn._jit import jit
+
+from . import opcodes as ops
+from .layout import Layout
+
+_SQUARED = ops.SQUARED_DISTANCE, ops.DISTANCE
+_KINDS = (*_SQUARED, ops.L1_DISTANCE)
+_LEAST_COLUMNS, _LEAST_ROWS = 16, 8  # of fewer, looking at them costs as much as is saved
+_LEAST_SAVED = 0.25  # of the columns, for the sums of a register more
+
+
+def bundled(program, *sides):
+    """A program with bundles in place of columns that exclude each other.
+
+    Parameters
+    ----------
+    program : Program
+    sides : ndarrays of shape (n, d)
+        Samples that are bound to it, each once.
+
+    Returns
+    -------
+    program, sides
+        Other ones if a distance has such columns: the features are columns of these sides.
+    """
+    if min(map(len, sides)) < _LEAST_ROWS:
+        return program, sides
+    found = {}
+    for kind, start, stop, _ in program.primitives.tolist():
+        wide = stop - start >= _LEAST_COLUMNS
+        if kind in _KINDS and wide and not program.centered[start:stop].any():
+            key = start, stop, kind in _SQUARED
+            if key not in found:
+                found[key] = _bundles(sides, program.features[start:stop], key[2])
+    found = {key: parts for key, parts in found.items() if parts is not None}
+    return _bound(program, sides, found) if found else (program, sides)
+
+
+def _bound(program, sides, found):
+    """The program on new sides, where bundles have registers of their own and are added first."""
+    layout, row = Layout(program, sides), program.n_rows
+    primitives, code, rows = [], [], {}
+    for kind, start, stop, out in program.primitives.tolist():
+        key = start, stop, kind in _SQUARED
+        if kind not in _KINDS or key not in found:
+            primitives.append((kind, *layout.keep(start, stop), out))
+            continue
+        rest, heights = found[key]
+        plain = ops.SQUARED_DISTANCE if key[2] else kind
+        primitives.append((plain, *layout.bind((key, "rest"), rest), out))
+        if key not in rows:
+            rows[key], row = row, row + 1
+            primitives.append((ops.HEIGHTS, *layout.bind(key, heights), rows[key]))
+        code.append((ops.ADD, out, rows[key], 0))
+        if kind == ops.DISTANCE:
+            code.append((ops.ROOT, out, out, 0))
+    numbers = np.zeros((len(code), 3))
+    numbers[:, 0] = 1.0
+    return layout.finish(
+        primitives=np.array(primitives, dtype=np.int64),
+        code=np.concatenate([np.array(code, dtype=np.int64), program.code]),
+        parameters=np.concatenate([numbers, program.parameters]),
+        n_rows=row,
+    )
+
+
+def _bundles(sides, columns, squared):
+    """Other columns and heights, a matrix per side of each; None where too little is saved."""
+    two, low, high = _two_values(sides, columns)
+    with np.errstate(over="ignore"):
+        steps = np.square(high - low) if squared else high - low
+    two, low, high, steps = (a[np.isfinite(steps)] for a in (two, low, high, steps))
+    least = _LEAST_SAVED * len(columns)
+    if len(two) < least:
+        return None
+    ends = np.cumsum([0, *map(len, sides)])
+    levels = np.empty((len(two), ends[-1]), bool)
+    for V, start in zip(sides, ends):
+        _compare(V, columns[two], high, start, levels)
+    levels[low == high] = False  # a constant adds nothing
+    members = [m for m in _exclusive(levels) if len(m) > 1]
+    if sum(len(m) - 1 for m in members) < least:
+        return None
+    heights = np.zeros((levels.shape[1], len(members)), sides[0].dtype)
+    for column, m in zip(heights.T, members):
+        for c, step in zip(m, _apart(steps[m])):
+            column[levels[c]] = step
+    rest = np.delete(columns, two[np.concatenate(members)])
+    return [V[:, rest] for V in sides], np.split(heights, ends[1:-1])
+
+
+def _two_values(sides, columns):
+    """Which columns have at most two values, and these: the lower and the higher ones."""
+    values, counts = np.zeros((2, len(columns)), sides[0].dtype), np.zeros(len(columns), np.int64)
+    for V in sides:
+        _look(V, columns, np.flatnonzero(counts <= 2), values, counts)
+    values[1, counts == 1] = values[0, counts == 1]
+    two = np.flatnonzero(counts <= 2)
+    return two, values[:, two].min(axis=0), values[:, two].max(axis=0)
+
+
+@jit
+def _look(V, columns, left, values, counts):
+    """Note up to two values of the columns ``left``; of more, the count is 3."""
+    n = len(left)
+    for i in range(len(V)):
+        k = 0
+        while k < n:
+            c = left[k]
+            value = V[i, columns[c]]
+            known = counts[c]
+            if known > 0 and (value == values[0, c] or (known == 2 and value == values[1, c])):
+                k += 1
+            elif known < 2:
+                values[known, c] = value
+                counts[c] += 1
+                k += 1
+            else:
+                counts[c] = 3
+                n -= 1
+                left[k] = left[n]
+
+
+@jit
+def _compare(V, columns, high, start, levels):
+    """levels[c, start + i] = whether V[i, columns[c]] is high[c]."""
+    for i in range(len(V)):
+        for c in range(len(columns)):
+            levels[c, start + i] = V[i, columns[c]] == high[c]
+
+
+def _exclusive(levels):
+    """Lists of rows of bool ``levels`` (columns, samples) of which a sample has one at most.
+
+    A row goes to the last list or begins one: levels of a category are next to each other.
+    """
+    lists, taken = [[]], np.zeros(levels.shape[1], bool)
+    for c, level in enumerate(levels):
+        if np.any(taken & level):
+            lists.append([])
+            taken = np.zeros(len(level), bool)
+        lists[-1].append(c)
+        taken |= level
+    return lists
+
+
+def _apart(heights):
+    """The heights, equal ones moved up by units of rounding."""
+    apart = heights.copy()
+    order = np.argsort(heights, kind="stable")
+    for before, c in pairwise(order):
+        apart[c] = max(apart[c], np.nextafter(apart[before], np.inf, dtype=apart.dtype))
+    return apart
