@@ -1,14 +1,14 @@
-"""Columns that exclude each other as one: distances of one-hot columns cost what one column costs.
+"""Columns that exclude each other, bundled: distances of one-hot columns at the cost of one column.
 
-Of a category a sample has one level: among the columns of its levels one has the higher of two
-values, and the others the lower. Two samples differ in two of these columns, or in none. So the
-columns are bundled: of each sample, the *height* of its level is kept, which is what the level adds
-to the distance from a sample without it. Samples of one level are 0 apart, others the sum of their
-heights. Bundles are found greedily in the order of the columns, as by exclusive feature bundling
-(Ke et al. 2017, LightGBM, section 4), where no two columns may conflict.
+In the columns of a category, a sample has the higher of two values in the column of its level and
+the lower one in the others, so two samples differ in two of these columns or in none. A bundle of
+them keeps one number for a sample, the *height* of its level: what the level adds to the distance
+from a sample that has no level. The distance between two samples is 0 if their heights are equal
+and the sum of the heights if not. Bundles are found greedily, in the order of the columns, as in
+exclusive feature bundling (Ke et al. 2017, LightGBM, section 4), here without conflicts.
 
-Heights of a bundle tell levels apart. Equal ones are moved up by units of rounding, by fewer than
-the bundle has columns, which bounds the rounding of the sum that is replaced, too.
+Different levels must have different heights. Equal heights are raised by units of rounding, by
+fewer units than the bundle has columns; the sum that is replaced has an error of that size, too.
 """
 
 from __future__ import annotations
