@@ -7,8 +7,6 @@ import numpy as np
 from draws import require
 from fuzz_data import EPS
 
-from alignlearn.kernels import as_kernel
-
 
 def problem_signs(y, classes, multiclass):
     """Signs (n_problems, m) of the two-class problems in the documented order."""
@@ -129,18 +127,3 @@ def sklearn_ridge(K, K_test, y, alpha):
     dual = np.abs(machine.dual_coef_).max()
     size = np.abs(against).sum(axis=1).max() * dual + np.abs(y).max()
     return machine.predict(against) + mean, condition, 32 * len(y) * condition * size
-
-
-def constant_somewhere(kernels, X, folds):
-    """Whether all kernels are constant on some training set."""
-    grams = [[as_kernel(k)(X[rows]) for k in kernels] for rows, _ in folds]
-    return any(all(np.ptp(K) <= 1e-12 * np.abs(K).max() for K in few) for few in grams)
-
-
-def undecided(model, X):
-    """Samples whose class hangs on less than what two solutions of one problem may differ by."""
-    raw = model._predictor.decisions(X)
-    if raw.shape[1] > 1 and model.multiclass == "ovr":
-        top = np.sort(raw, axis=1)
-        raw = top[:, -1:] - top[:, -2:-1]
-    return (np.abs(raw) < 1e-3).any(axis=1)  # a vote flips at 0

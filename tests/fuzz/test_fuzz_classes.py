@@ -1,7 +1,6 @@
 """Fuzz cases of classes: rare ones, folds that lack some, other names, other labels of rows."""
 
 import numpy as np
-import pandas as pd
 from draws import fuzz, require
 from fuzz_data import benign
 
@@ -238,28 +237,4 @@ def test_classes_renamed(draws):
     )
     require(np.array_equal(label[margin > 2 * allowed], other[margin > 2 * allowed]),
             f"{name}: other predictions for other names")  # fmt: skip
-    return name
-
-
-@fuzz(1)
-def test_row_labels_permuted(draws):
-    """Labels of the rows of a data frame do not matter, only the order of the rows does."""
-    name = draws.pick(*PLAIN, *SEARCHES)
-    m = draws.size(10, 30 if name != "HyperKernelClassifier" else 15)
-    codes = rare_classes(draws, m, least=2)
-    X = benign(draws, m, 3)
-    X[:, -1] = 0.0 if name.startswith("MultiTask") else X[:, -1]
-    searched = name in SEARCHES
-    how = {"cv": 3, "Cs": [0.1, 10.0]}
-    model = al.MKLClassifierCV(**{**SEARCHES[name], **how}) if searched else PLAIN[name]()
-    if name == "LinearSVM":
-        return "takes arrays"
-    if name.startswith("MultiTask"):
-        model.set_params(task_column="c")
-    rows = draws.numbers.permutation(m)
-    first = model.fit(pd.DataFrame(X, columns=list("abc")), codes).decision_function
-    first = first(pd.DataFrame(X, columns=list("abc")))
-    frame = pd.DataFrame(X, columns=list("abc"), index=rows)
-    second = model.fit(frame, pd.Series(codes, index=rows)).decision_function(frame)
-    require(np.array_equal(first, second), f"{name}: labels of rows matter")
     return name

@@ -2,19 +2,15 @@
 
 import numpy as np
 from draws import fuzz, require
-from fuzz_algebra import random_kernels
-from fuzz_data import EPS, LD, benign
-from fuzz_kernels import evaluated
+from fuzz_data import EPS
 from fuzz_machines import (
     check_svm,
     compare_svm,
     confidences,
-    constant_somewhere,
     problem_signs,
     sklearn_ridge,
     sklearn_svc,
     sklearn_svr,
-    undecided,
 )
 from fuzz_setup import (
     TWO_STAGE,
@@ -22,7 +18,6 @@ from fuzz_setup import (
     classes,
     frozen,
     real_target,
-    relative_rounding,
     setup,
 )
 from fuzz_truth import center
@@ -195,110 +190,3 @@ def test_svr(draws):
     wrong = np.abs(found - expected).max()
     require(wrong <= slack + 64 * EPS * np.abs(expected).max(), "SVR predict", f"{wrong:.3g}")
     return "svr"
-
-
-# Cross-validation
-
-
-def _partition(draws, m):
-    labels = draws.numbers.permutation(m) % draws.whole(2, 4)
-    return [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in np.unique(labels)]
-
-
-def _fixed(draws, X):
-    """Kernels without parameters that are read from the data, and of a size that is bearable."""
-    exact = X.astype(LD)
-    while True:
-        specs = random_kernels(draws, X)
-        if any("scale" in str(s.kernel) for s in specs) or not all(s.psd for s in specs):
-            continue
-        values = [evaluated(s, exact, exact, exact, EPS) for s in specs]
-        with np.errstate(all="ignore"):
-            tame = all(v.peak < 1e4 and relative_rounding(v, EPS) < 1e-8 for v in values)
-        if tame:
-            return [s.kernel for s in specs]
-
-
-@fuzz(0.25)
-def test_tuned_classifier(draws):
-    """`MKLClassifierCV` against GridSearchCV over the same folds."""
-    from sklearn.model_selection import GridSearchCV
-
-    m = draws.size(16, 40)
-    X = benign(draws, m, draws.size(1, 5))
-    y = draws.pick(np.array(["a", "b", "c"]), np.array([-1, 1]))
-    y = y[draws.numbers.permutation(m) % len(y)]
-    kernels, folds = _fixed(draws, X), _partition(draws, m)
-    Cs = sorted(10.0 ** draws.numbers.uniform(-2, 2, draws.whole(1, 3)))
-    options = {"weighting": draws.pick(*TWO_STAGE), "multiclass": draws.pick("ovo", "ovr")}
-    options["tol"] = 1e-5
-    try:
-        found = al.MKLClassifierCV(kernels, Cs=Cs, cv=folds, **options).fit(X, y)
-    except ValueError:
-        require(constant_somewhere(kernels, X, folds), "MKLClassifierCV refused")
-        return "refused"
-    grid = GridSearchCV(al.MKLClassifier(kernels, **options), {"C": Cs}, cv=folds, refit=False)
-    grid.fit(X, y)
-    for t, (train, test) in enumerate(folds):
-        for k, C in enumerate(Cs):
-            scores = [r[f"split{t}_test_score"][k] for r in (found.cv_results_, grid.cv_results_)]
-            if scores[0] == scores[1]:
-                continue
-            model = al.MKLClassifier(kernels, C=C, **options).fit(X[train], y[train])
-            close = undecided(model, X[test]).mean()
-            far = abs(scores[0] - scores[1]) > close + 1e-12
-            require(not far, "MKLClassifierCV: scores", f"{scores} C={C} fold {t}")
-    best = found.cv_results_["mean_test_score"]
-    require(Cs[int(np.argmax(best))] == found.C_, "MKLClassifierCV: C_")
-    refit = al.MKLClassifier(kernels, C=found.C_, **options).fit(X, y)
-    same = np.array_equal(refit.decision_function(X), found.decision_function(X))
-    require(same, "MKLClassifierCV: refit")
-    return "MKLClassifierCV"
-
-
-@fuzz(1)
-def test_tuned_regressor(draws):
-    """`MKLRegressorCV` against GridSearchCV, and leave-one-out against refits."""
-    from sklearn.model_selection import GridSearchCV
-
-    m = draws.size(10, 30)
-    X = benign(draws, m, draws.size(1, 5))
-    y = real_target(draws, m, draws.chance(0.2))
-    kernels, folds = _fixed(draws, X), _partition(draws, m)
-    alphas = sorted(10.0 ** draws.numbers.uniform(-3, 2, draws.whole(1, 3)))
-    rule = draws.pick(*TWO_STAGE)
-    if draws.chance(0.5):
-        return _leave_one_out(kernels, rule, alphas, X, y)
-    try:
-        found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv=folds).fit(X, y)
-    except ValueError:
-        require(constant_somewhere(kernels, X, folds), "MKLRegressorCV refused")
-        return "refused"
-    model = al.MKLRegressor(kernels, weighting=rule)
-    scoring = "neg_root_mean_squared_error"
-    grid = GridSearchCV(model, {"alpha": alphas}, cv=folds, refit=False, scoring=scoring).fit(X, y)
-    ours, theirs = (np.array([r[f"split{t}_test_score"] for t in range(len(folds))])
-                    for r in (found.cv_results_, grid.cv_results_))  # fmt: skip
-    wrong = np.abs(ours - theirs).max() / np.abs(theirs).max()
-    require(wrong <= 1e-6, "MKLRegressorCV: scores", f"{wrong:.3g}")
-    best = found.cv_results_["mean_test_score"]
-    require(found.alpha_ == alphas[int(np.argmax(best))], "MKLRegressorCV: alpha_")
-    return "MKLRegressorCV"
-
-
-def _leave_one_out(kernels, rule, alphas, X, y):
-    found = al.MKLRegressorCV(kernels, weighting=rule, alphas=alphas, cv="loo").fit(X, y)
-    K = np.asarray(found.kernel_(X), float)
-    errors = []
-    for alpha in alphas:
-        predicted = np.empty_like(y)
-        for i in range(len(y)):
-            rows = np.arange(len(y)) != i
-            pair = K[np.ix_(rows, rows)].astype(LD), K[i : i + 1, rows].astype(LD)
-            predicted[i] = sklearn_ridge(*pair, y[rows], alpha)[0][0]
-        errors.append(-np.mean(np.sqrt(np.mean(np.square(y - predicted), axis=0))))
-    wrong = np.abs(found.cv_results_["split0_test_score"] - errors).max() / np.abs(errors).max()
-    # The exact kernel, read here, holds constants beside what is centered, and so their rounding.
-    allowed = 1e-6 + len(y) * EPS * float(np.abs(K).max()) / min(alphas)
-    require(wrong <= allowed, "leave-one-out", f"{wrong:.3g} > {allowed:.3g} {rule} {alphas}")
-    return "leave-one-out"

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR
 
 from alignlearn.solvers import smo_kernels
 from alignlearn.solvers.smo import smo
-from alignlearn.solvers.smo_rows import RowCache
+from alignlearn.solvers.smo_rows import RowCache, least_memory
 
 TIGHT = 1e-9
 
@@ -58,6 +58,18 @@ def oracle_value(K, linear, lower, upper, epsilon):
         options={"ftol": 1e-14, "maxiter": 1000},
     )  # fmt: skip
     return solution.fun
+
+
+def rows_of(K, room=30):
+    """Rows that are computed when asked for, within some times the least memory."""
+
+    def rows(columns):
+        return lambda index: K[index] if columns is None else K[np.ix_(index, columns)]
+
+    return RowCache(rows, len(K), room * least_memory(len(K)))
+
+
+FORMS = pytest.mark.parametrize("form", [np.asarray, rows_of])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -202,17 +214,20 @@ def test_warm_start_at_the_solution_takes_no_step_and_elsewhere_the_same_end():
     assert abs(wild.coef.sum()) < 1e-10
 
 
-def test_iteration_limit_is_exact_and_reported():
+@FORMS
+def test_iteration_limit_is_exact_and_reported(form):
     K, sign, bounds = problem(300, seed=8)
-    result = smo(K, -sign, bounds, tol=1e-8, max_iter=17)
+    result = smo(form(K), -sign, bounds, tol=1e-8, max_iter=17)
     assert result.n_iter == 17
     assert not result.converged
     assert result.kkt_violation == pytest.approx(kkt_violation(K, -sign, *bounds, 0.0, result.coef))
 
 
-def test_tolerance_below_rounding_ends():
-    K, sign, bounds = problem(60, seed=9, C=1e3)
-    result = smo(K, -sign, bounds, tol=1e-300, max_iter=10**6)
+@pytest.mark.parametrize(("room", "C"), [(None, 1e3), (2, 10.0), (30, 1e3)])
+def test_tolerance_below_rounding_ends(room, C):
+    K, sign, bounds = problem(60, seed=9, C=C)
+    given = rows_of(K, room) if room else K
+    result = smo(given, -sign, bounds, tol=1e-300, max_iter=10**6)
     assert result.n_iter < 10**6
     assert result.kkt_violation < 1e-9
 
@@ -237,12 +252,13 @@ def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(see
     ],
 )
 @each("epsilon", [0.0, 0.1])
-def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon):
+@FORMS
+def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon, form):
     sign = np.array([1.0, -1, 1, -1, -1, 1])
     bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
     if epsilon:
         bounds = (np.full(6, -2.0), np.full(6, 2.0))
-    result = smo(K, -sign, bounds, epsilon=epsilon, tol=1e-8)
+    result = smo(form(K), -sign, bounds, epsilon=epsilon, tol=1e-8)
     assert result.converged
     assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1e-8
 
@@ -326,17 +342,10 @@ def units_problem(epsilon, shifted):
     return K, -np.random.default_rng(5).standard_normal(60), (np.full(60, -20.0), np.full(60, 20.0))
 
 
-def rows_of(K):
-    def rows(columns):
-        return lambda index: K[index] if columns is None else K[np.ix_(index, columns)]
-
-    return RowCache(rows, len(K), 10**6)
-
-
 @pytest.mark.parametrize("exponent", [-990, -500, -60, 60, 500, 990])
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
 @pytest.mark.parametrize("shifted", [False, True])
-@pytest.mark.parametrize("form", [np.asarray, rows_of])
+@FORMS
 def test_the_unit_of_the_kernel_changes_no_bit(exponent, epsilon, shifted, form):
     K, linear, bounds = units_problem(epsilon, shifted)
     s = 2.0**exponent

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,9 +93,9 @@ def test_memory_that_makes_most_of_the_work_is_warned_of(monkeypatch):
 def test_any_memory_that_is_accepted_does(seed, m, room):
     K, sign, bounds = problem(m, seed, C=10.0)
     cache, _ = cached(K, int(room * least_memory(m)))
-    result = smo(cache, -sign, bounds, tol=1e-7)
+    result = smo(cache, -sign, bounds, tol=1e-10)  # below single precision
     assert result.converged
-    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-7
+    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-10
 
 
 @pytest.mark.parametrize("room", [1, FULL])
@@ -114,14 +113,6 @@ def test_memory_may_hold_anything_at_first(room, monkeypatch):
     monkeypatch.setattr(np, "empty", not_a_number)
     result = smo(cached(K, room * least_memory(200))[0], -sign, bounds)
     np.testing.assert_array_equal(result.coef, expected.coef)
-
-
-@pytest.mark.parametrize("room", [1, 30, FULL])
-def test_a_tolerance_below_single_precision_is_reached(room):
-    K, sign, bounds = problem(120, seed=2, C=10.0)
-    cache, _ = cached(K, room * least_memory(120))
-    result = smo(cache, -sign, bounds, tol=1e-10)
-    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-10
 
 
 @pytest.mark.parametrize("room", [1, 30, FULL])
@@ -192,49 +183,12 @@ def test_fixed_variables_stay_and_a_start_at_the_solution_takes_no_step():
     assert again.n_iter == 0
 
 
-@each(
-    "K",
-    [
-        np.ones((6, 6)),
-        np.zeros((6, 6)),
-        np.kron(np.ones((2, 2)), np.eye(3)),
-        np.eye(6) - 0.3 * np.ones((6, 6)),
-    ],
-)
-def test_degenerate_kernels_end_at_a_kkt_point(K):
-    sign = np.array([1.0, -1, 1, -1, -1, 1])
-    bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
-    result = smo(cached(K)[0], -sign, bounds, tol=1e-8)
-    assert result.converged
-    assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1e-8
-
-
 def test_no_variable_that_may_move_and_no_pair_that_may():
     K, sign, _ = problem(20, seed=6)
     for upper in (np.zeros(20), np.ones(20)):
         result = smo(cached(K)[0], -sign, (np.zeros(20), upper))
         assert not result.coef.any()
         assert result.converged
-
-
-def test_iteration_limit_is_exact_and_reported():
-    K, sign, bounds = problem(300, seed=8)
-    for room in (1, 30):
-        cache, _ = cached(K, room * least_memory(300))
-        result = smo(cache, -sign, bounds, tol=1e-8, max_iter=17)
-        assert result.n_iter == 17
-        assert not result.converged
-        violation = kkt_violation(K, -sign, *bounds, 0.0, result.coef)
-        assert result.kkt_violation == pytest.approx(violation, rel=1e-6)
-
-
-@pytest.mark.parametrize(("room", "C"), [(2, 10.0), (30, 1e3)])
-def test_tolerance_below_rounding_ends(room, C):
-    K, sign, bounds = problem(60, seed=9, C=C)
-    cache, _ = cached(K, room * least_memory(60))
-    result = smo(cache, -sign, bounds, tol=1e-300, max_iter=10**6)
-    assert result.n_iter < 10**6
-    assert result.kkt_violation < 1e-9
 
 
 def test_float32_rows_are_used_as_they_are():
