@@ -858,6 +858,7 @@ def test_the_inverse_of_kl():
     p = learned.kl_inverse(0.3, 0.05)
     assert 0.3 * ln(0.3 / p) + 0.7 * ln(0.7 / (1 - p)) == pytest.approx(0.05)
     assert learned.kl_inverse(0.0, 0.05) == pytest.approx(1 - math.exp(-0.05))
+    assert learned.kl_inverse(0.3, 0.0) == pytest.approx(0.3)
     assert learned.kl_inverse(1.0, 0.05) == 1.0
 
 

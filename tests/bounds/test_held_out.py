@@ -21,17 +21,6 @@ LAWS = {
 MEANS = {"fair coin": 0.5, "one in twenty": 0.05, "uniform": 0.5, "squared normal": 0.0896}
 
 
-@each(("errors", "m"), [(0, 10), (3, 40), (39, 40), (17, 300)])
-def test_the_binomial_bound_solves_its_equation(errors, m):
-    found = binomial_upper(errors, m, 0.05)
-    assert binom.cdf(errors, m, found) == pytest.approx(0.05)
-    assert binomial_upper(m, m, 0.05) == 1.0
-
-
-def test_the_binomial_bound_of_no_errors_is_the_rule_of_three():
-    assert binomial_upper(0, 100, 0.05) == pytest.approx(1 - 0.05**0.01)
-
-
 def test_the_coverage_of_the_binomial_bound_is_exact():
     """For each p the chance of a count whose bound is below p: near delta at its worst."""
     m, delta = 60, 0.1

@@ -55,32 +55,9 @@ def test_moments_of_signs_are_below_those_of_normal_numbers(seed):
     assert signs[0] == pytest.approx(moments[0])
 
 
-def test_moments_of_one_normal_number():
-    """Rank one: E g^(2r) = (2r - 1)!!."""
-    np.testing.assert_allclose(
-        rademacher.gaussian_moments(1.0, 1.0, 1.0, 6), [1, 3, 15, 105, 945, 10395]
-    )
-
-
-def test_sizes_of_grams():
-    K = grams(1)
-    sizes = rademacher.gram_sizes(K)
-    np.testing.assert_allclose(sizes.traces, np.trace(K, axis1=1, axis2=2))
-    assert (sizes.eigenvalues >= np.linalg.eigvalsh(K)[:, -1] * (1 - 1e-12)).all()
-    assert sizes.eigenvalues[-1] == 1.0
-
-
 def test_kernels_that_are_zero():
     sizes = rademacher.gram_sizes(np.zeros((2, 4, 4)))
     assert set(rademacher.class_bounds(sizes).values()) == {0.0}
-
-
-def test_dual_norms():
-    u = np.array([[3.0, 4.0], [0.0, 0.0]])
-    assert rademacher.dual_norm(u, 1.0).tolist() == [4.0, 0.0]
-    assert rademacher.dual_norm(u, 2.0).tolist() == [5.0, 0.0]
-    assert rademacher.dual_norm(u, np.inf).tolist() == [7.0, 0.0]
-    assert rademacher.dual_norm(u, 1.5)[0] == pytest.approx((27 + 64) ** (1 / 3))
 
 
 # -- risk ------------------------------------------------------------------------------
@@ -146,17 +123,6 @@ def test_coverage_of_the_three_bounds_where_the_risk_is_known():
     assert np.min(slack) < 0.6
 
 
-def test_the_margin_bound_by_hand():
-    margins = np.r_[np.full(90, 2.0), np.full(10, -1.0)]
-    found = learned.margin_bound(margins, 2.0, 0.01, 0.05)
-    ratios = learned.ratio_list(100)
-    assert ratios.tolist() == pytest.approx([5 / np.sqrt(2) ** j for j in range(5)])
-    spread = 3 * np.sqrt(np.log(5 / 0.05) / 200)
-    # Every ratio >= 1 leaves the good margins at 1 or more; the smallest costs least.
-    assert found.ratio == pytest.approx(1.25)
-    assert found.value == pytest.approx(0.1 + 2 * 1.25 * 0.01 + spread)
-
-
 def test_margin_bounds_do_not_depend_on_the_scale_of_the_predictor():
     rng = np.random.default_rng(2)
     margins = rng.normal(1, 1, 300)
@@ -196,15 +162,6 @@ def test_rounded_shares():
     for bad in ([0.0], np.ones(17)):
         with pytest.raises(ValueError, match="sizes must be positive"):
             learned.rounded_shares(bad)
-
-
-def test_inverse_of_the_divergence():
-    p = learned.kl_inverse(0.1, 0.05)
-    assert 0.1 * np.log(0.1 / p) + 0.9 * np.log(0.9 / (1 - p)) == pytest.approx(0.05)
-    # kl(0, p) = -log(1 - p).
-    assert learned.kl_inverse(0.0, 0.2) == pytest.approx(1 - np.exp(-0.2))
-    assert learned.kl_inverse(0.3, 0.0) == pytest.approx(0.3)
-    assert learned.kl_inverse(1.0, 0.1) == 1.0
 
 
 def test_the_loss_of_a_random_predictor():
