@@ -139,7 +139,7 @@ def test_verdicts_and_tests_beside_the_paper(script, capsys):
     assert shared.verdict(1.04, (1.0, 0.05)) == "agrees"
     assert shared.verdict(1.1, (1.0, 0.05)) == "+2.0 sd"
     errors = np.array([[[0.5, 0.6, 0.55], [0.3, 0.42, 0.33]]] * 2)
-    paper = {("a", "b"): 0, ("b", "a"): 0}
+    paper = {"a": {"b": 0}, "b": {"a": 0}}
     shared.significance(shared.Output("none", _no_files()), errors, ("a", "b"), paper)
     text = capsys.readouterr().out
     assert "b better than a: paper 0, here 2/2" in text

@@ -197,18 +197,12 @@ def _numbers(table):
     return np.concatenate([c.ravel() for c in columns if c.dtype.kind in "fi"])
 
 
+_NAMED = (
+    *("uniform", "align", "alignf", "alignf-linear", "align-lq", "consensus", "max-entropy"),
+    *("structure", "lkrr", "l1-svm", "aligned-krr"),
+)
 RULES = {
-    "uniform": "uniform",
-    "align": "align",
-    "alignf": "alignf",
-    "alignf-linear": "alignf-linear",
-    "align-lq": "align-lq",
-    "consensus": "consensus",
-    "max-entropy": "max-entropy",
-    "structure": "structure",
-    "lkrr": "lkrr",
-    "l1-svm": "l1-svm",
-    "aligned-krr": "aligned-krr",
+    **{name: name for name in _NAMED},
     "lq 1.5": al.AlignLq(1.5),
     "alignf l2": al.AlignF(normalize="l2"),
     "alignf of two": al.AlignF(max_kernels=2),

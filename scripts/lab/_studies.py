@@ -22,11 +22,11 @@ import numpy as np
 from alignlearn import datasets
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
-from _bench import PEAK, best_of, clock, options, threads, wall_and_core  # noqa: F401
+from _bench import PEAK, best_of, clock, output, threads, wall_and_core  # noqa: F401
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
 # Levels of a file of docs/_data that have a line for each entry.
-_LEVELS = {"tables": 3, "parts": 1}
+_LEVELS = {"tables": 3, "parts": 1, "sizes": 1}
 
 
 def study(doc, rows=(), argv=None, **given):
@@ -53,7 +53,7 @@ def study(doc, rows=(), argv=None, **given):
         if getattr(args, name) is None:
             setattr(args, name, values[args.quick])
     args.run = {name: getattr(args, name) for name in given}
-    args.rows = args.rows or list(rows)
+    args.named, args.rows = bool(args.rows), args.rows or list(rows)
     return args
 
 

@@ -32,6 +32,7 @@ from scipy.stats import rankdata
 from sklearn.datasets import load_digits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
+from _studies import publish
 from shared import Output, arguments, new_figure, run, spread
 
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
@@ -208,6 +209,8 @@ def main(argv=None):
         shown = ", ".join(f"{low:.1f} to {high:.1f}" for low, high in ranges)
         out.say(f"draw {seed}: eigenvalues of the learned matrices {shown}")
     out.write(draw(values))
+    args.write, args.run = args.out is None and not args.quick, {"repeats": repeats}
+    publish(args, "similarity", {"auc-ladder": f"{values[3, 0].mean():.3f}"})
     return values.mean(axis=2)
 
 

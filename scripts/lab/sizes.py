@@ -4,15 +4,13 @@
     scripts/lab/sizes.py --sizes 5000                       # the half "fix" of the data sets
     scripts/lab/sizes.py --half confirm --sizes 5000 --splits 3
     scripts/lab/sizes.py friedman hills --sizes 400 5000 40000 --kinds default lightgbm
-    scripts/lab/sizes.py --json size.json --figure size.png
+    scripts/lab/sizes.py --write ...                        # into sizes.json, and figures/size.png
 
 Each data set is split into a training set of each size and at most 10,000 test samples. A size that
 leaves fewer than 500 test samples becomes 80 % of the data set. A model is fitted in a process of
 its own, after a fit on 300 samples that compiles and loads what is needed.
 
-default    MKLClassifierCV() or MKLRegressorCV() behind StandardScaler, with one thread or
-           ``--threads``
-whole      the search of the default on all samples instead of on levels of samples
+default    MKLClassifierCV() or MKLRegressorCV() behind StandardScaler
 lightgbm   the best of 4 settings of LightGBM on a split of 20 %, fitted again to all
 hist       the same of HistGradientBoosting
 grid       GridSearchCV of SVC or KernelRidge over 5 values each of gamma and C or alpha
@@ -26,23 +24,37 @@ overlapping training sets (Nadeau and Bengio 2003) and the ratio of processor ti
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
-from _studies import GENERATED, PEAK, clock, corrected_t, load, threads, wall_and_core
+from _studies import (
+    GENERATED,
+    PEAK,
+    clock,
+    corrected_t,
+    load,
+    output,
+    read,
+    study,
+    threads,
+    wall_and_core,
+    write,
+)
 
 HALVES = {
     "fix": "ijcnn1_train magic ring satimage spambase sylva kin8nm compactiv casp letter delays",
     "confirm": "penbased twonorm texture phoneme optdigits marketing puma32h grid diamonds hills",
 }
 
-KINDS = ("default", "whole", "lightgbm", "hist", "grid", "xrfm")
+KINDS = ("default", "lightgbm", "hist", "grid", "xrfm")
+KEY = ("set", "size", "seed", "kind")
+FIGURE = Path(__file__).resolve().parents[2] / "figures" / "size.png"
 TEST, LEAST_TEST = 10_000, 500
+PATH = os.environ.get("PYTHONPATH", "")
 RATE, LEAVES, LIGHT_LEAVES, TREES = (0.05, 0.1), (15, 31), (31, 127), 500
 
 
@@ -86,13 +98,6 @@ def _default(X, y, classes, n_threads):
 
     model = al.MKLClassifierCV if classes else al.MKLRegressorCV
     return _scaled(model(random_state=0, verbose=False)).fit(X, y)
-
-
-def _whole(X, y, classes, n_threads):
-    from alignlearn.estimators import levels, ways
-
-    levels.WHOLE = ways.WHOLE = len(y)
-    return _default(X, y, classes, n_threads)
 
 
 def _lightgbm(X, y, classes, n_threads):
@@ -175,7 +180,7 @@ def _xrfm(X, y, classes, n_threads):
     return _Found()
 
 
-FITS = dict(zip(KINDS, (_default, _whole, _lightgbm, _hist, _grid, _xrfm)))
+FITS = dict(zip(KINDS, (_default, _lightgbm, _hist, _grid, _xrfm)))
 
 
 def measure(kind, name, size, seed, n_threads):
@@ -186,50 +191,30 @@ def measure(kind, name, size, seed, n_threads):
     exec(PEAK, space)
     X, y, Xt, yt, classes = parts(name, size, seed)
     few = np.random.default_rng(0).permutation(len(y))[:300]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threads(n_threads):
         warnings.simplefilter("ignore")
-        if n_threads is None:
-            FITS[kind](X[few], y[few], classes, os.cpu_count())
-            (wall, core), model = clock(
-                lambda: FITS[kind](X, y, classes, os.cpu_count()), timer=wall_and_core
-            )
-        else:
-            with threads(n_threads):
-                FITS[kind](X[few], y[few], classes, n_threads)
-                (wall, core), model = clock(
-                    lambda: FITS[kind](X, y, classes, n_threads), timer=wall_and_core
-                )
+        FITS[kind](X[few], y[few], classes, n_threads)
+        (wall, core), model = clock(
+            lambda: FITS[kind](X, y, classes, n_threads), timer=wall_and_core
+        )
         peak = space["peak"]()
         score = float(model.score(Xt, yt))
-    return {
-        "set": name,
-        "size": size,
-        "m": len(y),
-        "n_test": len(yt),
-        "seed": seed,
-        "kind": kind,
-        "score": score,
-        "core": core,
-        "wall": wall,
-        "peak": peak,
-        "threads": n_threads,
-    }
+    key = {"set": name, "size": size, "m": len(y), "n_test": len(yt), "seed": seed, "kind": kind}
+    found = {"score": score, "core": core, "wall": wall, "peak": peak, "threads": n_threads}
+    return {**key, **found}
 
 
-def _in_process(kind, name, size, seed, n_threads, limit):
-    """`measure` in a process of its own; None where it fails or takes too long."""
-    command = [sys.executable, __file__, "--one", json.dumps([kind, name, size, seed, n_threads])]
-    env = dict(os.environ)
-    if n_threads is not None:
-        env |= {"OPENBLAS_NUM_THREADS": str(n_threads), "OMP_NUM_THREADS": str(n_threads)}
+def _in_process(*key):
+    """`measure` in a process of its own; None where it fails."""
+    code = f"import json, sizes\nprint(json.dumps(sizes.measure(*{key})))"
+    n = str(key[-1])
+    env = {"OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n}
     try:
-        out = subprocess.run(
-            command, env=env, stdout=subprocess.PIPE, text=True, check=True, timeout=limit
-        ).stdout
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        print(f"{name} {size} {kind}: {type(error).__name__}", flush=True)
+        found = output(code, PYTHONPATH=f"{Path(__file__).parent}{os.pathsep}{PATH}", **env)
+    except subprocess.CalledProcessError as error:
+        print(f"{key}: {error}", flush=True)
         return None
-    return json.loads(out.splitlines()[-1])
+    return json.loads(found.splitlines()[-1])
 
 
 def of(records, **wanted):
@@ -285,7 +270,6 @@ def _against(records, kind, keys):
 
 _LOOKS = {
     "default": ("alignlearn, default", "#0072B2", "o"),
-    "whole": ("search on all samples", "#56B4E9", "v"),
     "lightgbm": ("LightGBM, best of 4", "#D55E00", "s"),
     "hist": ("HistGradientBoosting, best of 4", "#E69F00", "^"),
     "grid": ("GridSearchCV, SVC or KernelRidge", "#009E73", "D"),
@@ -355,38 +339,27 @@ def figure(records, path):
 
 
 def main(argv=None):
-    """Measure what is asked for, or print and draw what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("sets", nargs="*", help="default: those of the half")
-    parser.add_argument("--half", choices=HALVES, default="fix")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[5000])
-    parser.add_argument("--splits", type=int, default=1)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["default", "lightgbm"])
-    parser.add_argument("--threads", type=int, default=None, help="default: those of the machine")
-    parser.add_argument("--limit", type=float, default=900.0, help="seconds for one fit")
-    parser.add_argument("--json", type=Path, help="measurements are kept in, and taken from, here")
-    parser.add_argument("--figure", type=Path, help="draw score and time against m")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    args = parser.parse_args(argv)
-    if args.one:
-        print(json.dumps(measure(*json.loads(args.one))))
-        return
-    known = json.loads(args.json.read_text()) if args.json and args.json.exists() else []
-    for size in args.sizes:
-        for seed in range(args.splits):
-            for name in args.sets or HALVES[args.half].split():
-                for kind in args.kinds:
-                    key = {"set": name, "size": size, "seed": seed, "kind": kind}
-                    if of(known, **key):
-                        continue
-                    found = _in_process(kind, name, size, seed, args.threads, args.limit)
-                    if found:
-                        known.append(found)
-                    if args.json:
-                        args.json.write_text(json.dumps(known, indent=1))
-    table(known)
-    if args.figure:
-        figure(known, args.figure)
+    """Measure what is asked for, print it, and with --write keep and draw it."""
+    args = study(
+        __doc__,
+        dict.fromkeys((*" ".join(HALVES.values()).split(), "friedman")),
+        argv,
+        half=("fix", "fix"),
+        sizes=((5000,), (400,)),
+        splits=(1, 1),
+        kinds=(("default", "lightgbm"), ("default", "hist")),
+        threads=(1, 1),
+    )
+    names = args.rows if args.named else HALVES[args.half].split()
+    known = {tuple(r[k] for k in KEY): r for r in read("sizes")} if args.write else {}
+    for size, seed, name, kind in product(args.sizes, range(args.splits), names, args.kinds):
+        if found := _in_process(kind, name, size, seed, args.threads):
+            known[name, size, seed, kind] = found
+        if args.write:
+            write("sizes", list(known.values()))
+    table(list(known.values()))
+    if args.write:
+        figure(list(known.values()), FIGURE)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -92,6 +94,18 @@ class Output:
         figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
 
 
+def texts(script, name, **values):
+    """The lines of a text of texts.txt beside a script, with values in place of {}."""
+    content = Path(script).with_name("texts.txt").read_text(encoding="utf-8")
+    parts = re.split(r"(?m)^# ([\w-]+)\n", content)
+    return dict(zip(parts[1::2], parts[2::2]))[name].strip("\n").format(**values).split("\n")
+
+
+def published(script):
+    """What the paper prints, of paper.json beside a script."""
+    return json.loads(Path(script).with_name("paper.json").read_text(encoding="utf-8"))
+
+
 def new_figure(rows, columns, size):
     """A figure and its axes, an array (rows, columns)."""
     from matplotlib.figure import Figure
@@ -157,7 +171,7 @@ def significance(out, errors, methods, paper):
     errors : ndarray of shape (repeats, n methods, folds)
     methods : sequence of n str
     paper : dict
-        (worse, better) to the paper's 0 or 1.
+        {worse: {better: the paper's 0 or 1}}.
     """
     repeats, n, folds = errors.shape
     p = np.array([pairwise_t_tests(e.T) for e in errors])
@@ -168,7 +182,7 @@ def significance(out, errors, methods, paper):
     for i, worse in enumerate(methods):
         row = [worse]
         for j, better in enumerate(methods):
-            theirs = paper.get((worse, better))
+            theirs = paper.get(worse, {}).get(better)
             count = f"{(p[:, i, j] < LEVEL).sum()}/{repeats}"
             row.append("" if i == j else f"{'-' if theirs is None else theirs} {count:>5}")
             if theirs is not None and (share[i, j] > 0.5) != bool(theirs):

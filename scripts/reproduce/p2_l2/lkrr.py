@@ -233,26 +233,6 @@ def listed(sizes, which):
     return ", ".join(str(n) for n, yes in zip(sizes, which) if yes) or "none"
 
 
-def explain(out):
-    """What the differences come from, as far as could be found out."""
-    out.say(
-        "L1 regularization is worse than the evenly weighted sum for many kernels, as in the",
-        "paper. L2 regularization is not better than it here, unlike in the paper. Most likely",
-        "cause: the scale of the kernels. With raw counts the kernels of frequent bigrams are much",
-        "larger, and learned weights favor them once more. On record (three of the splits, tried",
-        "once in November 2026, not computed by this run), RMSE of",
-        "lkrr by that of uniform (1) with counts as they are, (2) with kernels of equal trace, (3)",
-        "with equal traces and presence in place of counts:",
-        "              mu0 = 1: (1)     (2)     (3)    mu0 = 0: (1)     (2)     (3)",
-        "  books    N = 1000  1.001   0.996   0.995           0.999   0.996   0.992",
-        "  books    N = 4000  1.010   0.986   0.991           1.014   0.994   0.996",
-        "  kitchen  N = 1000  0.993   0.994   0.992           0.994   0.997   0.995",
-        "  kitchen  N = 4000  1.013   1.000   0.998           1.017   1.008   1.003",
-        "So with equal traces the order is the paper's, by 1.4 per cent at most. In Table 3, of",
-        "equal traces throughout, the rule with mu0 = 0 is better than uniform as well.",
-    )
-
-
 def draw(sizes, reviews, methods, uci):
     """RMSE, RMSE by that of the sum (as in Figure 1), and the UCI rates."""
     figure, axes = shared.new_figure(2, len(reviews) + 1, (4.2 * (len(reviews) + 1), 6.6))
@@ -304,7 +284,7 @@ def main(argv=None):
     methods, uci = uci_part(out, args)
     sizes, reviews = review_part(out, args)
     if not args.quick:
-        explain(out)
+        out.say(*shared.texts(__file__, "explanation"))
     out.write(draw(sizes, reviews, methods, uci))
     return uci, reviews
 

@@ -240,31 +240,6 @@ def report(out, target, found):
 
 
 FEW = "fertility"  # where the paper's figures for TL1 and log are least
-CONCLUSIONS = """\
-What holds and what does not:
-- Ridge and SVR with the ladder undercut the paper wherever it prints more than 0.05, but for SVR on
-  heart in Table 1 (single 0.21, ladder 0.15, paper 0.12).
-- NNLS does not gain from a ladder on the Gaussian kernel. Every section is the same mixture of
-  widths, up to what the length of its pair makes of it; coefficients of both signs take the widths
-  that are not wanted off again, those of NNLS cannot. Of TL1 it gains on wine and sonar, and loses
-  on the others. With one hyper-kernel it needs the width of the known kernel.
-- fertility: 80 training points, of which all pairs are used; more landmarks change nothing. Its
-  columns take 2 to 18 values, six of nine at most 4. TL1 is a sum over columns, of which a ladder
-  sees the length only; log has a cusp at 0, narrower than the narrowest width. A ladder on each
-  column of the differences (`scales`) with narrower widths and a wider reach has {tl1:.4f} on TL1
-  (paper 0.001), a ladder with narrower widths and a wider reach {log:.4f} on log (paper 0.002).
-"""
-
-
-INTRODUCTION = """\
-Liu, Shi, Huang, Yang and Suykens (2020), Tables 1 to 3: one Gaussian hyper-kernel, as theirs, and
-a ladder of them (`hyper_kernels`), {repeats} random partitions. First ridge regression, then NNLS
-and SVR with the parameters of hyper.py, chosen on the first partition, from as many pairs at most.
-RMSE is relative (1: the mean of K) on pairs of test points, the median; the paper's is the least of
-its three methods. 'limit' is the error of the best multiple of exp(-|x - x'|^2 / 2 v1), the only
-function of the difference that one hyper-kernel learns: functions of the midpoint must mend it.
-At most {max_pairs} pairs, {max_rank} landmark pairs; all parameters by pairs of points left out.
-"""
 
 
 def options(parser):
@@ -279,7 +254,7 @@ def main(argv=None):
     repeats = 1 if args.quick else args.repeats
     names = ("wine",) if args.quick else args.data
     sizes = QUICK if args.quick else SIZES
-    out.say(*INTRODUCTION.format(repeats=repeats, **sizes).split("\n"))
+    out.say(*shared.texts(__file__, "ladder-introduction", repeats=repeats, **sizes), "")
     found = {}
     with warnings.catch_warnings():
         accept_ranks()
@@ -291,7 +266,7 @@ def main(argv=None):
         if FEW in names:
             errors = {k: [finer(k, seed) for seed in range(repeats)] for k in ("tl1", "log")}
             medians = {k: float(np.median(values)) for k, values in errors.items()}
-            out.say(*CONCLUSIONS.format(**medians).splitlines())
+            out.say(*shared.texts(__file__, "ladder-conclusions", **medians))
     out.write(draw(found))
     return found
 
