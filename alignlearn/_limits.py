@@ -38,8 +38,8 @@ def check_fields(count: int, where: str):
     """ValueError when a text has more fields than fit into ``MAX_BYTES``."""
     if count * _FIELD_BYTES > MAX_BYTES:
         raise ValueError(
-            f"{where} has about {count} fields; accepted in text: at most "
-            f"{MAX_BYTES // _FIELD_BYTES}; keep larger data in an npz file."
+            f"{where} has about {count} fields; accepted: text files of at most "
+            f"{MAX_BYTES // _FIELD_BYTES} fields. Store larger data in an npz file."
         )
 
 
@@ -52,11 +52,13 @@ def read_limited(stream, packed: int) -> bytes:
     while chunk := stream.read(_CHUNK):
         size += len(chunk)
         if size > MAX_TEXT:
-            raise ValueError(f"it expands to more than {MAX_TEXT} bytes, the most accepted")
+            raise ValueError(
+                f"it decompresses to more than {MAX_TEXT} bytes, the largest size accepted"
+            )
         if size > max(RATIO_FROM, MAX_RATIO * packed):
             raise ValueError(
-                f"it expands to more than {MAX_RATIO} times its size of {packed} bytes, the most "
-                f"accepted above {RATIO_FROM} bytes"
+                f"it decompresses to more than {MAX_RATIO} times its size of {packed} "
+                f"bytes, the largest ratio accepted above {RATIO_FROM} bytes"
             )
     stream.seek(0)
     return stream.read()
@@ -110,7 +112,7 @@ def check_directory(file):
     if end[max(at - 20, 0) : at].startswith(b"PK\6\7"):
         listed = max(listed % 0xFFFFFFFF, int.from_bytes(end[at - 36 : at - 28], "little"))
     if listed > MAX_MEMBERS * _MEMBER_BYTES:
-        raise ValueError(f"it lists more members than the {MAX_MEMBERS} that are accepted")
+        raise ValueError(f"it has more than {MAX_MEMBERS} members, the largest number accepted")
 
 
 def claimed_bytes(archive, info) -> int:

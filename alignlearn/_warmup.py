@@ -204,7 +204,9 @@ def warmup(progress=None) -> Warmup:
     >>> print(f"{done.n_compiled} functions in {done.folder}")  # doctest: +SKIP
     """
     if config.DISABLE_JIT:
-        raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled or cached. Unset it.")
+        raise ValueError(
+            "NUMBA_DISABLE_JIT is set, so nothing can be compiled or cached. Unset it."
+        )
     _jit.announcement.said = True  # the time that it states is that of one fit
     counter, start = _Counter(), time.monotonic()
     with event.install_listener("numba:compile", counter), warnings.catch_warnings():

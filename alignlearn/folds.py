@@ -93,8 +93,8 @@ def prequential_blocks(m, n_blocks, random_state=0):
     first = m // 2
     if m - first < n_blocks or first < 2:
         raise ValueError(
-            f"n_blocks={n_blocks} of the later half of {m} samples: a block would be empty; "
-            "accepted: at least 4 samples, and 2 for each block."
+            f"n_blocks={n_blocks}: the later half of {m} samples is too small for so "
+            "many blocks; accepted: at least 4 samples, and at least 2 per block."
         )
     order = check_seed("random_state", random_state).permutation(m)
     ends = first + np.arange(n_blocks + 1) * (m - first) // n_blocks
@@ -170,7 +170,9 @@ def fold_codes(name, labels, m):
             f"{name} must hold fold labels of one kind, numbers or strings, got {labels!r:.80}."
         ) from None
     if np.any(different != different):
-        raise ValueError(f"{name} holds NaN, which is no fold label; accepted: numbers or strings.")
+        raise ValueError(
+            f"{name} holds NaN, which is not a fold label; accepted: numbers or strings."
+        )
     if labels.shape != (m,):
         raise ValueError(
             f"{name} must hold one label per sample, shape ({m},); got {labels.shape}."

@@ -1,8 +1,8 @@
 """An approximate confidence interval for the alignment, for comparison with the exact ones.
 
 rho_U = U_xy/(U_x U_y)^(1/2), the ratio of unbiased statistics (`u_statistic`), is normal around rho
-as m grows (delta method); its variance is that of the jackknife. Nothing is proved for a given m:
-docs/guide/alignment-intervals.md has the coverage in simulations.
+as m grows (delta method); its variance is that of the jackknife. There is no guarantee for a given
+m; docs/guide/alignment-intervals.md has the coverage in simulations.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _statistics(K, L):
     products = np.einsum("ij,ij->i", K, L)
     whole = products.sum(), r.sum(), t.sum(), r @ t
     less = products.sum() - 2 * products, r.sum() - 2 * r, t.sum() - 2 * t
-    # Without sample i every other row sum loses its entry of column i.
+    # Without sample i, every other row sum is smaller by its entry in column i.
     rows = r @ t - r * t - K @ t - L @ r + products
     return _ratio(m, *whole), _ratio(m - 1, *less, rows)
 

@@ -1,19 +1,19 @@
 """Confidence bounds by betting: products of 1 + lambda_i (U_i - v) along random orders of a sample.
 
 For U_i in [0, 1] with E[U_i | past] <= v and 0 <= lambda_i <= 1/v chosen from the past, the product
-is a non-negative supermartingale that starts from 1. Its mean over orders and partitions drawn
-without looking at the data has expectation at most 1 as well, so by Markov's inequality it exceeds
+is a non-negative supermartingale that starts from 1. Its mean over orders and partitions that are
+drawn independently of the data also has expectation at most 1, so by Markov's inequality it exceeds
 1/delta with probability at most delta (Waudby-Smith and Ramdas, 2024). Here lambda_i = min(lambda,
-c/v) with lambda the best bet for the mean and variance seen before, which makes the product fall
-in v: the values v that are rejected are those below the bound. Proofs: ``p1_alignment/proofs.md``,
-the section on betting.
+c/v) with lambda the best bet for the mean and variance of the earlier samples. The product then
+decreases in v, so that the rejected values v are those below the bound. Proofs:
+``p1_alignment/proofs.md``, the section on betting.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_MOST = 0.95  # of the largest bet: a factor is at least 1 - _MOST
+_MOST = 0.95  # share of the largest bet: a factor is at least 1 - _MOST
 
 
 def betting_lower(U, log_inverse, prior=(1.0, 0.5, 0.25)):
@@ -67,7 +67,7 @@ def _bets(U, log_inverse, prior):
 
 
 def _falling_root(function):
-    """The zero of a decreasing function of v in (0, 1], less at most 1e-9."""
+    """The zero of a decreasing function of v in (0, 1], too small by at most 1e-9."""
     low, high = 1e-12, 1.0
     if function(low) < 0:
         return 0.0

@@ -69,8 +69,11 @@ def _real(name, value, exact):
     if isinstance(value, Fraction):
         return value if exact else float(value)
     if isinstance(value, (float, np.floating)) and np.isnan(value):
-        raise HypothesisNotMet(f"{name} is NaN: undefined, as where a kernel has zero variance.")
-    # Bounds are made of bounds, which may be infinite.
+        raise HypothesisNotMet(
+            f"{name} is NaN, which stands for an undefined value, for instance of a kernel "
+            "with zero variance."
+        )
+    # Bounds are computed from other bounds, which may be infinite.
     number = check_number(name, value, low=-sys.float_info.max, finite=False)
     return value if exact and isinstance(value, int) else number
 
@@ -125,7 +128,7 @@ def check_positive(name: str, value, hypothesis: str) -> float:
     try:
         positive = bool(value > 0 and np.isfinite(value))
     except (TypeError, ValueError):
-        positive = False  # no number
+        positive = False  # not a number
     if not positive:
         raise HypothesisNotMet(f"{name}={value!r:.80}: {hypothesis}")
     return float(value)
@@ -156,5 +159,5 @@ def check_variances(a, a_prime, radius2, radius2_prime):
     a = check_positive("a", a, text)
     a_prime = check_positive("a_prime", a_prime, text)
     if a > radius2**2 * (1 + 1e-9) or a_prime > radius2_prime**2 * (1 + 1e-9):
-        raise HypothesisNotMet("E[K_c^2] exceeds R^4: K(x, x) <= R^2 is not met.")
+        raise HypothesisNotMet("E[K_c^2] exceeds R^4, so K(x, x) <= R^2 does not hold.")
     return a, a_prime

@@ -1,8 +1,9 @@
 """Confidence intervals for the alignment by betting: shorter than `class_intervals` at every m.
 
-The same events as there, each decided by `betting`; an upper end of the numerator is the smaller of
-the two forms, each at half of its share. The mean over random orders makes the ends
-depend little on ``random_state``; it must be chosen without looking at them.
+The events are those of `class_intervals`, and `betting` bounds each of them. The upper end of the
+numerator is the smaller of two forms, each with half of the probability of error. Because of the
+mean over random orders, the ends depend little on ``random_state``, which must be chosen without
+looking at them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Closed-form confidence intervals for the alignment with class labels or real targets.
 
-Against `intervals`: the labels enter through their share or their variance, which are scalars; the
-norm of the kernel is self-bounding, so that its deviation is relative; and what the sample adds to
-a norm on average is subtracted under the square. Proofs: ``p1_alignment/proofs.md``, the sections
-on the closed form and on real targets.
+Differences from `intervals`: the labels enter through their share or their variance, which are
+scalars; the norm of the kernel is self-bounding, so that its deviation is relative; and the
+expected bias of the squared norm is subtracted. Proofs: ``p1_alignment/proofs.md``, the sections on
+the closed form and on real targets.
 
 Notation: K(x, x) <= R^2, D the largest distance of two features, A = (E K_c^2)^(1/2), A_S =
 ||K_c||_F / m, d the distance between the means of the classes in feature space and d_S that on the
@@ -22,7 +22,7 @@ from .binomial import clopper_pearson
 from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
 from .intervals import Interval, check_entries
 
-# Of delta / 2, for each end: the numerator, the norm of the kernel, what the labels need.
+# Shares of delta / 2 for each end: the numerator, the norm of the kernel, the labels.
 SHARES = (0.45, 0.45, 0.10)
 
 
@@ -265,7 +265,9 @@ def ratio(top, bottom):
 
 def _check_norm(norm, features):
     if not 0 <= norm <= features.radius2 * (1 + 1e-9):
-        raise HypothesisNotMet("||K_c||_F/m is negative or exceeds R^2: K(x, x) <= R^2 is not met.")
+        raise HypothesisNotMet(
+            "||K_c||_F/m is negative or exceeds R^2, so K(x, x) <= R^2 does not hold."
+        )
 
 
 def class_statistics(K, y):
@@ -287,7 +289,7 @@ def positive_class(y):
     """Which labels have the larger of the two values that occur."""
     values, index = np.unique(np.asarray(y), return_inverse=True)
     if len(values) != 2:
-        raise HypothesisNotMet(f"y has {len(values)} classes; this interval is for two.")
+        raise HypothesisNotMet(f"y has {len(values)} classes; this interval is for two classes.")
     return index.ravel() == 1
 
 
@@ -302,7 +304,7 @@ def centered_norm(K):
 def check_gram_range(K, features):
     """Raise HypothesisNotMet if a Gram matrix shows that its `FeatureRange` is wrong."""
     if features.non_negative and K.min() < -1e-9 * features.radius2:
-        raise HypothesisNotMet("the kernel takes negative values: K(x, x') >= 0 is not met.")
+        raise HypothesisNotMet("the kernel takes negative values, so K(x, x') >= 0 does not hold.")
     check_entries(K, features.radius2)
 
 
@@ -317,7 +319,7 @@ def check_label_range(y, label_range):
         raise ValueError(f"label_range={label_range!r}; accepted: (low, high) with low < high.")
     if y.min() < given[0] or y.max() > given[1]:
         raise HypothesisNotMet(
-            f"label_range={label_range!r} does not hold the labels, which lie in "
+            f"label_range={label_range!r} does not contain the labels, which lie in "
             f"[{y.min():.4g}, {y.max():.4g}]."
         )
     return (given[1] - given[0]) ** 2

@@ -31,8 +31,8 @@ PRINTED_CONSTANT = 24.0
 # 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
 # (p1_alignment/proofs.md, section 5).
 SHARP_CONSTANT = 25 * np.sqrt(15) / 18
-# The same where one feature map is a scalar, as for a target kernel; it cannot be lowered
-# (section 17).
+# The same if one feature map is a scalar, as for a target kernel; this constant is the smallest
+# possible one (section 17).
 SCALAR_CONSTANT = 128 / 27
 
 
@@ -256,7 +256,7 @@ def alignment_deviation_refined(
     rho = check_alignment("rho", rho)
     rho_sample = np.asarray(rho_sample, dtype=float)
     if np.isnan(rho_sample).any():
-        raise HypothesisNotMet("rho_sample: a kernel has zero variance on the sample.")
+        raise HypothesisNotMet("rho_sample is undefined: a kernel has zero variance on the sample.")
     tau = covariance_deviation(m, delta / 3)
     A, B = np.sqrt(a) / r, np.sqrt(a_prime) / s
     first = 2 * np.sqrt(rho) / np.sqrt(A * B) + rho_sample * (1 / A + 1 / B)
@@ -283,7 +283,10 @@ def smallest_sample_size(bound: Callable[[int], float], below=1.0, start=2, stop
         If the bound is still not below the level at `stop`.
     """
     if not bound(stop) < below:
-        raise ValueError(f"the bound is not below {below!r} at m = {stop}.")
+        raise ValueError(
+            f"the bound is not below {below!r} even at m = {stop}; accepted: a larger "
+            "value of below or of stop."
+        )
     low, high = start - 1, stop
     while high - low > 1:
         middle = (low + high) // 2

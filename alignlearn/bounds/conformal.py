@@ -1,7 +1,7 @@
 """Intervals and sets of conformal prediction, from scores of samples that were left out.
 
-With residuals ``r_i = |y_i - f_-i(x_i)|`` of fits that left sample i out, by itself or with its
-fold, the interval of a new sample x is from the ``ceil(q (m + 1))``-th largest of
+With residuals ``r_i = |y_i - f_-i(x_i)|`` of fits without sample i (alone or with its fold), the
+interval of a new sample x is from the ``ceil(q (m + 1))``-th largest of
 ``f_-i(x) - r_i`` to the equally ranked smallest of ``f_-i(x) + r_i``, with q the coverage. If the
 samples are exchangeable, and the fit does not depend on their order, the interval contains y with
 probability at least 2q - 1 (leaving out one), or slightly less (folds), for every distribution and
@@ -19,7 +19,7 @@ import numpy as np
 from alignlearn.validation import check_number
 
 _ROUNDING = 1e-9  # of a rank
-_ROWS = 128  # that are looked at together
+_ROWS = 128  # that are processed together
 
 
 def check_coverage(coverage) -> float:

@@ -1,8 +1,8 @@
 """Bounds for what the estimators fit: weights learned on the sample, and a free intercept.
 
-The interval holds for all non-negative weights at once, so also for learned ones; the risk bound
-holds for weights fixed before. Both are consequences of `intervals` and `generalization`, and the
-steps that are not there are these.
+The interval holds for all non-negative weights simultaneously, and therefore for learned ones; the
+risk bound holds for weights that were fixed in advance. Both follow from `intervals` and
+`generalization` by the following steps.
 
 Interval. K_mu = sum_k mu_k K_k with mu >= 0 has the features (mu_k^(1/2) Phi_k)_k. If every block
 obeys ||Delta C_kl|| <= tau R_k R_l, then the norm of the stacked operator changes by at most

@@ -1,11 +1,11 @@
-"""How fine a ladder of Gaussian kernels must be: its error on a Gaussian between two rungs.
+"""Required ratio of a ladder of Gaussian kernels: its error for a Gaussian between two rungs.
 
 A Gaussian ``exp(-gamma r)`` of the squared distance r of two independent points N(0, v I) is
 approximated by a combination of rungs ``exp(-a_k r)``, whose coefficients may be any functions of
 the midpoint. In two dimensions the smallest relative error in L2 is exactly ``prod_k |gamma - a_k|
-/ (gamma + a_k + 1/(4 v))``; in one dimension it is at most that, in more at least. A ladder of
-ratio q, without ends and for points that are far apart, has the error ``2 exp(-pi^2 / (2 ln q))``
-at most: 5.7% for q = 4 and 0.16% for q = 2. Proofs: ``p4_hyperkernels/proofs.md``, section 22.
+/ (gamma + a_k + 1/(4 v))``; in one dimension it is at most that, in more at least. An infinite
+ladder of ratio q has, for distant points, an error of at most ``2 exp(-pi^2 / (2 ln q))``: 5.7% for
+q = 4 and 0.16% for q = 2. Proofs: ``p4_hyperkernels/proofs.md``, section 22.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def ratio_error(ratio) -> float:
         If the ratio is not above 1.
     """
     if not ratio > 1.0:
-        raise HypothesisNotMet(f"ratio={ratio!r}: neighboring rungs must differ, ratio > 1.")
+        raise HypothesisNotMet(
+            f"ratio={ratio!r}: the rates of neighboring kernels must differ; accepted: ratio > 1."
+        )
     step = float(np.log(ratio)) / 4.0
     if step < 0.05:  # an error below 1e-10: the product has too many factors
         return float(2.0 * np.exp(-(np.pi**2) / (8.0 * step)))

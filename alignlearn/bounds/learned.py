@@ -2,9 +2,9 @@
 
 The predictor is h = sum_k f_k + b, f_k in the space of the kernel K_k, K_k(x, x) <= R_k^2. Its
 size is N(h) = sum_k R_k ||f_k|| + |b|. The predictors with N(h) <= g are the class of radius g of
-the learned combinations of K_k/R_k^2 and the constant kernel 1 (`rademacher`, q = 1): whatever
-weights were chosen, and however, h is in it. So the bounds hold for all weights, all norms, all C,
-at once.
+the learned combinations of K_k/R_k^2 and the constant kernel 1 (`rademacher`, q = 1). It contains h
+for any weights, however they were chosen. The bounds therefore hold for all weights, all norms and
+all C simultaneously.
 
 Margins, and clipped regression. Let the loss be l(h) in [0, 1] and s-Lipschitz in h(x), and take g
 from a fixed list of J numbers. Exchanging a point changes sup (R - R_S) - 2 Rad_S(l o class) by
@@ -13,10 +13,10 @@ from a fixed list of J numbers. Exchanging a point changes sup (R - R_S) - 2 Rad
 g Rad_S + 3 (log(J/delta)/2m)^(1/2). For labels +-1 h is divided by N(h)/g first, which does not
 change its signs, so every h has every g of the list: l is the ramp loss min(1, max(0, 1 - y h)), s
 = 1. For labels in an interval of length W around 0 the prediction is clipped to it, l = (clip h -
-y)^2/W^2, s = 2/W, and h/W has a place in the list.
+y)^2/W^2, s = 2/W, and N(h)/W is compared with the list.
 
-Rad_S by random signs. The mean of n independent draws changes by 2/(m n) at most when one sign
-does, so it is at most (2 log(1/delta)/(m n))^(1/2) too small, with probability 1 - delta.
+Rad_S by random signs. The mean of n independent draws changes by at most 2/(m n) when one sign
+changes, so with probability 1 - delta it is too small by at most (2 log(1/delta)/(m n))^(1/2).
 
 Random predictors (PAC-Bayes). For shares pi_k >= 0 with sum 1 let G be the Gaussian process with
 the covariance sum_k pi_k K_k/R_k^2 + pi_0, which has the variance v(x), and Q its shift by c h/L,
@@ -200,7 +200,7 @@ def rounded_shares(sizes) -> np.ndarray:
     if used.sum() > SHARES or not used.any():
         raise HypothesisNotMet(f"between 1 and {SHARES} sizes must be positive, got {used.sum()}.")
     counts = used.astype(int)
-    # One part at a time, each where it lowers sum sizes^2/counts most.
+    # One part at a time, where it reduces sum sizes^2/counts most.
     for _ in range(SHARES - counts.sum()):
         with np.errstate(divide="ignore", invalid="ignore"):
             gain = np.where(used, sizes**2 / (counts * (counts + 1.0)), -1.0)
@@ -264,7 +264,7 @@ def random_predictor_bound(margins, sizes, shares, variances, delta) -> LearnedB
     delta, m = check_delta(delta), int(check_size(len(margins), 8))
     used = np.asarray(sizes) > 0
     length = np.sqrt((np.asarray(sizes)[used] ** 2 / np.asarray(shares)[used]).sum())
-    # Where the process has no variance the loss is 1 by definition.
+    # If the process has no variance, the loss is 1 by definition.
     usable = np.asarray(variances) > 0
     cosines = np.full(m, -np.inf)
     cosines[usable] = margins[usable] / (length * np.sqrt(variances[usable]))

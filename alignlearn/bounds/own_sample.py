@@ -143,19 +143,21 @@ def _of_first_part(K, first, random_state):
     if first is None:
         if K.shape[1] != m:
             raise ValueError(
-                f"K has shape {K.shape}; accepted: ({m}, {m}), or ({m}, f) with first, the f "
-                "samples of its columns, drawn at random."
+                f"K has shape {K.shape}; accepted: ({m}, {m}), or ({m}, f) if "
+                "first has the numbers of the f samples of its columns, drawn at random."
             )
         first = random_part(m, random_state)
         return K[:, first], first
     first = np.asarray(first)
     fits = first.ndim == 1 and first.dtype.kind in "iu" and len(np.unique(first)) == len(first)
     if not fits or not len(first) or first.min() < 0 or first.max() >= m:
-        raise ValueError(f"first must hold different numbers of samples, 0 to {m - 1}.")
+        raise ValueError(f"first must contain different sample numbers, 0 to {m - 1}.")
     if K.shape[1] == m:
         K = K[:, first]
     if K.shape[1] != len(first):
-        raise ValueError(f"K has {K.shape[1]} columns; accepted: {len(first)}, those of first.")
+        raise ValueError(
+            f"K has {K.shape[1]} columns; accepted: {len(first)}, one for each sample in first."
+        )
     return K, first
 
 
@@ -201,7 +203,9 @@ def _components(K):
     values, vectors = values[::-1][:_COMPONENTS], vectors[:, ::-1][:, :_COMPONENTS]
     used = values > 1e-10 * max(values[0], np.abs(K).max())
     if not used.any():
-        raise ValueError("K of the first part is constant; accepted: a kernel that varies.")
+        raise ValueError(
+            "K is constant on the first part of the samples; accepted: a kernel that varies on it."
+        )
     values, vectors = values[used], vectors[:, used]
     shrink = (values / values[0]) ** (-_WHITENED / 2)
     squared = (values * shrink**2).sum() / len(K)

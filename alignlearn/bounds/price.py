@@ -1,4 +1,4 @@
-"""The price of learned weights: an oracle inequality for alignf with a fast rate.
+"""The price (loss of alignment) of learned weights: a fast oracle inequality for alignf.
 
 Of p kernels with the centered operators C_k and a target T of length V, a_k = <C_k, T> and M_kl =
 <C_k, C_l>. The weights of alignf minimize the sample's version of q(v) = v'M v - 2 v'a over v >= 0;

@@ -11,10 +11,10 @@ C_i>/e] <= 2 (A V)^(1/2): if rho >= r, the numbers X_i = (r^(1/2)/2)(e V_i + <W,
 have no positive mean.
 
 So prod (1 + lambda_i Y_i) and prod (1 + lambda_i X_i) are supermartingales from 1, and r is
-rejected where their mean over orders exceeds 2/delta for all W of norm 1, or for all w of norm 1
-and all e > 0 (betting of Waudby-Smith and Ramdas, 2024, against all nuisance parameters at once).
-Labels, numerator and norm are in one bet, so no union bound is needed, and their common
-fluctuations cancel. Proofs, also of the bound of the least product over a ball:
+rejected if their mean over orders exceeds 2/delta for all W of norm 1, or for all w of norm 1 and
+all e > 0 (the betting of Waudby-Smith and Ramdas, 2024, for all nuisance parameters
+simultaneously). Labels, numerator and norm are in one bet, so no union bound is needed, and their
+common fluctuations cancel. Proofs, also of the bound of the least product over a ball:
 ``p1_alignment/proofs.md``, section 25.
 """
 
@@ -31,14 +31,14 @@ from .checks import check_delta
 from .class_intervals import check_target, interval
 from .intervals import Interval
 
-_MOST = 0.95  # of the largest bet
+_MOST = 0.95  # share of the largest bet
 _ROUNDING = 4 * np.finfo(float).eps
 _ORDERS = 6
-_PAIRS = 250  # beyond which there are fewer orders: they cost pairs^2
-_ROUNDS = 4  # towards the direction in which the product is least
-_NARROW = 0.04  # of log e; the upper end is as much too large
-_SPARE = 0.1  # of the logarithm, before more than one e is tried
-_STEPS = 1 + 0.03 * 1.3 ** np.arange(16)  # from where an end is about to where it is proved
+_PAIRS = 250  # pairs above which fewer orders are drawn, because an order costs pairs^2
+_ROUNDS = 4  # steps towards the direction of the smallest product
+_NARROW = 0.04  # precision of log e, and the excess of the upper end
+_SPARE = 0.1  # margin of the logarithm before more than one e is tried
+_STEPS = 1 + 0.03 * 1.3 ** np.arange(16)  # steps from an approximate end to a proved one
 _WIDE = np.array([-np.inf, -6.0, -2.0, -0.5, -0.1, 0.1, 0.5, 2.0, 6.0, np.inf])  # around log e
 
 
@@ -52,7 +52,7 @@ class Pairs(NamedTuple):
     gain: np.ndarray  # 2 <v_i, c_i> - |v_i|^2 V_i, v_i from the samples before
     below: np.ndarray  # lambda_i of either end
     above: np.ndarray
-    most: float  # the largest r for which `below` are bets
+    most: float  # the largest r for which `below` contains valid bets
     center: float  # an estimate of log e
 
 
@@ -109,7 +109,7 @@ def pairs_of(K, y, level, diameter) -> Pairs:
     keeps 1 + lambda Y and 1 + lambda X positive.
     """
     k = len(y) // 2
-    # Features less that of the first sample: kernels near a constant keep their digits.
+    # Features minus that of the first sample, so that kernels near a constant keep their digits.
     given, K = K, K - K[0] - K[:, :1] + K[0, 0]
     H = K[::2] - K[1::2]
     inner, dy = H[:, ::2] - H[:, 1::2], y[::2] - y[1::2]
@@ -121,13 +121,13 @@ def pairs_of(K, y, level, diameter) -> Pairs:
     rows = _diagonal_before(np.cumsum(np.cumsum(K, axis=1) ** 2, axis=0))
     total = _block(K, ones, ones)
     parts = _block(K * K, ones, ones), 2 * rows / n, (total / n) ** 2
-    # At least the norm of S, whatever was rounded: W is S over this.
+    # At least the norm of S in spite of rounding; W is S divided by this.
     rounded = _ROUNDING * len(y) * sum(parts)
     scatter = np.sqrt(np.maximum(parts[0] - parts[1] + parts[2], 0.0) + rounded)
     seen = _row_before(H)
     norm = _quotient((_row_before(H * H) - seen**2 / n) / 2, scatter)
     norm = np.clip(norm, 0.0, np.sqrt(np.diagonal(inner**2)) / 2)
-    # T = sum (y - mean) phi: |T|^2, what of it is noise, and <T, phi - phi'>.
+    # T = sum (y - mean) phi: |T|^2, its part from noise, and <T, phi - phi'>.
     mixed = _block(K, y, ones)
     parts = _block(K, y, y), 2 * mean * mixed, mean**2 * total
     rounded = _ROUNDING * len(y) * (np.abs(parts[0]) + np.abs(parts[1]) + np.abs(parts[2]))
@@ -156,14 +156,14 @@ def pairs_of(K, y, level, diameter) -> Pairs:
 
 
 def _bets(won, prior, level, most):
-    """Bets from the squares of what was won before, with ten samples of mean square ``prior``."""
+    """Bets from the squares of earlier gains, with ten prior samples of mean square ``prior``."""
     i = np.arange(len(won))
     mean = (10 * prior + _sum_before(won**2)) / (10 + i)
     return np.minimum(np.sqrt(2 * level / (len(won) * mean)), _MOST / most)
 
 
 def _quotient(top, bottom):
-    """top/bottom, 0 where the bottom is 0 but for rounding."""
+    """top/bottom, or 0 if the bottom is 0 up to rounding."""
     top, bottom = np.broadcast_arrays(top, bottom)
     return np.divide(top, bottom, out=np.zeros(len(top)), where=bottom > 1e-9)
 
@@ -173,7 +173,7 @@ def _sum_before(values):
 
 
 def _before(sums):
-    """Of sums over 1, 2, ... samples those over the samples before each pair."""
+    """Select, from sums over 1, 2, ... samples, those over the samples before each pair."""
     return np.r_[0.0, sums[1:-1:2]]
 
 
@@ -230,7 +230,7 @@ def _upper_end(pairs, level):
     center = float(np.mean([p.center for p in pairs]))
 
     def gains(p, r, least, most):
-        """Of log e in [least, most]: V_i counts with the least e, C_i with the largest."""
+        """Gains for log e in [least, most]: V_i with the smallest e, C_i with the largest."""
         parts = np.exp(least) * p.squares + np.exp(-most) * p.norm
         return p.above * np.sqrt(r) / 2 * parts
 
@@ -244,7 +244,7 @@ def _upper_end(pairs, level):
     near = _bisected(about, 0.0, 1.0)
 
     def log_mean(r, least, most):
-        for points in (1, 2):  # the quicker one first
+        for points in (1, 2):  # the faster one first
             found = [
                 least_log_product(p.cross, p.above, gains(p, r, least, most), 1.0, both[:points])
                 for p, both in zip(pairs, curves)
@@ -286,7 +286,7 @@ def _all_above(function, cells, level):
 
 
 def _bisected(holds, low, high):
-    """Where ``holds`` ends, low if nowhere."""
+    """The point up to which ``holds`` is true, or low."""
     for _ in range(9):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -1,4 +1,4 @@
-"""The price of any weights from a sample alone: an oracle inequality without population numbers.
+"""The price of any weights (their loss of alignment) from a sample alone, by an oracle inequality.
 
 Notation of `price`: M, a, q and V of the population, v* the best weights. The sample is split into
 two parts. The first has M_1, the metric W = M_1 + eps D with D = diag M_1, and its own weights v_1.
@@ -7,15 +7,15 @@ The second has M_2, a_2 and bounds, each with its own probability,
     x >= |(M - M_2) v_1 - (a - a_2)|_W^-1,  eta >= |W^(-1/2) (M - M_2) W^(-1/2)|,
     l <= M_kk/D_k for all k,  V_low <= V <= V_high.
 
-For any weights v >= 0, whatever they were learned from, let r be half the gradient of the second
-part's q at v, without its positive entries where v is 0 (so that r = 0 for weights that minimize
-it), X = x + eta |v - v_1|_W + |r|_W^-1, and c the smallest eigenvalue of W^(-1/2) (M_2 + eps D)
-W^(-1/2) less eta. If c > 0,
+For any weights v >= 0, learned from any data, let r be half the gradient of the second part's q at
+v, without its positive entries where v is 0 (so that r = 0 for weights that minimize it), X = x +
+eta |v - v_1|_W + |r|_W^-1, and c the smallest eigenvalue of W^(-1/2) (M_2 + eps D) W^(-1/2) less
+eta. If c > 0,
 
     V^2 (rho*^2 - rho(v)_+^2) <= X^2/c + eps (|v|_D + V l^(-1/2))^2.
 
-x and eta are Pinelis' inequality for means over quadruples of points, whose second moments, as l
-and V, have empirical Bernstein bounds. Proof: ``p1_alignment/proofs.md``, section 27.
+x and eta are from Pinelis' inequality for means over quadruples of points, whose second moments
+have empirical Bernstein bounds, like l and V. Proof: ``p1_alignment/proofs.md``, section 27.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from alignlearn.validation import check_count, check_number, check_numbers, chec
 from .checks import HypothesisNotMet, check_delta, check_size
 from .price import quadratic_weights
 
-EPS = (0.0, 0.001, 0.01, 0.1)  # among which the first part chooses
+EPS = (0.0, 0.001, 0.01, 0.1)  # candidates among which the first part chooses
 _LEAST = 2  # quadruples in a part
 
 
@@ -59,7 +59,7 @@ class SamplePrice(NamedTuple):
 
 
 class _Metric(NamedTuple):
-    """What the first part fixes: M_1, v_1, D and W^(-1/2)."""
+    """Results of the first part: M_1, v_1, D and W^(-1/2)."""
 
     M: np.ndarray
     weights: np.ndarray
@@ -179,7 +179,7 @@ def choose_eps(first, n, widths, delta) -> float:
             metric = _metric(first, eps)
         except HypothesisNotMet:
             continue
-        # The value is cut to 1; what is not positive comes in the order of c.
+        # The value is clipped to 1; values that are not positive are ordered by c.
         found = _price(metric, first, weights, widths, delta, eps, means, p, n)
         least = min(least, (found.value - min(found.least, 0.0), eps))
     return least[1]
@@ -224,7 +224,7 @@ def _metric(first, eps):
 
 
 def _price(metric, second, weights, widths, delta, eps, means, p, n=None):
-    """The theorem; ``n`` quadruples in place of those given, for a forecast."""
+    """The bound of the theorem; for a forecast, ``n`` replaces the number of quadruples."""
     n = len(second) if n is None else n
     S, T = second[..., :-1], second[..., -1]
     top = _largest(metric.root, widths[:-1])

@@ -1,4 +1,4 @@
-"""The unbiased statistic as an average over quadruples: its kernel, and bounds with its variance.
+"""The unbiased statistic as an average over quadruples: its kernel, and bounds by its variance.
 
 Notation and units are those of `concentration`; U is `u_statistic` of m >= 4 points, an average
 over all quadruples of distinct points of ``h``, and k = floor(m/4) quadruples fit into a sample.
@@ -230,7 +230,7 @@ def bernstein_deviation(m, level, variance, above):
     check_positive("level", level, "the logarithm of 1/delta is positive.")
     check_positive("above", above, "h - E h needs a positive finite upper bound.")
     if not np.all(variance >= 0):
-        raise HypothesisNotMet(f"variance={variance!r:.60}: a variance is not negative.")
+        raise HypothesisNotMet(f"variance={variance!r:.60}; accepted: a number >= 0.")
     return np.sqrt(2 * variance * level / k) + above * level / (3 * k)
 
 

@@ -11,10 +11,10 @@ from alignlearn.dependence.views import centered_gram, constant_view, naming
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import ConvergenceWarning, warn
 
-_INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, of the largest one
+_INDEFINITE = 1e-8  # accepted size of a negative eigenvalue, relative to the largest one
 # Smallest trace after centering, relative to that of the kernel; below, it is rounding.
 _FLAT = 64 * np.finfo(np.float64).eps
-_ANCHORS = 16  # samples about one of which the trace is taken that a tolerance is relative to
+_ANCHORS = 16  # candidates for the origin of the trace that tolerances are relative to
 
 
 class Factor(NamedTuple):
@@ -43,7 +43,7 @@ class Factor(NamedTuple):
     missed: float
 
     def times(self, x):
-        """``Kc x``, or ``ZZ'x`` where Kc was not formed."""
+        """``Kc x``, or ``ZZ'x`` if Kc was not formed."""
         return self.Z @ (self.Z.T @ x) if self.gram is None else self.gram @ x
 
 
@@ -58,18 +58,19 @@ def exact_factor(view, name):
     K, rounding = centered_gram(view, name)
     N = len(K)
     values, vectors = eigh(K.copy())
-    # The rounding of the entries may reach that much in an eigenvalue.
+    # Rounding errors of the entries may change an eigenvalue by this much.
     rounding *= N
     if values[0] < -max(_INDEFINITE * values[-1], rounding):
         raise ValueError(
-            f"{name}: {view.source.names[0]} is not positive semi-definite on these samples: the "
-            f"eigenvalues of its centered matrix reach from {values[0]:.3g} to {values[-1]:.3g}; "
-            'accepted: a kernel, or in place of a matrix K Precomputed(K, fix="clip").'
+            f"{name}: {view.source.names[0]} is not positive semi-definite on these "
+            f"samples: the eigenvalues of its centered matrix range from {values[0]:.3g} "
+            f"to {values[-1]:.3g}; accepted: a positive semi-definite kernel, or in "
+            'place of a matrix K, Precomputed(K, fix="clip").'
         )
     used = values > max(rounding, N * np.finfo(np.float64).eps * values[-1])
     values, vectors = values[used], vectors[:, used]
     Z = vectors * np.sqrt(values)
-    # Coefficients of functions on centered features sum to 0, which takes off a kernel's constant.
+    # Coefficients of functions on centered features sum to 0, which removes a kernel's constant.
     to_landmarks = Z / values
     to_landmarks -= to_landmarks.mean(axis=0)
     return Factor(Z, values, K, np.arange(N), to_landmarks, 0.0)
@@ -100,7 +101,7 @@ def low_rank_factor(view, name, tol, max_rank):
 
 
 def _partial_cholesky(view, name, tol, max_rank):
-    """The factor of the matrix that is not centered, to ``tol`` of the trace without a constant."""
+    """The factor of the uncentered matrix, up to ``tol`` of the trace without a constant."""
     with naming(name):
         diagonal = view.diagonal()
         trace = _trace_about_a_sample(view, diagonal)
@@ -117,9 +118,12 @@ def _partial_cholesky(view, name, tol, max_rank):
         )
     if not found.converged:
         warn(
-            f"{name}: {found.pivots.size} columns (max_rank) of the Gram matrix leave "
-            f"{found.trace_error / trace:.2g} of its trace, more than tol={tol:g}; "
-            "error_bound_ says what that may change. Raise max_rank or tol.",
+            (
+                f"{name}: the approximation of the Gram matrix by {found.pivots.size} "
+                f"columns (max_rank) misses {found.trace_error / trace:.2g} of its trace, "
+                f"more than tol={tol:g}; error_bound_ bounds the effect on the correlations. "
+                "Raise max_rank or tol."
+            ),
             ConvergenceWarning,
         )
     return found

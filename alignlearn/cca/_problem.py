@@ -1,6 +1,6 @@
 """The eigenvalue problem of kernel canonical correlation analysis, reduced to the factors.
 
-With ``Kc_i = Z_i Z_i'`` and ``b(w)``, by which a regularizer replaces the eigenvalue ``w^2`` of the
+With ``Kc_i = Z_i Z_i'``, and ``b(w)`` the regularized form of the eigenvalue ``w^2`` of the
 variance, the generalized problem ``A z = gamma B z`` has the blocks ``A_ij = Kc_i Kc_j`` off the
 diagonal and ``A_ii = B_ii = b(Kc_i)`` on it. It becomes the ordinary one with blocks ``E_i Z_i' Z_j
 E_j``, where ``E = sqrt(w / b(w))``. For two views these are the singular values of one block.
@@ -12,7 +12,8 @@ import numpy as np
 
 from alignlearn._lapack import eigh, product, self_product, smallest_eigenvalue, svd
 
-# Directions of less weight are left out of permutation tests: they move the statistic by that much.
+# Permutation tests omit directions of smaller weight, which changes the statistic by at most this
+# much.
 _NEGLIGIBLE = 1e-6
 
 
@@ -45,7 +46,7 @@ class Problem:
         correlations : ndarray of shape (q,)
             Descending; ``(gamma - 1) / (M - 1)``.
         combinations : list of M ndarrays (r_i, q)
-            Of ``z'Bz = M`` for all views together; 1 for each of two.
+            Normalized to ``z'Bz = M`` for all views together, which is 1 for each of two views.
         range : tuple of float
             Smallest and largest gamma.
         """
@@ -66,7 +67,7 @@ class Problem:
             extremes = 1.0 + least, 1.0 + values[-1]
         combinations = [E[:, None] * part for E, part in zip(self.scales, parts)]
         self._orient(combinations)
-        # Rounding must not lead out of the interval of all eigenvalues.
+        # Rounding must not move the result out of the interval of all eigenvalues.
         low, high = np.clip(extremes, 0.0, M)
         return np.minimum(correlations, 1.0), combinations, (float(low), float(high))
 
@@ -85,8 +86,8 @@ class Problem:
     def residuals(self, correlations, combinations):
         """``|A z - lambda B z| / (|A z| + |B z|)`` of each component, (q,).
 
-        In the slides' form: zero blocks on the diagonal of A, lambda = gamma - 1; products with the
-        Gram matrices themselves where these were formed.
+        In the form with zero blocks on the diagonal of A and lambda = gamma - 1. Products use the
+        Gram matrices themselves if these were formed.
         """
         coef = [f.Z @ (v / f.values[:, None]) for f, v in zip(self.factors, combinations)]
         images = [f.times(c) for f, c in zip(self.factors, coef)]
@@ -108,8 +109,8 @@ class Problem:
         ``R = Kc (Kc + shift)^-1`` is operator monotone in Kc, so an omitted part of trace t changes
         it by at most ``g = t / (t + shift)`` in norm (Ando 1988). With "gram" the problem is that
         of products ``R_i R_j``, with "norm" of their roots. For two views the squares of its
-        singular values are then eigenvalues of ``R_1^(1/2) R_2 R_1^(1/2)``, which rise by ``g_1 +
-        g_2`` at most.
+        singular values are then eigenvalues of ``R_1^(1/2) R_2 R_1^(1/2)``, which increase by at
+        most ``g_1 + g_2``.
         """
         t = np.array([f.missed for f in self.factors])
         g = t / (t + self.shift)
@@ -121,10 +122,10 @@ class Problem:
         return np.full(len(correlations), worst / (M - 1))
 
     def independence(self, measure):
-        """A function of the orders of the samples of all views but the first: the measure."""
+        """The measure, as a function of the orders of the samples of all views but the first."""
         weights = [E * np.sqrt(f.values) for f, E in zip(self.factors, self.scales)]
         used = [d > _NEGLIGIBLE for d in weights]
-        # At least the largest: a view of weak kernels still has a statistic.
+        # At least the largest direction, so that a view of weak kernels still has a statistic.
         for keep, d in zip(used, weights):
             keep[d.argmax()] = True
         sides = [f.Z[:, k] * E[k] for f, k, E in zip(self.factors, used, self.scales)]
@@ -145,8 +146,8 @@ def _products(sides):
 def _assembled(blocks, M):
     """The symmetric matrix of the blocks, with zeros on the block diagonal.
 
-    Its eigenvalues are gamma - 1; they sum to 0, so that none of those that a reduction of the rank
-    leaves out (which are 0) is an extreme one.
+    Its eigenvalues are gamma - 1 and sum to 0. The eigenvalues that a reduction of the rank omits
+    are 0, so none of them is extreme.
     """
     sizes = [blocks[0, 1].shape[0]] + [blocks[0, j].shape[1] for j in range(1, M)]
     ends = np.cumsum([0, *sizes])

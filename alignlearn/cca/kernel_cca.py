@@ -33,8 +33,8 @@ from ._problem import Problem, measured
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_LARGEST = 1e100  # of kappa and of eigenvalues, whose squares are taken
-_EXACT = 500  # samples up to which eigenvectors of all views take less than a second
+_LARGEST = 1e100  # maximum of kappa and of eigenvalues, which are squared
+_EXACT = 500  # number of samples up to which eigenvectors of all views take less than a second
 
 
 @parameters
@@ -192,8 +192,8 @@ class KernelCCA(FrameOutput):
             views = self._by_name(X, self._listed(X, y))
             if len(views) != self.n_views_:
                 raise ValueError(
-                    f"X has {len(views)} views, but fit had {self.n_views_}; accepted: as many, "
-                    "None for those that are missing."
+                    f"X has {len(views)} views, but fit had {self.n_views_}; accepted: "
+                    "the same number, with None for missing views."
                 )
             return [None if V is None else self._values(i, V) for i, V in enumerate(views)]
         if not self._predictors[0].is_given:
@@ -266,9 +266,9 @@ class KernelCCA(FrameOutput):
         kappa = check_number("kappa", self.kappa, high=_LARGEST)
         if kappa <= 0.0:
             raise ValueError(
-                f"kappa={self.kappa!r} is degenerate: functions of full-rank kernels fit every "
-                "sample, so that without regularization all correlations are 1 for all data; "
-                "accepted: kappa > 0."
+                f"kappa={self.kappa!r} is degenerate: without regularization, functions "
+                "of full-rank kernels fit every sample, and all correlations are 1 for "
+                "any data; accepted: kappa > 0."
             )
         check_choice("regularization", self.regularization, ("norm", "gram"))
         check_choice("measure", self.measure, ("max", "min"))
@@ -332,8 +332,8 @@ class KernelCCA(FrameOutput):
         unknown = [name for name in given if name not in (known or ())]
         if unknown:
             raise ValueError(
-                f"X has views {listed(unknown)}, which fit had not; accepted: "
-                f"{'a sequence of views' if known is None else listed(known)}."
+                f"X has views {listed(unknown)}, which were not in fit; accepted: "
+                f"{('a sequence of views' if known is None else listed(known))}."
             )
         found = dict(zip(given, views))
         return [found.get(name) for name in known]

@@ -1,4 +1,4 @@
-"""``alignlearn bounds``: what holds on data, or a bound of the theory against sample size."""
+"""``alignlearn bounds``: statements about data, or a bound against the sample size."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _assignment(text):
 def run_bounds(args) -> int:
     """``alignlearn bounds``: print the table, write the figure, return the exit code."""
     if args.data_file is not None and args.data is not None:
-        raise ValueError("DATA is given twice, also by --data.")
+        raise ValueError("DATA is given twice, as an argument and by --data; give it once.")
     args.data = args.data if args.data_file is None else args.data_file
     _check_mode(args)
     if args.curve is not None:
@@ -180,7 +180,7 @@ def run_bounds(args) -> int:
 
 
 def _curve_of_data(args):
-    """Draw a bound with the numbers of the data, beside what resamples of them show."""
+    """Draw a bound with the numbers of the data, beside the values of resamples."""
     from alignlearn.comparison.trial import scale_columns
     from alignlearn.sources import open_source
     from alignlearn.theory import curve_for, find_curve
@@ -221,7 +221,7 @@ def _curve_of_data(args):
 
 
 def _check_mode(args):
-    """DATA and --claim are two commands; options of one are no options of the other."""
+    """Raise an error if options of DATA and of --claim, two separate commands, are combined."""
     claim = {"--claim": args.claim, "--m": args.m, "--set": args.set}
     data = {"--target": args.target, "--task": args.task, "--missing": args.missing}
     data |= {"--drop": args.drop, "--groups": args.groups, "--curve": args.curve}
@@ -318,7 +318,7 @@ def bounds_table(curve, low, high, delta=0.05, changes=None) -> str:
 
 
 def _column(name, fails):
-    """A printed bound that fails is no bound, and is not to be read as one."""
+    """A printed bound that fails is not a bound, and its label must not suggest that it is one."""
     return f"{name} (false)" if fails and name == "printed" else name
 
 

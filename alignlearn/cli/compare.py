@@ -283,7 +283,7 @@ def _compare(args):
     for note in notes:
         output.note(note)
     output.print()
-    kernels = None if raw else kernels  # the same ones, on the features that are made
+    kernels = None if raw else kernels  # the same kernels, on the prepared features
     report = (args.verbose and not args.quiet) or output.step
     comparison = compare(
         X, y, kernels, protocol=protocol, methods=methods, task=data.task, verbose=report
@@ -302,7 +302,7 @@ def _compare(args):
 
 
 def _raw_table(args):
-    """The `Sample` of a text table with more than numbers; None where options ask for numbers."""
+    """The `Sample` of a text table that has not only numbers; None if options need numbers."""
     from alignlearn.datasets._files import is_named_table
     from alignlearn.datasets._raw import read_raw
 
@@ -319,15 +319,19 @@ def _raw_table(args):
 
 
 def _on_tables(kernels, data, separator):
-    """The kernels on each table, where tables are given by prefixes of column names."""
+    """The kernels on each table, if tables are given by prefixes of column names."""
     from alignlearn.kernels import Columns, columns_by_prefix
 
     if not isinstance(kernels, list):
-        raise ValueError("--tables goes with kernels on several columns, not with rank-one.")
+        raise ValueError(
+            "--tables cannot be used with --kernels rank-one, whose kernels take one column each."
+        )
     if not data.feature_names:
-        raise ValueError("--tables: the columns have no names.")
+        raise ValueError("--tables needs column names, which these data do not have.")
     if not separator:
-        raise ValueError("--tables needs a text that separates tables and columns, such as __.")
+        raise ValueError(
+            "--tables needs the separator between the names of tables and columns, such as __."
+        )
     tables = columns_by_prefix(data.feature_names, separator)
     return [Columns(k, columns, name) for name, columns in tables.items() for k in kernels]
 
@@ -395,15 +399,17 @@ def choose_kernels(X, names, gammas):
     names = [n.strip() for n in (names or ("rank-one" if sparse else "rbf")).split(",")]
     if "rank-one" in names:
         if len(names) > 1 or gammas is not None:
-            raise ValueError("--kernels rank-one stands alone, without other kernels or --gammas.")
+            raise ValueError(
+                "--kernels rank-one cannot be combined with other kernels or with --gammas."
+            )
         return X, RankOneKernels(), notes
     if sparse:
         size, rows = 8 * X.shape[0] * X.shape[1], _DENSE_LIMIT // (8 * X.shape[1])
         if size > _DENSE_LIMIT:
             fewer = f"--max-samples {rows}" if rows >= 100 else "fewer columns"
             raise ValueError(
-                f"these kernels need dense data, {size / 2**30:.1f} GiB here, the limit is "
-                f"{_DENSE_LIMIT / 2**30:.0f} GiB; accepted: {fewer}."
+                f"these kernels need dense data of {size / 2**30:.1f} GiB, but the "
+                f"limit is {_DENSE_LIMIT / 2**30:.0f} GiB; accepted: {fewer}."
             )
         X = X.toarray()
         notes = ["the sparse data is made dense for these kernels"]

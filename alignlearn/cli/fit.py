@@ -14,7 +14,7 @@ from .output import Output, add_output_options, add_parser
 from .raw_tables import read_sample
 
 _TESTED = 0.2  # share of the rows that are held out
-_MOST_COLUMNS = 10  # that the table of contributions shows
+_MOST_COLUMNS = 10  # columns in the table of contributions
 _MOST_TESTED = 1000  # held-out rows for contributions
 
 _FIT_HELP = """\
@@ -221,7 +221,8 @@ def run_predict(args) -> int:
     model = al.load(args.model)
     if not hasattr(model, "preparation_") or not hasattr(model, "predict"):
         raise ValueError(
-            f"{args.model} holds no model of a table; accepted: a file of `alignlearn fit --out`."
+            f"{args.model} does not contain a model of a table; accepted: a file written "
+            "by `alignlearn fit --out`."
         )
     frame = read_raw(args.data).frame
     columns = {"prediction": model.predict(frame).tolist()}

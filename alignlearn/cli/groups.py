@@ -1,12 +1,12 @@
-"""Groups of rows that belong together, and halves of a table that no group crosses."""
+"""Groups of rows that belong together, and halves of a table that do not split groups."""
 
 from __future__ import annotations
 
-_FEW_VALUES = 10  # of a column, up to which equal rows are expected by chance
+_FEW_VALUES = 10  # different values of a column up to which equal rows are expected by chance
 _NEIGHBORS = 6
-_CHANCE = 0.05  # of a row to be so much nearer to another one than to the next ones
-_SHARE = 0.15  # of such rows that is warned of
-_ERRORS = 6.0  # standard errors of the share of pairs of rows, beyond which it is no chance
+_CHANCE = 0.05  # probability that a row is so much nearer to another one than to the next ones
+_SHARE = 0.15  # share of such rows from which a warning is given
+_ERRORS = 6.0  # standard errors of the share of pairs of rows above which it is not by chance
 
 
 def take_groups(X, feature_names, column):

@@ -15,7 +15,7 @@ from . import bounds, compare, fit, verify, warmup
 
 _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError, OverflowError)
 
-# Arguments of the library that messages name, where options are called otherwise or the same.
+# Arguments of the library in messages, and the options with the same meaning.
 _OPTIONS = {"n_folds": "folds", "random_state": "random-state"}
 _SAME = "target", "task", "missing", "drop", "methods", "delta", "examples"
 _OPTIONS |= {name: name for name in _SAME}
@@ -23,7 +23,7 @@ _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|-?[\w.+]*\w)")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors on one line, like those of the data."""
+    """A parser with errors on one line, like errors about data."""
 
     def error(self, message):
         _fail(f"{message} (see {self.prog} --help)")
@@ -44,7 +44,7 @@ def main(argv=None) -> int:
 
 @contextmanager
 def _usable_streams():
-    """stdout and stderr that take any text.
+    """Make stdout and stderr accept any text.
 
     A closed stream, which is None, is replaced by a dummy, and characters outside an encoding are
     written as escapes.
@@ -69,7 +69,8 @@ def _run(args):
             code = args.run(args)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader (such as head) has enough; the final flush must not complain either.
+            # The reader (such as head) has closed the pipe; the final flush must not raise an error
+            # either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
         except _ERRORS as error:
@@ -103,7 +104,7 @@ def _one_line(error):
 
 
 def _as_option(found):
-    """``--missing drop`` for missing='drop', which the library says."""
+    """``--missing drop`` for missing='drop' in a message of the library."""
     value = found[2]
     return f"--{_OPTIONS[found[1]]} {value if ' ' in value else value.strip(chr(39))}"
 
@@ -114,7 +115,7 @@ def parse(argv):
 
 
 def _joined(argv):
-    """``--gammas -4:3`` as one argument: argparse takes -4:3 for an option otherwise."""
+    """``--gammas -4:3`` as one argument, because argparse would read -4:3 as an option."""
     out = []
     for word in argv:
         if out and out[-1] in ("--gammas", "--label-range"):

@@ -34,7 +34,7 @@ def figure_path(out, stem):
         import matplotlib  # noqa: F401
     except ImportError:
         raise ImportError(
-            "the figure needs matplotlib: pip install matplotlib, or give --no-figure."
+            "the figure needs matplotlib: pip install matplotlib, or use --no-figure."
         ) from None
     default = f"alignlearn-{stem}.png"
     path = default if out is None else os.path.expanduser(out)
@@ -53,7 +53,7 @@ def figure_path(out, stem):
 
 
 def _refuse_device(out, path):
-    """ValueError for a device or pipe, which would get a file with an ending beside it.
+    """Raise a ValueError for a device or pipe; a file with an ending would be written next to it.
 
     /dev/stdout may be redirected to a regular file, so its folder counts as well.
     """

@@ -70,7 +70,7 @@ def read_sample(path, target=None, task=None, drop=(), raw=None) -> Sample:
     missing = np.array([v is None or v != v for v in y.tolist()])
     frame = frame.without(given)
     if not frame.columns:
-        raise ValueError(f"{path} has no column beside the target {label!r}.")
+        raise ValueError(f"{path} has no column besides the target {label!r}.")
     if missing.any():
         rows = np.flatnonzero(~missing)
         frame, y = frame[rows], y[rows]

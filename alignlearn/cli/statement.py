@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from .compare import choose_kernels, read_data, subset
 from .output import Output, figure_path
 
-_SIZES = (8, 4, 2, 1)  # the interval is found on these parts of the held-out samples, too
+_SIZES = (8, 4, 2, 1)  # intervals are also computed on these parts of the held-out samples
 _MOST = 10**12
-_FEWEST = 8  # samples of a part
+_FEWEST = 8  # minimum samples of a part
 _FILLED = (
     "values were filled from all samples: what is said supposes that those of the held-out half "
     "made no difference to that (--missing drop supposes nothing)"
@@ -92,7 +92,7 @@ def run_on_data(args) -> int:
 
 
 def _groups(X, feature_names, column):
-    """(X, groups (m,) or None, notes): a column of groups is no feature; else equal rows."""
+    """(X, groups (m,) or None, notes); without a column of groups, equal rows are groups."""
     from .groups import equal_rows, near_copies, take_groups
 
     if column not in (None, "none"):
@@ -176,8 +176,8 @@ def learn(X, y, kernels, task, random_state, folds=None):
     rarest = np.unique(y, return_counts=True)[1].min()
     if len(np.unique(y)) < 2 or rarest < 2:
         raise ValueError(
-            "the half of the samples that learns has a class with fewer than 2 samples; accepted: "
-            "more samples, or --random-state for other halves."
+            "the half of the samples used for training has a class with fewer than 2 "
+            "samples; accepted: more samples, or another --random-state."
         )
     folds = int(min(5, rarest)) if folds is None else folds
     return MKLClassifierCV(kernels, cv=folds, random_state=random_state).fit(X, y)
@@ -195,7 +195,7 @@ def alignment_statement(model, X, y, delta, label_range=None, radius2=None):
         return None, why
     given = {"delta": delta, "radius2": radius, "label_range": label_range if real else None}
     intervals = _intervals(X, y, model.kernel_, given)
-    # The radius of the combination, in its own units, means nothing to a reader.
+    # The radius of the combination, in its own units, is not informative for a reader.
     interval = intervals[len(y)]
     plain = tuple(text for text in interval.hypotheses if not text.startswith("K(x, x)"))
     intervals[len(y)] = replace(interval, hypotheses=(*plain, words))
@@ -228,7 +228,7 @@ def _why_silent(model, y, real, label_range, radius):
 
 
 def _radius(model, radius2):
-    """(R^2 of the learned kernel or None, what is known of its parts in words)."""
+    """(R^2 of the learned kernel or None, a description of its parts)."""
     from alignlearn.estimators.guarantees import check_radii, diagonal_bound
 
     factors = model.weights_ * model.scale_
@@ -244,7 +244,7 @@ def _radius(model, radius2):
 
 
 def _intervals(X, y, kernel, given):
-    """Intervals of the first samples, by their number."""
+    """Intervals on the first samples, by their number."""
     import numpy as np
 
     from alignlearn.estimators import alignment_interval
@@ -292,8 +292,8 @@ def _on_samples(kernel, X, y, given):
 def _needed(closed, m, length):
     """Samples for half the length: m times the factor that the closed form needs at that length.
 
-    The closed form is longer than the interval by betting at the same m, and falls as fast. Where
-    the interval says nothing, the m at which the closed form has length 1/2.
+    The closed form is longer than the interval by betting at the same m, and decreases as fast. If
+    the interval is not informative, the result is the m at which the closed form has length 1/2.
     """
     from alignlearn.bounds.concentration import smallest_sample_size
 

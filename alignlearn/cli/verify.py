@@ -1,4 +1,4 @@
-"""``alignlearn verify``: the claims of the theory put to the test from the command line."""
+"""``alignlearn verify``: tests of the claims of the theory from the command line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def run_verify(args) -> int:
 
     def note(finding, total):
         findings.append(finding)
-        if args.json == "-" or args.verbose:  # otherwise the table shows how far the work is
+        if args.json == "-" or args.verbose:  # otherwise the table shows the progress
             output.step(len(findings), total, "claims")
 
     with contextlib.ExitStack() as files:
@@ -94,7 +94,7 @@ def run_verify(args) -> int:
 
 
 def _finding(finding):
-    """What was found about a claim as a dict."""
+    """The result of a claim as a dict."""
     return {
         "status": finding.claim.status.value,
         "found": finding.found,
@@ -106,7 +106,7 @@ def _finding(finding):
 
 
 def _sensitivity(result):
-    """What the cases of a form notice as a dict."""
+    """The sensitivity of the cases of a form as a dict."""
     return {
         "sharp": result.claim.sharp,
         "caught_at": result.caught,

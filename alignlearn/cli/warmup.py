@@ -1,4 +1,4 @@
-"""``alignlearn warmup``: compile ahead of time what the estimators use."""
+"""``alignlearn warmup``: compile the functions of the estimators ahead of time."""
 
 from __future__ import annotations
 

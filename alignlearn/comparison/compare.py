@@ -125,8 +125,8 @@ def compare(
     methods = _check_methods(methods, kernels, task)
     if len(y) < 2 * protocol.n_folds:
         raise ValueError(
-            f"X has {len(y)} samples and n_folds={protocol.n_folds!r:.20}; accepted: at least "
-            "2 for each fold."
+            f"X has {len(y)} samples and n_folds={protocol.n_folds!r:.20}; accepted: "
+            "at least 2 samples per fold."
         )
     check_comparison(X, kernels, methods, task, protocol.n_folds)
     prequential = protocol.test == "prequential"
@@ -157,7 +157,8 @@ def compare(
 def _statistics(X, y, kernels, task, protocol, parts):
     """Alignment statistics of each trial's training folds, None if the trial computes them.
 
-    Where the kernels are the same in every trial, all come from one pass over the pairs.
+    If the kernels are the same in every trial, one pass over the pairs gives the statistics of all
+    trials.
     """
     if are_per_column(kernels):
         return [None] * len(parts)
@@ -206,7 +207,8 @@ def _rotations(y, task, protocol):
 def _blocks(y, task, protocol):
     """Rows for training, validation and test of the pilot and of each later block.
 
-    Of what comes before a block, one fold of n_folds - 1 validates and the others train.
+    Of the samples before a block, one of n_folds - 1 folds is for validation, the others for
+    training.
     """
     n = protocol.n_folds
     pairs = prequential_blocks(len(y), n, protocol.random_state)
@@ -216,9 +218,10 @@ def _blocks(y, task, protocol):
         train, validate = past[validates > 0], past[validates == 0]
         if np.unique(y[train]).size < 2 or not validate.size:
             raise ValueError(
-                f"test='prequential' learns from {past.size} samples first, of which those that "
-                f"train have {np.unique(y[train]).size} different values of y; accepted: 2, so "
-                "more samples, or another random_state."
+                f"test='prequential' first learns from {past.size} samples, and its "
+                f"training samples among these have {np.unique(y[train]).size} different "
+                "values of y; accepted: at least 2. Use more samples or another "
+                "random_state."
             )
         parts.append((np.sort(train), np.sort(validate), block))
     return parts
@@ -235,7 +238,10 @@ def _losses(y, task, parts, trials):
     # A truncation chosen before the first block makes the loss a fixed function.
     cap = _CAP**2 * squares[0].mean(axis=1).max()
     if not cap > 0.0:
-        raise ValueError("test='prequential': no method errs on the pilot; there is no difference.")
+        raise ValueError(
+            "test='prequential': no method makes an error on the pilot samples, so there is "
+            "no difference to test."
+        )
     pilot, *tests = (np.minimum(s / cap, 1.0) for s in squares)
     return {"losses": np.hstack(tests), "pilot_losses": pilot}
 

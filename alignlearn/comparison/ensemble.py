@@ -12,8 +12,8 @@ from alignlearn.folds import fold_numbers
 from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
 from alignlearn.solvers.smo import smo
 
-_RIDGE = 1e-3  # of the combination, relative to the mean variance of the machines' predictions
-_FOLDS = 5  # of the out-of-sample decisions of support vector machines
+_RIDGE = 1e-3  # ridge of the combination, relative to the mean variance of the models' predictions
+_FOLDS = 5  # folds for out-of-sample decisions of support vector machines
 # Tolerance of these models; smaller than for a single model, because errors propagate.
 _TOL = 1e-6
 
@@ -115,7 +115,7 @@ def _combination(H, target):
     """Weights (p,) and intercept of the ridge regression of the target on the rows of H."""
     mean, level = H.mean(axis=1), target.mean()
     centered = H - mean[:, None]
-    # In units of the mean variance, in which the ridge is.
+    # In units of the mean variance, like the ridge.
     unit = np.mean(np.square(centered).sum(axis=1)) or 1.0
     A, b = centered @ centered.T / unit, centered @ (target - level) / unit
     A.flat[:: len(A) + 1] += _RIDGE

@@ -80,7 +80,7 @@ def explain(comparison, X, y, kernels):
 
 
 def _sums(kernels, table):
-    """A line with the sums of weights by the names of kernels, where several share one."""
+    """A line with the sums of weights by kernel name, if several kernels share a name."""
     if are_per_column(kernels):
         return ""
     members = {}
@@ -93,14 +93,14 @@ def _sums(kernels, table):
 
 
 def _of_fits(comparison, X, y, kernels, i):
-    """The table of a fit on all samples, with weights and contributions of those without a fold."""
+    """The table of a fit on all samples, with weights and contributions without each fold."""
     protocol = comparison.protocol
     scale = "none" if are_per_column(kernels) else protocol.scale
     folds = split(y, protocol.n_folds, comparison.task, protocol.random_state)
     everything = np.arange(len(y))
     weights, contributions = [], []
     chosen = comparison.parameter[i]
-    if comparison.losses is not None:  # blocks are no folds
+    if comparison.losses is not None:  # blocks are not folds
         chosen = np.full(len(folds), np.median(chosen))
     for test, parameter in zip(folds, chosen):
         train = np.setdiff1d(everything, test)

@@ -1,9 +1,9 @@
 """Hyper-kernels in a comparison: a kernel fitted to the labels, and an SVM on its Gram matrix.
 
-The validation fold chooses the reach of the hyper-kernel, the regularization of its regression and
-C: 81 candidates with the usual grid of C, from 9 learned kernels. The machine is `KreinSVC`, since
-a learned kernel may be indefinite; C is that of a matrix whose absolute eigenvalues have mean 1, so
-that one grid serves all data.
+The validation fold selects the scale of the hyper-kernel, the regularization of its regression and
+C: 81 candidates with the usual grid of C, from 9 learned kernels. The machine is `KreinSVC`,
+because a learned kernel may be indefinite. C refers to a matrix whose absolute eigenvalues have
+mean 1, so that one grid suits all data.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from alignlearn.hyper._stages import REGRESSIONS, GramMachine, kernel_path
 from alignlearn.machines.paths import svm_path
 from alignlearn.validation import is_sparse
 
-# Of sigma2: of the five that Liu et al. tune over every second one.
+# Multiples of sigma2: every second one of the five in Liu et al.
 MULTIPLES = (0.25, 1.0, 4.0)
-# Of stage 1, strong regularization first.
+# Regularization of stage 1, the strongest first.
 STRENGTHS = {"krr": (100.0, 10.0, 1.0), "svr": (0.01, 0.1, 1.0), "nnls": (100.0, 10.0, 1.0)}
-# Of more pairs (362 samples) so many are drawn: a fold then costs the same whatever its size.
+# If there are more pairs (from 362 samples), this many are drawn, so that the cost of a fold is
+# bounded.
 MAX_PAIRS = 2**16
 MAX_RANK = 300
 

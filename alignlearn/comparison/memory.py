@@ -10,8 +10,8 @@ from alignlearn.validation.memory import most_rows, require_memory
 from .hyper import MAX_PAIRS, MAX_RANK
 from .methods import METHODS
 
-_DEFAULT_KERNELS = 9  # in place of kernels on columns
-# How the options that fit are called: fewer rows, kernels on pairs of dense samples.
+_DEFAULT_KERNELS = 9  # instead of kernels on columns
+# Names of the options that need less memory: fewer rows, kernels on pairs of dense samples.
 _WORDS = ("at most {} samples", "kernels=None on dense X")
 
 
@@ -31,14 +31,14 @@ def needed_memory(shape, methods, task, *, n_folds, n_kernels, features) -> floa
     train = m * (n_folds - 2) / n_folds
     pairs = train * (m - train)  # held-out rows against training rows
     holds = {what for method in methods for what in METHODS[method].holds}
-    # Measured: what the machines take beside the matrix.
+    # Memory of the machines besides the matrix (measured).
     entries = (1.5 if task == "classification" else 1.2) * train**2 + pairs
     if features:
         entries += (6.0 if "family" in holds else 3.5) * d**2
     else:
         entries += ("family" in holds) * n_kernels * train**2
         entries += ("held-out family" in holds) * n_kernels * pairs
-    # A matrix of its own beside its held-out part; or one of each kernel, and three to work with.
+    # One matrix and its held-out part, or one for each kernel and three work matrices.
     entries += ("own matrix" in holds) * (train**2 + pairs)
     if "matrices" in holds:
         entries += (n_kernels + 3.0) * train**2

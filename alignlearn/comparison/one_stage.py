@@ -21,12 +21,12 @@ from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 from .candidates import Candidate, Method
 from .ensemble import Ensemble
 
-# Two values of alpha a decade and fewer for aligned-krr, of which each is a problem to be solved.
+# Two values of alpha per decade, and fewer for aligned-krr, where each is a separate problem.
 ALPHA_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))
 ALIGNED_ALPHA_GRID = ALPHA_GRID[4::2]
-# l1-svm on columns stops at C = 32: a nearly hard margin in a few columns takes long.
+# l1-svm on columns stops at C = 32, because a nearly hard margin in a few columns takes long.
 RANK_ONE_COSTS = 6
-STRENGTHS = (0.03, 1.0, 30.0)  # of the alignment terms of aligned-krr against the ridge objective
+STRENGTHS = (0.03, 1.0, 30.0)  # weights of the alignment terms, relative to ridge regression
 DAMPING = (0.0, 0.1)  # its gamma' as a share of gamma''
 
 
@@ -53,15 +53,14 @@ def rules(method, statistics, grid):
 
 
 def _aligned_rules(statistics, grid):
-    """AlignedKRR with its terms brought to one size at the uniform kernel.
+    """AlignedKRR whose terms have the same size for equal weights.
 
-    gamma and gamma'' vary together: their ratio sets the size of the weights, which alpha stands
-    for just as well.
+    gamma and gamma'' vary together, because their ratio sets the size of the weights, like alpha.
     """
     p = statistics.n_kernels
     reward, square = statistics.a.sum() / p, statistics.M.sum() / p**2
     for alpha in grid:
-        # Where the target is constant, any size will do.
+        # If the target is constant, any size is correct.
         size = (statistics.target_norm or 1.0) / alpha
         for strength in STRENGTHS:
             gamma = strength * size / reward if reward > 0.0 else 0.0
@@ -78,9 +77,9 @@ class OneStage:
     """
 
     def __init__(self, trial):
-        # Of a cycle the matrices of all trials would stay until the next garbage collection.
+        # A reference cycle would keep the matrices of all trials until the next garbage collection.
         self.trial = weakref.proxy(trial)
-        # A kernel that is constant on the training folds has no part in anything.
+        # A kernel that is constant on the training folds is omitted everywhere.
         self.used = np.flatnonzero(trial.scale > 0.0)
         if not self.used.size:
             raise ValueError("kernels: every kernel is constant on the training folds.")
@@ -141,7 +140,7 @@ class OneStage:
         result = rule.solve_grams(self.family, self.trial.y, statistics=self.statistics)
         weights = self._spread(result.weights / result.weights.sum())
         K, K_held_out = self.trial.grams(weights)
-        # The rule's machine, to the accuracy of the other methods' and with their votes.
+        # The rule's machine, with the tolerance and the votes of the other methods.
         machine = SupportVectorClassifier(C=rule.C).fit(
             K, self.trial.y, alpha0=result.dual_coef, check=False
         )
@@ -161,7 +160,7 @@ class OneStage:
 
 
 def _one_stage(name, style, **traits):
-    """The entry of a method whose matrices all of them share in a trial."""
+    """The entry of a method; all these methods share the matrices of a trial."""
     return Method(lambda trial: trial.shared(OneStage).candidates(name), style, rule=name, **traits)
 
 

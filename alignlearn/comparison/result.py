@@ -149,7 +149,7 @@ class Comparison:
         from alignlearn.significance import corrected_resampled_t_test
 
         pair = self.error[self.index(method)], self.error[self.index(against)]
-        # What trains and validates is n_folds - 1 times as much as what tests.
+        # Training and validation folds together are n_folds - 1 times as large as the test fold.
         return corrected_resampled_t_test(*pair, self.protocol.n_folds - 1, 1).p_value
 
     def prequential(self, method, against="uniform", level=0.05):
@@ -163,7 +163,10 @@ class Comparison:
         from alignlearn.significance import prequential_test
 
         if self.losses is None:
-            raise ValueError("the comparison was made with test='corrected-t', not 'prequential'.")
+            raise ValueError(
+                "the comparison was made with test='corrected-t', not 'prequential'; call "
+                "compare with test='prequential'."
+            )
         pair = [self.index(method), self.index(against)]
         zero_one = self.task == "classification"
         pilot = tuple(self.pilot_losses[pair]) if zero_one else None

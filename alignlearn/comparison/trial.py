@@ -21,8 +21,8 @@ from .candidates import Candidate, centered_alignment
 from .columns import COLUMNS
 from .methods import METHODS
 
-# Strong regularization first: a tie on the validation fold goes to the first. Kernels have mean
-# diagonal 1 (trace normalized), so one range serves all data.
+# Strong regularization first, because ties on the validation fold go to the first value. Kernels
+# are trace-normalized to mean diagonal 1, so one range suits all data.
 C_GRID = tuple(2.0**k for k in range(-5, 12, 2))
 ALPHA_GRID = tuple(10.0 ** (k / 4) for k in range(12, -25, -1))
 
@@ -161,7 +161,7 @@ def scale_columns(parts, scale):
 
 
 def _scaled(X, shift, divisor):
-    """The columns shifted, those of sparse X not, and divided; X itself for None."""
+    """The columns shifted (not if X is sparse) and divided; X itself for None."""
     if divisor is None:
         return X
     return X.multiply(1.0 / divisor).tocsr() if is_sparse(X) else (X - shift) / divisor
@@ -197,5 +197,5 @@ def _sparse_column_scale(X, scale):
 
 
 def _spread(divisor, largest):
-    """Divisors of columns, 1 for one that is constant, whatever rounding made of its spread."""
+    """Divisors of columns; 1 for a column that is constant up to rounding."""
     return np.where(divisor > 1e-12 * largest, divisor, 1.0)

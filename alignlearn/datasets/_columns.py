@@ -15,9 +15,9 @@ BLANK = frozenset({"", "?"})
 """Fields that stand for a missing word: ``none`` and ``NA`` are values like other words."""
 MAX_CATEGORIES = 256
 
-# What is meant as a number or a date, though written in a way that is not accepted: a thousands
-# separator, an underscore, a currency or a per cent sign, apostrophes, Fortran's exponents,
-# hexadecimal digits, imaginary parts.
+# Fields that look like numbers or dates, but in a form that is not accepted: a thousands separator,
+# an underscore, a currency or percent sign, apostrophes, Fortran's exponents, hexadecimal digits,
+# imaginary parts.
 _ALMOST_NUMBER = re.compile(
     r"'?[-+\u2212]?[$€£¥]?\d[\d.,_' ]*(d[-+]?\d+)?%?'?|0x[0-9a-f]+|[-+.\de]*\dj"
     r"|\d+([-/.]\d+){2}([ T].*)?",
@@ -26,7 +26,7 @@ _ALMOST_NUMBER = re.compile(
 
 
 def as_number(field: str, comma: bool = False) -> float:
-    """``float``, without the underscores and the digits of other scripts that it takes as well."""
+    """``float``, but without underscores and digits of other scripts, which `float` accepts."""
     if "_" in field or not field.isascii():
         raise ValueError(f"{field!r} is not a number.")
     return float(field.replace(",", ".") if comma else field)
@@ -80,9 +80,9 @@ def truth_values(column):
 def categories(column, place):
     """The distinct words of a column in alphabetical order.
 
-    ValueError for what one column of 0 and 1 per word does not suit: numbers among the words or in
-    a form that is not accepted, dates, and more distinct words than half of the rows (at most 10
-    are always accepted) or than ``MAX_CATEGORIES``.
+    Raises ValueError for columns that cannot be one-hot encoded: numbers among the words or in a
+    form that is not accepted, dates, and more distinct words than half of the rows (up to 10 are
+    always accepted) or than ``MAX_CATEGORIES``.
     """
     levels = sorted(set(column) - BLANK)
     like_numbers = [f for f in levels if is_number(f) or _ALMOST_NUMBER.fullmatch(f)]
@@ -92,7 +92,7 @@ def categories(column, place):
 
 
 def most_words(column) -> int:
-    """Most distinct words with which a column still holds categories and no names or remarks."""
+    """Maximum number of distinct words of a column of categories; more are names or remarks."""
     return max(10, len(column) // 2)
 
 
@@ -109,13 +109,13 @@ def _no_category(column, place, n_levels):
 
 
 def _drop(title):
-    """What ``drop`` takes for a column: its name, or its number from 0."""
+    """The value of ``drop`` for a column: its name, or its number from 0."""
     unnamed = re.fullmatch("number ([0-9]+)", title)
     return int(unnamed[1]) - 1 if unnamed else title
 
 
 def most_frequent(column) -> str:
-    """The most frequent word; the first in alphabetical order of several."""
+    """The most frequent word; ties go to the first in alphabetical order."""
     counts = Counter(field for field in column if field not in BLANK)
     return min(counts, key=lambda field: (-counts[field], field))
 
@@ -151,17 +151,18 @@ def targets(column, comma, place) -> np.ndarray:
         large = {int(f) for f in levels if re.fullmatch("[-+]?[0-9]{16,300}", f)}
         if len(set(map(float, large))) < len(large):
             raise ValueError(
-                f"{where}: the target {title!r} holds integers beyond 2**53 that are equal in "
-                "double precision; accepted: smaller numbers, or words as labels."
+                f"{where}: the target {title!r} holds different integers beyond 2**53 "
+                "that are equal in double precision; accepted: smaller integers, or "
+                "strings as labels."
             )
         return values
     n_numbers = sum(is_number(field, comma) for field in levels)
     if 2 * n_numbers > len(levels) or len(levels) > most_words(column):
         at = next(i for i, f in enumerate(column) if not is_number(f, comma))
         raise ValueError(
-            f"{where}, line {lines[at]}: the target {title!r} holds {column[at]!r} ({len(levels)} "
-            f"distinct values in {len(column)} rows, {n_numbers} of them numbers); accepted: "
-            f"numbers alone, or labels, here at most {most_words(column)} distinct ones and not "
-            "mostly numbers."
+            f"{where}, line {lines[at]}: the target {title!r} holds {column[at]!r} "
+            f"({len(levels)} distinct values in {len(column)} rows, {n_numbers} of "
+            f"them numbers); accepted: only numbers, or at most {most_words(column)} "
+            "distinct labels that are not mostly numbers."
         )
     return np.array(column)

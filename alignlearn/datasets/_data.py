@@ -149,7 +149,7 @@ def _words(value) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """A registered set: where it comes from, how to parse it, and what must come out.
+    """A registered set: its source, its parser, and its expected fingerprint.
 
     ``sources`` lists alternatives, tried in order; each maps file names to addresses, or to None
     for a file that has no plain address and must be put into the cache by hand. ``parse`` takes
@@ -285,7 +285,7 @@ def _sparse_matrix(arrays, where):
 def as_target(y, where):
     """Convert labels to int64 or str and values to float64; raise an error otherwise.
 
-    A single column is taken for a vector; integers beyond int64 become float64.
+    A single column becomes a vector; integers beyond int64 become float64.
     """
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -302,7 +302,7 @@ def as_target(y, where):
 
 
 def settle_task(y, task, where):
-    """(y, task): the task asked for, or the one that the target suggests.
+    """(y, task): the requested task, or the one that the target suggests.
 
     Strings are labels. Numbers are labels when all are integers, with at most 20 distinct values
     and at least two rows to each on average.
@@ -312,7 +312,9 @@ def settle_task(y, task, where):
         few = y.ndim == 1 and np.unique(y).size <= min(20, y.size / 2)
         task = "classification" if y.dtype.kind == "U" or (integral and few) else "regression"
     if task == "classification" and y.ndim == 2:
-        raise ValueError(f"{where} has {y.shape[1]} targets; choose the labels by target=....")
+        raise ValueError(
+            f"{where} has {y.shape[1]} targets; choose one of them as labels with target=...."
+        )
     if task == "regression":
         if y.dtype.kind == "U":
             raise ValueError(f"task='regression', but the target of {where} holds strings.")
@@ -329,14 +331,17 @@ def select_target(data: Dataset, target, task=None) -> Dataset:
     if isinstance(target, str) and target in data.extra:
         y = as_target(data.extra[target], f"{target!r} of {data.name}")
         if y.shape[0] != data.n_samples:
-            raise ValueError(f"target={target!r} has {y.shape[0]} entries, not {data.n_samples}.")
+            raise ValueError(
+                f"target={target!r} has {y.shape[0]} entries; accepted: "
+                f"{data.n_samples}, one per sample."
+            )
     elif isinstance(target, str) and target in names:
         y = data.y[:, names.index(target)].copy()
     elif data.y.ndim == 2 and is_index(target) and -data.y.shape[1] <= target < data.y.shape[1]:
         y = data.y[:, target].copy()
     else:
         known = listed([*names, *data.extra])
-        raise ValueError(f"target={target!r} is not known to {data.name}; accepted: {known}.")
+        raise ValueError(f"target={target!r} is not a target of {data.name}; accepted: {known}.")
     y, task = settle_task(y, task, data.name)
     rest = {k: v for k, v in data.extra.items() if k != target}
     return replace(data, y=y, task=task, target_names=(), extra={**rest, "y": data.y})
@@ -376,14 +381,16 @@ def drop_columns(data: Dataset, drop) -> Dataset:
     gone = {column_number("drop", one, names, width, data.name) for one in drop}
     kept = [i for i in range(width) if i not in gone]
     if not kept:
-        raise ValueError(f"drop leaves no feature of {data.name}; accepted: all columns but one.")
+        raise ValueError(
+            f"drop removes every feature of {data.name}; accepted: all columns but one."
+        )
     names = tuple(names[i] for i in kept) if names else ()
     count = f"{len(gone)} column" + "s" * (len(gone) != 1)
     return _noted(replace(data, X=data.X[:, kept], feature_names=names), f"{count} dropped")
 
 
 def apply_missing(data: Dataset, missing: str) -> Dataset:
-    """Refuse, drop, fill or keep the rows with NaN in X or y (see ``Dataset.extra``).
+    """Reject, drop, fill or keep the rows with NaN in X or y (see ``Dataset.extra``).
 
     "impute" fills X with the median of the column over all rows that have a target, and leaves out
     the rows without one. Infinite entries raise an error.
@@ -421,7 +428,7 @@ def apply_missing(data: Dataset, missing: str) -> Dataset:
 
 
 def _marks(X, test):
-    """Where entries pass a test: (n, d) of a dense X; (n, 1) of a sparse one, for whole rows."""
+    """Mask of entries that pass a test: (n, d) for a dense X; (n, 1) for a sparse one, by rows."""
     if isinstance(X, np.ndarray):
         return test(X)
     marks = np.zeros((X.shape[0], 1), dtype=bool)
@@ -440,9 +447,12 @@ def _noted(data, note) -> Dataset:
 
 
 def _rows(data, stay, told, missing) -> Dataset:
-    """``data`` with the rows that stay; of ``extra`` all but the mark of complete rows as well."""
+    """``data`` with the remaining rows, also of ``extra`` except for the mask of complete rows."""
     if not stay.any():
-        raise ValueError(f"missing={missing!r} leaves no row of {data.name}: every row has a gap.")
+        raise ValueError(
+            f"missing={missing!r} removes every row of {data.name}, because each has a "
+            "missing value."
+        )
     extra = {
         key: value[stay] if key != "complete" and np.shape(value)[:1] == stay.shape else value
         for key, value in data.extra.items()
@@ -465,8 +475,8 @@ def _imputed(data) -> Dataset:
             known = np.concatenate([known, np.zeros(X.shape[0] - values.size)])
         if not known.size:
             raise ValueError(
-                f"missing='impute': column {_column_name(data, j)} of {data.name} holds no value "
-                "to take the median of; leave the column out."
+                f"missing='impute': column {_column_name(data, j)} of {data.name} has "
+                "no value from which to compute a median; remove the column."
             )
         values[gaps[at]] = np.median(known)
     n, k = int(gaps.sum()), len(columns)

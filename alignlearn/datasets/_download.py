@@ -1,4 +1,4 @@
-"""The cache folder, and fetching a registered set into it without ever leaving a broken file."""
+"""The cache folder, and downloads of registered sets into it that never leave a broken file."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _parse(entry, files, what):
     try:
         arrays = entry.parse(files)
         problem = _problem(entry, arrays, what)
-    except Exception as exc:  # a parser may meet any bytes, and may fail on them in any way
+    except Exception as exc:  # a parser may receive any bytes, and may fail in any way
         start = next(iter(files.values()))[:40]
         raise DatasetError(
             f"{what}: not in the original format of {entry.name} ({type(exc).__name__}: {exc}); "
@@ -139,7 +139,7 @@ def _download(entry, cache, timeout):
             "Choose another one by the environment variable ALIGNLEARN_DATA or by data_home."
         ) from exc
     tried = []
-    # Everything incomplete lives in the temporary folder, which goes away however this ends.
+    # Incomplete files are in the temporary folder, which is always removed.
     with folder as temporary:
         for source in sources:
             addresses = " and ".join(source.values())
@@ -205,12 +205,14 @@ def _copy(response, file, max_bytes):
     announced = response.headers.get("Content-Length", "")
     expected = int(announced) if announced.isdigit() else None
     if expected is not None and expected > max_bytes:
-        raise DatasetError(f"{expected} bytes announced, at most {max_bytes} are accepted")
+        raise DatasetError(f"the server announced {expected} bytes; accepted: at most {max_bytes}")
     received = 0
     while chunk := response.read(_CHUNK):
         received += len(chunk)
         if received > max_bytes:
-            raise DatasetError(f"more than {max_bytes} bytes came, which is the limit")
+            raise DatasetError(
+                f"the server sent more than {max_bytes} bytes, the largest size accepted"
+            )
         file.write(chunk)
     if expected is not None and received < expected:
         raise DatasetError(f"the connection ended after {received} of {expected} bytes")

@@ -38,7 +38,7 @@ def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Data
     try:
         return _read_file(path, name, target, task, missing, drop)
     except MemoryError as exc:
-        raise ValueError(f"{name} needs more memory than there is.") from exc
+        raise ValueError(f"{name} needs more memory than is available.") from exc
 
 
 def _read_file(path, name, target, task, missing, drop):
@@ -51,7 +51,10 @@ def _read_file(path, name, target, task, missing, drop):
     text, notes = read_text(path)
     if ending in _SVMLIGHT or (ending not in _TABLES and _is_svmlight(text)):
         if target is not None:
-            raise ValueError(f"target={target!r} given, but {name} has its target in front.")
+            raise ValueError(
+                f"target={target!r} is given, but the target of {name} is always the first "
+                "field of a line."
+            )
         X, y, told = parse_svmlight(text, name)
         feature_names, target_name = (), ""
     else:
@@ -71,7 +74,7 @@ def _class_names(y) -> tuple:
 def read_text(path):
     """(text, notes) of a possibly compressed file, with line feeds at the ends of lines.
 
-    UTF-8, UTF-16 where it begins with its mark, or Latin-1 where it is neither, which is noted.
+    The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise Latin-1 with a note.
     """
     size = os.path.getsize(path)
     if size > _limits.MAX_TEXT:
@@ -197,7 +200,7 @@ def _labelled_pairs(body):
     label, *tokens = body.split()
     try:
         if "_" in body or not body.isascii():
-            raise ValueError("Python takes 1_0 and digits of other scripts for numbers")
+            raise ValueError("Python reads 1_0 and digits of other scripts as numbers")
         pairs = [token.split(":") for token in tokens if not token.startswith("qid:")]
         columns = [int(index) for index, _ in pairs]
         numbers = [float(label), *(float(value) for _, value in pairs)]

@@ -1,7 +1,7 @@
 """Parsers of the original formats of the registered sets.
 
-They give the arrays that the cached npz holds: X with raw values (or CSR parts), y with -1 and +1
-as int8 or real values, and what else the set has. No row is dropped and nothing is scaled.
+They return the arrays of the cached npz file: X with raw values (or CSR parts), y with -1 and +1 as
+int8 or with real values, and other arrays of the set. No row is dropped and nothing is scaled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._files import parse_svmlight
 
 
 def archive_member(raw: bytes, name: str) -> bytes:
-    """The file of that base name in a zip or tar archive; bytes of no archive are given back.
+    """The file of that base name in a zip or tar archive; other bytes are returned unchanged.
 
     ValueError when there is no such file, or when it expands beyond the limits.
     """
@@ -35,14 +35,15 @@ def archive_member(raw: bytes, name: str) -> bytes:
                 with archive.open(info) as stream:
                     return read_limited(stream, info.compress_size)
     elif raw[:2] == b"\x1f\x8b":
-        # Expanded as a whole, within the limits: a tar reader alone would trust any header.
+        # Decompressed as a whole within the limits, because a tar reader alone would trust any
+        # header.
         with tarfile.open(fileobj=io.BytesIO(decompress(raw)), mode="r:") as archive:
             for member in archive:
                 if member.isfile() and _ends_with(member.name, name):
                     return archive.extractfile(member).read()
     else:
         return raw
-    raise ValueError(f"the archive holds no file {name}")
+    raise ValueError(f"the archive has no file {name}")
 
 
 def _ends_with(path: str, name: str) -> bool:

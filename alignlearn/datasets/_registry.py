@@ -1,4 +1,4 @@
-"""The registered sets: their original addresses, and what must come out."""
+"""The registered sets: their original addresses, parsers and fingerprints."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _delimiter(head, where):
         try:
             widths = [len(row) for row in _fields(head, candidate)]
         except csv.Error:
-            # One broken line must not hide the delimiter of the others.
+            # One broken line must not prevent finding the delimiter of the others.
             widths = [line.count(candidate) + 1 for line in head]
         usual = max(set(widths), key=widths.count)
         score = widths.count(usual) / len(widths)
@@ -137,14 +137,15 @@ def _delimiter(head, where):
             best, found = score, (candidate, usual)
     if found is None:
         raise ValueError(
-            f"{where} does not look like a table: its lines do not split into a number of fields "
-            "by semicolon, tab, bar, comma or white space (a feature and a target are needed)."
+            f"{where} does not look like a table: its lines do not have the same number "
+            "of fields, at least two, separated by semicolon, tab, bar, comma or white "
+            "space (a feature and a target are needed)."
         )
     return found
 
 
 def _even_out(rows, width):
-    """A field for the missing name of the row names, or of an empty column, at the end."""
+    """Add a field for the missing name of row names, or of an empty last column."""
     first = rows[0]
     if len(first) == width - 1 and not any(map(is_number, first)):
         if all(len(row) == width and row[-1] == "" for row in rows[1:]):
@@ -164,7 +165,7 @@ def _named_columns(rows, lines, where):
         notes = [f"names in line {lines[0]}"]
         rows, lines = rows[1:], lines[1:]
         if not rows:
-            raise ValueError(f"{where} holds a line of names but no rows.")
+            raise ValueError(f"{where} has a header line but no rows.")
     elif _counts(rows[0]):
         notes.append(f"the first line {listed(rows[0], show=str)} is read as a row, not as names")
     columns = list(zip(*rows, strict=True))
@@ -176,8 +177,9 @@ def _named_columns(rows, lines, where):
         notes.append("the first column has no name and is left out as an index")
     if len(columns) < 2:
         raise ValueError(
-            f"{where} has {_count(len(columns), 'column')} beside an empty one or a first column "
-            "without a name, which is an index; accepted: a feature and a target."
+            f"{where} has {_count(len(columns), 'column')}, not counting empty columns "
+            "and a first column without a name, which is an index; accepted: at least a "
+            "feature and a target."
         )
     return columns, list(names), lines, notes
 
@@ -218,15 +220,15 @@ def _consecutive(numbers) -> bool:
 
 
 def _kept_columns(target, drop, names, width, where):
-    """(columns that stay, place of the target among them)."""
+    """(remaining columns, position of the target among them)."""
     gone = {column_number("drop", one, names, width, where) for one in drop}
     kept = [i for i in range(width) if i not in gone]
     at = width - 1 if target is None else column_number("target", target, names, width, where)
     at = max(kept, default=at) if target is None else at
     if at in gone:
-        raise ValueError(f"drop: the target of {where} cannot be left out; name another target.")
+        raise ValueError(f"drop: the target of {where} cannot be dropped; choose another target.")
     if len(kept) < 2:
-        raise ValueError(f"drop leaves no feature of {where}; accepted: all columns but two.")
+        raise ValueError(f"drop removes every feature of {where}; accepted: all columns but two.")
     return kept, kept.index(at)
 
 

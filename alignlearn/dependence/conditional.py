@@ -20,13 +20,13 @@ _LEAST = 20  # samples
 # For the kernels of Z: gamma times the number of columns, each of unit variance. The middle one
 # also measures the similarity of samples in Z.
 _RATES = (0.05, 0.25, 1.0)
-_ALPHAS = np.logspace(-5.0, 0.5, 12)  # of the trace of the centered kernel
+_ALPHAS = np.logspace(-5.0, 0.5, 12)  # share of the trace of the centered kernel
 # Relative to the alpha of minimum error. A function of Z that remains in the residuals of X and Y
 # would look like dependence, while degrees of freedom are accounted for.
 _LESS = 0.1
-_KEPT = 1e-4  # share of a kernel's trace that its features omit
+_KEPT = 1e-4  # share of a kernel's trace that its features may omit
 _EXPLAINED = 1e-4  # share of a view's variation given Z, below which it is regression error
-_DRAWS = 2**22  # entries of draws held at once
+_DRAWS = 2**22  # entries of draws in memory at once
 
 
 def kci_test(
@@ -148,7 +148,7 @@ def _views(X, Y, Z, kernels):
 
 
 def _features(view, name):
-    """Features (m, r) of a centered kernel of about unit trace per sample, to `_KEPT`."""
+    """Features (m, r) of a centered kernel of about unit trace per sample, up to `_KEPT`."""
     K, _ = centered_gram(view, f"view {name!r}")
     K *= len(K) / K.trace()
     return pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=_KEPT).factor

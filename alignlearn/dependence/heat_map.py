@@ -71,5 +71,5 @@ def _labels(name, labels, n):
         return [str(k) for k in range(n)]
     labels = [str(label) for label in labels]
     if len(labels) != n:
-        raise ValueError(f"{name} has {len(labels)} labels for {n}; accepted: one for each.")
+        raise ValueError(f"{name} has {len(labels)} labels for {n}; accepted: one label for each.")
     return labels

@@ -155,8 +155,9 @@ def hsic_test(
     n_centers = check_count("n_centers", n_centers, optional=False)
     if check_flag("unbiased", unbiased) and method in ("gamma", "low-rank"):
         raise ValueError(
-            f'unbiased=True with method="{method}": its distribution is that of the biased '
-            'statistic; accepted: unbiased=False, or method="permutation".'
+            f'unbiased=True is not available with method="{method}", which approximates '
+            "the distribution of the biased statistic; accepted: unbiased=False, or "
+            'method="permutation".'
         )
     rng = check_seed("random_state", random_state)
     views = open_views([X, Y], kernels)
@@ -176,7 +177,7 @@ def hsic_test(
     unit /= m
     if unbiased:
         K, L, unit = _u_centered(K), _u_centered(L), unit * (m / (m - 3.0))
-    # In the views' units these may over- or underflow.
+    # In the units of the views, these may overflow or underflow.
     return permutation_test(K, L, rng, n_permutations, unit / m)
 
 
@@ -189,8 +190,8 @@ def permutation_test(K, L, rng, n_permutations, unit):
 
 
 _LARGE = 10_000  # samples, above which "auto" forms no Gram matrices
-_SHORTEST = 10  # samples of a block: nine tenths of all at least are permuted
-_DEPENDENT = 1e-10  # of the largest eigenvalue: directions of centers that are rounding
+_SHORTEST = 10  # samples of a block: at least nine tenths of all samples are permuted
+_DEPENDENT = 1e-10  # share of the largest eigenvalue: smaller directions of centers are rounding
 
 
 def _low_rank_test(views, n_centers, n_permutations, rng):
@@ -253,14 +254,14 @@ def _u_centered(K):
     return K
 
 
-_FEW = 1 / 3  # of the samples, below which they are too few to make up a kernel
+_FEW = 1 / 3  # share of the samples: if fewer dominate a kernel, a warning is given
 
 
 def _doubt_gamma(centered):
     """Warn if few samples hold most of the variance of a centered Gram matrix."""
     for i, K in enumerate(centered):
         d = np.diagonal(K)
-        # As many equal ones have this ratio of the squared sum to the sum of squares.
+        # The number of equal values with this ratio of the squared sum to the sum of squares.
         effective = float(d.sum() ** 2 / np.square(d).sum())
         if effective < _FEW * len(K):
             doubt(
@@ -335,7 +336,9 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
     if len(shape) == 2 and shape[0] == shape[1]:
         L = _centered("y", y)
         if len(L) != len(K):
-            raise ValueError(f"y has {len(L)} samples, but K has {len(K)}; accepted: as many.")
+            raise ValueError(
+                f"y has {len(L)} samples, but K has {len(K)}; accepted: the same number."
+            )
         norm = np.linalg.norm(K) * np.linalg.norm(L)
     else:
         Y = _unit_columns(y, len(K), task)
@@ -346,10 +349,13 @@ def alignment_test(K, y, *, task="auto", n_permutations=999, random_state=None) 
 def _unit_columns(y, m, task):
     """Centered target columns, (m, c), in units of their largest entry."""
     Y = plain_columns(y, m, task)
-    # A power of two changes no digit, and squares then neither vanish nor overflow.
+    # A power of two changes no digits, and squares then neither underflow nor overflow.
     Y = centered_columns(np.ldexp(Y, -int(np.frexp(np.abs(Y).max())[1])))
     if not Y.any():
-        raise ValueError("y is constant, so nothing is aligned with it; accepted: two values.")
+        raise ValueError(
+            "y is constant, so alignment with it is undefined; accepted: at least two "
+            "different values."
+        )
     return Y / np.abs(Y).max()
 
 
@@ -358,7 +364,7 @@ def _centered(name, K):
     K = plain(name, K)
     try:
         is_complex = np.iscomplexobj(K)
-    except ValueError:  # rows of several lengths, which `check_gram` words
+    except ValueError:  # rows of several lengths, for which `check_gram` has the message
         is_complex = False
     K = real_gram(K) if is_complex else K
     K = np.array(check_gram(name, K), dtype=np.float64)
@@ -366,8 +372,8 @@ def _centered(name, K):
     center_gram(K)
     if not largest(K) > 32.0 * np.finfo(np.float64).eps:
         raise ValueError(
-            f"{name} is constant after centering, so it is aligned with nothing; accepted: a Gram "
-            "matrix that varies."
+            f"{name} is constant after centering, so its alignment is undefined; "
+            "accepted: a Gram matrix that varies."
         )
     return K
 

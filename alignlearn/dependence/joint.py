@@ -74,7 +74,7 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     rng = check_seed("random_state", random_state)
     if len(views) < 2:
         raise ValueError(
-            f"views: {len(views)} given; accepted: two or more, each as an argument of its own."
+            f"views: {len(views)} given; accepted: two or more, each as a separate argument."
         )
     opened = open_views(views, kernels)
     m, d = opened[0].n_samples, len(opened)
@@ -159,8 +159,8 @@ def _pooled(X, Y, kernel):
     """Both samples as one view, and the size of the first."""
     if isinstance(kernel, (Opener, str)):
         raise ValueError(
-            f"kernel={kernel!r:.60} takes no new samples; accepted: a kernel of samples. "
-            "(`alignment_test` takes a Gram matrix and labels.)"
+            f"kernel={kernel!r:.60} cannot be evaluated on new samples; accepted: a "
+            "kernel function. (`alignment_test` accepts a Gram matrix and labels.)"
         )
     parts = []
     for name, A in (("X", X), ("Y", Y)):

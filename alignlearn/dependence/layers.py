@@ -71,13 +71,14 @@ class CKARecorder:
 
     def __init__(self, model, other=None, *, layers=None, other_layers=None, kernels="linear"):
         if other is None and other_layers is not None:
-            raise ValueError("other_layers is given without other; accepted: both or none.")
+            raise ValueError("other_layers is given without other; accepted: both or neither.")
         self.accumulator = CKAAccumulator(kernels)
         self._networks = [_Network("model", model, "layers", layers)]
         if other is not None:
             if other is model:
                 raise ValueError(
-                    "other is model; accepted: another network, or none for the layers of one."
+                    "other and model are the same network; accepted: another network, or "
+                    "other=None to compare the layers of model."
                 )
             self._networks.append(_Network("other", other, "other_layers", other_layers))
         self._hooks = ExitStack()
@@ -106,7 +107,7 @@ class CKARecorder:
         return self.accumulator.matrix()
 
     def _ended(self):
-        """A pass has ended: add the batch if it was the last one of it."""
+        """Called after a pass: add the batch if all networks were called."""
         if not all(network.done for network in self._networks):
             return
         try:
@@ -134,8 +135,8 @@ class _Network:
             if self.done:
                 self.forget()
                 raise ValueError(
-                    f"{self.name} was called twice in turn; accepted: each of both networks once "
-                    "on every mini-batch."
+                    f"{self.name} was called twice in a row; accepted: one call of each "
+                    "of the two networks per mini-batch."
                 )
             self.forget()
 
@@ -172,15 +173,16 @@ class _Network:
         missing = [name for name in self._modules if name not in self._given]
         if (self._chosen and missing) or not self._given:
             raise ValueError(
-                f"of {self.name} the layers {listed(missing)} were not called; accepted: layers "
-                "that every pass calls."
+                f"the layers {listed(missing)} of {self.name} were not called; "
+                "accepted: layers that every forward pass calls."
             )
         if self.names is None:
             self.names = list(self._given)
         if self.names != list(self._given):
             raise ValueError(
-                f"{self.name} called the layers {listed(list(self._given))}, before "
-                f"{listed(self.names)}; accepted: the same in every pass, such as by layers=."
+                f"{self.name} called the layers {listed(list(self._given))}, but "
+                f"{listed(self.names)} in earlier passes; accepted: the same layers in "
+                "every pass, for instance those chosen with layers=."
             )
         return self._given
 

@@ -1,7 +1,7 @@
 """Products of representations on a CUDA device, by the operations of their own library.
 
 Torch tensors have these operations as methods, so torch is not imported. Sums and products are in
-float64. Only the products of every pair of sets and the norms of the rows leave the device.
+float64. Only the products of all pairs of sets and the norms of rows are copied from the device.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn.validation import plain
 
-_ENTRIES = 2**26  # of Gram matrices held at once: 0.5 GB
+_ENTRIES = 2**26  # entries of Gram matrices in memory at once: 0.5 GB
 
 
 def matrix(name, tensor):
@@ -55,7 +55,8 @@ def products(sets):
 def _centered(F):
     varies = F.min(0)[0] != F.max(0)[0]
     F = F - F.mean(0)
-    # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
+    # The mean of a column with a large offset is rounded, which leaves one small constant per
+    # column.
     return (F - F.mean(0)) * varies
 
 

@@ -1,4 +1,4 @@
-"""Sums under permutations of the samples, and the p-value that follows."""
+"""Sums under permutations of the samples, and the p-value computed from them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from alignlearn.engine.gram_loops import permuted_diagonals
 from alignlearn.engine.gram_loops import shifted_products as _shifted_products
 from alignlearn.engine.threads import on_threads, thread_count
 
-_ENTRIES = 2**22  # of permutations held at once
-_DIAGONALS = 2**20  # entries of diagonals held at once: they stay in the cache
-# Cyclic shifts of one order of the samples for each of them that is taken. Values of one order are
-# not independent: if all were taken, a p-value of 0.05 would vary between seeds with up to twice
+_ENTRIES = 2**22  # entries of permutations in memory at once
+_DIAGONALS = 2**20  # entries of diagonals in memory at once, so that they stay in the cache
+# One of this many cyclic shifts of an order of the samples is used. Values of one order are not
+# independent: if all shifts were used, a p-value of 0.05 would vary between seeds with up to twice
 # the variance of independent permutations (estimate for rank-one kernels).
 _SHIFTS = 4
-# Of several matrices: shifts of one set of orders, at most one for so many samples.
+# For several matrices: shifts of one set of orders, at most one per this number of samples.
 _MOST_SHIFTS, _APART = 64, 16
-# Statistics that differ by less are equal: sums in another order are rounded in another way.
+# Statistics that differ by less count as equal, because the order of a sum changes its rounding.
 _TIE = 1e-12
-_ROUNDING = 4.0  # units in the last place of a sum: by Fourier transforms, or of m^2 products
+_ROUNDING = 4.0  # units in the last place of a sum by Fourier transforms, or of m^2 products
 
 
 def permuted_products(K, L, rng, n_permutations):
@@ -66,7 +66,7 @@ def permuted_products(K, L, rng, n_permutations):
     for first in range(0, m // 2 + 1, step):
         shape = min(step, m // 2 + 1 - first), m
         given = np.fft.rfft(_gram_diagonals(K)(twice[:1], first, np.empty((1, *shape)))[0]).conj()
-        # A diagonal stands for its mirror image, too, which is another but for these two.
+        # A diagonal also represents its mirror image, a different one except for these two.
         alone = (np.arange(first, first + shape[0]) * 2) % m == 0
         given *= np.where(alone, 1.0, 2.0)[:, None]
         n = max(1, step // shape[0])
@@ -80,7 +80,7 @@ def permuted_products(K, L, rng, n_permutations):
 
 
 def _orders_and_shifts(rng, m, n_permutations):
-    """Orders (n, m), and of all their shifts, numbered in turn, 0 and those that are taken."""
+    """Orders (n, m), and the used ones of all their shifts, numbered consecutively, with 0."""
     n = -(-_SHIFTS * (n_permutations + 1) // m)
     orders = rng.permuted(np.tile(np.arange(m), (n, 1)), axis=1)
     taken = rng.choice(n * m - 1, n_permutations, replace=False)
@@ -157,7 +157,7 @@ def permuted_joint(grams, rng, n_permutations):
     orders, shifts, taken = _joint_orders(rng, m, d - 1, n_permutations)
     base, size = orders[0, 0], m // 2 + 1
     first = _diagonals(grams[:1], base[None, None], np.empty((1, 1, size, m)))[0, 0]
-    # A diagonal stands for its mirror image, too, which is another but for these two.
+    # A diagonal also represents its mirror image, a different one except for these two.
     first *= np.where((np.arange(size) * 2) % m == 0, 1.0, 2.0)[:, None]
     row_means = grams.mean(axis=2)
     others = np.stack([mean[order] for mean, order in zip(row_means[1:], orders.swapaxes(0, 1))], 1)
@@ -168,7 +168,8 @@ def permuted_joint(grams, rng, n_permutations):
         some = slice(b, b + step)
         found = _diagonals(grams[1:], orders[some], room)
         sums[some] = _shifted_sums(first, found, shifts[some])
-    # Mean absolute values of the products are at most this, as the other entries are at most 1.
+    # Mean absolute values of the products are at most this, because the other entries are at most
+    # 1.
     largest = np.prod(sorted(np.linalg.norm(K) / m for K in grams)[:2])
     rounding = _ROUNDING * np.finfo(np.float64).eps * largest
     return sums.ravel()[taken], means[taken], float(rounding)
@@ -226,7 +227,7 @@ def shifted_products(F, G, n_shifts):
         Samples in random order, m >= n_shifts.
     """
     values = np.zeros(n_shifts)
-    # What is held of the products does not grow with the number of features.
+    # The memory for products does not grow with the number of features.
     columns = max(1, 4 * _ENTRIES // (n_shifts * G.shape[1]))
     for i in range(0, F.shape[1], columns):
         products = _shifted(F[:, i : i + columns], G, n_shifts)

@@ -31,7 +31,7 @@ from . import on_device
 from .views import naming, view_kernels
 
 _SHOWN = 10  # columns of a printed matrix
-_ENTRIES = 2**20  # of the rows of Gram matrices that are held at once
+_ENTRIES = 2**20  # entries of the rows of Gram matrices in memory at once
 # An unbiased self-similarity below this share of the biased one is rounding.
 _ROUNDING = 32 * np.finfo(np.float64).eps
 
@@ -162,8 +162,8 @@ class CKAAccumulator(Versioned):
         layout = shape, *(() if given else (F.shape[1] for F in sets))
         if self._layout not in (None, layout):
             raise ValueError(
-                "features have another number or width than in the batches before; accepted: the "
-                "same representations of other samples."
+                "features differ in number or width from those of earlier batches; "
+                "accepted: the same representations of other samples."
             )
         if self._resolved is not None:
             kernels = self._resolved
@@ -189,11 +189,14 @@ class CKAAccumulator(Versioned):
         if not other.n_batches:
             return self
         if self.n_batches and self._layout != other._layout:
-            raise ValueError("other has seen representations of another number or width.")
+            raise ValueError(
+                "other has representations that differ in number or width; accepted: an "
+                "accumulator of the same representations."
+            )
         if self.n_batches and self._resolved != other._resolved:
             raise ValueError(
-                "other has other kernels; accepted: the same kernels with the same numbers "
-                '(gamma="scale" differs from batch to batch).'
+                "other has different kernels; accepted: the same kernels with the same "
+                'numbers (gamma="scale" differs from batch to batch).'
             )
         self._add((other._sum, other._units), other.n_batches, other._layout, other._resolved)
         return self
@@ -201,7 +204,7 @@ class CKAAccumulator(Versioned):
     def _add(self, added, n_batches, layout, kernels):
         (total, units), old = added, self._units
         if old is not None:
-            # The sum is in the larger of both units; what is lost in it is below its rounding.
+            # The sum is in the larger of both units; the lost part is below its rounding.
             units = np.maximum(old, units)
             total = _rescaled(total, added[1] - units) + _rescaled(self._sum, old - units)
         self._sum, self._units = total, units
@@ -232,7 +235,9 @@ def _together(features, other, kernels):
         return sets, kernels, shape
     kernels = view_kernels(kernels, len(sets), names)
     if "precomputed" in [k for k in kernels if isinstance(k, str)]:
-        raise ValueError('kernels: "precomputed" is for all sets of features or for none.')
+        raise ValueError(
+            'kernels: "precomputed" must be used for all sets of features or for none.'
+        )
     names = [f"features[{k!r}]" for k in _keys(features)]
     names += [f"other[{k!r}]" for k in _keys(other)] if second else []
     tensors = [detached(A) for A in sets]
@@ -250,10 +255,10 @@ def _together(features, other, kernels):
 
 
 def _in_units(sets, kernels):
-    """The sets, each of a linear kernel in units of its largest entry, and these, powers of two.
+    """The sets, with those of linear kernels in units of their size, and the units, powers of two.
 
-    CKA of linear kernels does not depend on units; squares of their values would over- or underflow
-    in most.
+    CKA of linear kernels does not depend on units, but squares of their values may overflow or
+    underflow.
     """
     units = np.zeros(len(sets), dtype=np.int64)
     if isinstance(kernels, str):
@@ -304,7 +309,7 @@ def _linear_products(sets, unbiased):
     traces = lengths.sum(axis=1)
     biased = np.diagonal(M)
     M = m**2 * unbiased_from_centered(M / m**2, lengths @ lengths.T, traces[:, None], traces, m)
-    # Where all other samples are equally far from each, the U-statistic is rounding.
+    # If all samples have equal distances, the U-statistic is only rounding.
     none = np.diagonal(M) <= _ROUNDING * biased
     M[none], M[:, none] = 0.0, 0.0
     return M
@@ -323,7 +328,7 @@ def _inner_products(centered):
         for i in range(0, m, step):
             n = min(step, m - i)
             rows = np.stack([product(F[i : i + n], F[i:].T) for F in centered])
-            # Pairs of a row in this block with one after it count twice.
+            # Pairs of a row in this block and a later row count twice.
             own = rows[:, :, :n].reshape(t, -1)
             rows = rows.reshape(t, -1)
             M += 2.0 * (rows @ rows.T) - own @ own.T
@@ -335,7 +340,8 @@ def _centered(F):
     constant = F.min(axis=0) == F.max(axis=0)
     F = np.array(F, dtype=np.float64)
     F -= F.mean(axis=0)
-    # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
+    # The mean of a column with a large offset is rounded, which leaves one small constant per
+    # column.
     F -= F.mean(axis=0)
     F[:, constant] = 0.0
     return F
@@ -368,13 +374,15 @@ def _ratios(M, shape):
     flat = np.flatnonzero(norms == 0.0)
     if flat.size:
         warn(
-            f"{flat.size} of the {norms.size} sets of features do not vary on these samples, the "
-            f"first is number {flat[0]}: their CKA is 0 by definition.",
+            (
+                f"{flat.size} of the {norms.size} sets of features are constant on these "
+                f"samples, the first of them number {flat[0]}; their CKA is 0 by definition."
+            ),
             DegenerateKernelWarning,
         )
     inverse = np.divide(1.0, norms, where=norms > 0.0, out=np.zeros_like(norms))
     p, q = shape
     columns = slice(0, p) if q is None else slice(p, p + q)
-    # By one norm after the other: their product may overflow.
+    # Divided by one norm after the other, because their product may overflow.
     values = M[:p, columns] * inverse[:p, None] * inverse[columns]
     return np.clip(values, -1.0, 1.0)

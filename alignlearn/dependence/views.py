@@ -12,7 +12,7 @@ from alignlearn.sources import Opener, open_source
 from alignlearn.statistics import center_gram
 from alignlearn.validation import as_array, is_sparse, plain
 
-# Of a kernel's values, formulas of a few operations, and of centering: units in the last place.
+# Rounding error of kernel values and of their centering, in units in the last place.
 _ROUNDING = 32.0
 
 
@@ -47,8 +47,8 @@ def view_kernels(kernels, n_views, names=None):
         if names is None or set(kernels) != set(names):
             views = "views without names" if names is None else f"the views {list(names)}"
             raise ValueError(
-                f"kernels has the names {list(kernels)!r:.200} for {views}; accepted: a dict of "
-                "kernels for a dict of views, of the same names."
+                f"kernels has the names {list(kernels)!r:.200} for {views}; accepted: "
+                "for a dict of views, a dict of kernels with the same names."
             )
         kernels = [kernels[name] for name in names]
     if kernels is None or isinstance(kernels, (Kernel, Opener, str)):
@@ -113,7 +113,7 @@ def single_view(X, kernel):
     else:
         source = open_source(as_column(X, kernel), [kernel], pairs=True)
     if len(source.names) != 1:
-        raise ValueError("X is several tables; accepted: one matrix.")
+        raise ValueError("X consists of several tables; accepted: one matrix.")
     return source.single(0)
 
 

@@ -1,4 +1,4 @@
-"""Kernels bound to samples: the input of the compiled loops, and how threads run these."""
+"""Kernels bound to samples: the input of the compiled loops, and the threads that run them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from .program import Mode, Program, padded, program_of
 from .sparse import sparse_rows
 from .threads import on_threads, thread_count
 
-# Measured best for 10 kernels (AVX-512, 32 KiB first and 1 MiB second level cache): tiles of about
-# 1000 pairs, whose registers stay in the second level; smaller ones spend more on the reductions at
-# the end of each sum than they save. For 200 and 600 kernels: 256 pairs (float32: 512), from which
-# on the p x p products are faster than those of BLAS, in few columns, as all pairs of a block on
-# the diagonal are visited.
+# Fastest for 10 kernels (AVX-512, caches of 32 KiB and 1 MiB): tiles of about 1000 pairs, whose
+# registers fit the second-level cache. Smaller tiles lose more in the reductions at the end of each
+# sum than they save. For 200 and 600 kernels: 256 pairs (float32: 512), the smallest tile whose p x
+# p products are faster than those of BLAS, in few columns, because all pairs of a block on the
+# diagonal are visited.
 _TILE_BYTES, _REGISTER_BYTES = 160_000, 2048
 _TILE_ROWS, _LEAST_COLUMNS = 8, 32
-# Of products with a Gram matrix: wide tiles of few rows, since only dot products are to be reduced
-# (measured for one Gaussian of 20 features: 2.0 ns a pair, in tiles as above 2.4).
+# For products with a Gram matrix: wide tiles of few rows, because only dot products are reduced
+# (one Gaussian of 20 features: 2.0 ns a pair, and 2.4 in the tiles above).
 PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
-# Of a matrix of two sets of samples, likewise (4.3 to 3.0 ns, float32 2.1 to 1.7).
+# For a Gram matrix of two sets of samples, likewise (3.0 instead of 4.3 ns, float32 1.7 instead of
+# 2.1).
 _GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
-FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, as is starting threads
-# Registers and features times pairs, a hundredth of a second or two: as many pairs are few where
-# one thread is allowed, which a second one would only leave free for Ctrl-C.
+FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, about the cost of starting threads
+# Registers and features times pairs, 10 to 20 ms. With a single thread, less work than this runs in
+# the main thread: a second thread would only keep the main one free for Ctrl-C.
 _FEW_ALONE = 2**27
 
 
@@ -106,7 +107,7 @@ class CrossData(NamedTuple):
 def _even(block, side):
     """Columns per block for blocks of equal width.
 
-    The rest of a division, alone, would cost almost as much as a block.
+    A small remainder would cost almost as much as a whole block.
     """
     width = -(-side // max(1, -(-side // block)))
     return min(block, max(8, -(-width // 8) * 8))
@@ -252,7 +253,9 @@ class BoundPairs:
         self._VX, self._VZ = vectors(kernels, X), vectors(kernels, Z)
         widths = [(X if is_sparse(X) else V).shape[1] for X, V in ((X, self._VX), (Z, self._VZ))]
         if widths[0] != widths[1]:  # the loops would read past the ends
-            raise ValueError(f"X has {widths[0]} columns, but the kernel's samples {widths[1]}.")
+            raise ValueError(
+                f"X has {widths[0]} columns, but the samples of the kernel have {widths[1]}."
+            )
         if self._VX.dtype != self._VZ.dtype:
             self._VX, self._VZ = (frozen(V.astype(np.float64)) for V in (self._VX, self._VZ))
         self.X, self.Z, self.dtype = X, Z, self._VX.dtype

@@ -1,8 +1,8 @@
-"""Samples of zeros and ones as bits: their primitives are counts, of 52 columns at once.
+"""Samples of zeros and ones as bits: one operation counts in 52 columns at once.
 
-Numbers of the samples' type hold the bits: 2^52 and a 1 for every column that is 1 (float32: 23
-columns to 2^23), so that loops gather, cut and move them like any features. Counts are whole
-numbers, as the sums over columns of zeros and ones are: values are the same to the last bit.
+A number of the samples' type holds the bits of 52 columns: 2^52 plus one bit for each column
+(float32: 23 columns and 2^23). Loops gather, slice and move these numbers like any features. Counts
+are integers, as are sums over columns of zeros and ones, so values are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS = {
     ops.SQUARED_DISTANCE: ops.DIFFERENT_BITS,
     ops.L1_DISTANCE: ops.DIFFERENT_BITS,
 }
-_LEAST_COLUMNS, _LEAST_ROWS = 64, 8  # of fewer, looking at them costs as much as is saved
+_LEAST_COLUMNS, _LEAST_ROWS = 64, 8  # with fewer, testing the columns costs as much as it saves
 _BLOCK_ENTRIES = 2**16
 
 
@@ -50,7 +50,7 @@ def counted(program, *sides):
 
 
 def _bound(program, sides, found):
-    """The program on new sides: words of bits, and the columns that other primitives read."""
+    """The program on other features: words of bits, and the columns of other primitives."""
     layout, primitives = Layout(program, sides), program.primitives.copy()
     for row in primitives:
         kind, start, stop = row[:3].tolist()

@@ -1,8 +1,8 @@
 """Boxes of pairs: the pieces of work that targets deal to threads, streams and workers.
 
-A plan follows from sizes alone, never from how many threads or workers there are, and what boxes
-give is merged in their order: so results are the same to the last bit wherever the boxes are run.
-Only a CUDA device, whose results differ in rounding anyway, gets fewer and larger boxes.
+A plan depends only on sizes, never on the number of threads or workers, and results are merged in
+the order of the boxes. Results are therefore the same to the last bit wherever the boxes run. Only
+a CUDA device, whose results differ in rounding anyway, gets fewer and larger boxes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from itertools import pairwise
 
-# Sides of boxes of pairs. Small ones let few samples use two threads, but each costs 30 us beside
-# its pairs: at 4000 samples 6 % in boxes of 256, 2 % in those of 512. Of those of 8192, half a
-# second each for ten kernels, a million samples have 7500; larger ones for more samples, as row
-# sums come back for every box (1.3 MB each; from workers of a cluster, to one process).
+# Sides of boxes of pairs. With small boxes, few samples can use two threads, but each box costs 30
+# us in addition to its pairs: for 4000 samples 6% in boxes of 256, and 2% in boxes of 512. A box of
+# 8192 takes half a second for ten kernels, and a million samples have 7500 of them. More samples
+# get larger boxes, because each box returns row sums (1.3 MB, which a cluster sends to one
+# process).
 _SMALLEST, _SMALL, _LARGE, _LARGEST = 256, 1024, 8192, 32768
-# Boxes of rows: the fewest pairs in one, a millisecond; how many there are; the most rows.
+# Boxes of rows: the minimum number of pairs in one (a millisecond), the number of boxes, and the
+# maximum number of rows.
 _ROW_PAIRS, _ROW_BOXES, _MOST_ROWS = 2**19, 64, 32768
 
 

@@ -1,18 +1,18 @@
 """Boxes of pairs run by the workers of a Dask cluster, merged as on one machine.
 
-The scheduler sees few and large tasks: consecutive boxes with about a second of work, less towards
-the end. Results are taken in the order of the boxes, so they do not depend on which worker did what
-and when, nor on how many there are: to the last bit they are those of the inner engine, where all
-processors have the same vector instructions (``NUMBA_CPU_NAME`` names those to use) and, for the
-device "auto", all workers a CUDA device or none.
+The scheduler receives few and large tasks: consecutive boxes with about a second of work, less
+towards the end. Results are merged in the order of the boxes, so they do not depend on the number
+of workers or on which worker computed them. They equal those of the inner engine to the last bit if
+all processors have the same vector instructions (``NUMBA_CPU_NAME`` selects them) and, for the
+device "auto", if either all workers or none have a CUDA device.
 
 What it costs
 -------------
-A run lasts as long as the slower of two sides, and a last task: ``(pairs * pair + boxes * box +
-tasks * wait) / threads`` on the workers, ``run + tasks * task + boxes * result + bytes / speed``
-in the process of the client. A simulation that followed the loop of `Cluster.run_boxes` task by
-task with these constants was compared with real runs in 2026. On two cores with AVX-512, with
-scheduler, client and workers of one thread there (Dask 2026.8):
+A run lasts as long as the slower of two sides, plus a last task: ``(pairs * pair + boxes * box +
+tasks * wait) / threads`` on the workers, and ``run + tasks * task + boxes * result + bytes /
+speed`` in the process of the client. A simulation of the loop of `Cluster.run_boxes` with these
+constants was compared with real runs in 2026, on two cores with AVX-512 that ran the scheduler, the
+client and workers of one thread (Dask 2026.8):
 
 =======================  ==========================================================
 pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 1.8 to 2.7 ns
@@ -23,23 +23,24 @@ result                   10 to 70 us for a box, and 480 to 1900 MB/s
 run                      26 ms once the workers have the data; 250 to 950 MB/s to send them
 =======================  ==========================================================
 
-Predictions for 10,000 and 20,000 samples on 1 and 2 workers were within 20 % of 70 of 72 runs, each
-the median of five with the pairs measured next to it, as the speed of that machine changes by a
-quarter; two products in 31 boxes on two workers took 27 and 31 % longer.
+Predictions for 10,000 and 20,000 samples on 1 and 2 workers were within 20% of 70 of 72 runs. Each
+run is the median of five, and the time of a pair was measured next to it, because the speed of that
+computer varies by a quarter. Two products in 31 boxes on two workers took 27 and 31% longer than
+predicted.
 
-So work of less than a second is faster without a cluster, and a Gram matrix is not worth sending: a
-value is computed in less than the 10 ns or more that it takes to come.
+Hence work of less than a second is faster without a cluster, and a Gram matrix is not worth
+sending: a value is computed in less than the 10 ns or more that its transfer takes.
 
-Past one machine: 10^7 samples of 20 features, by the model
+More than one computer: predictions for 10^7 samples of 20 features
 ------------------------------------------------------------
 Exact statistics of 10 Gaussians are 5 10^13 pairs: 7.7 hours on 16 threads, 1.9 on 64, 29 minutes
-on 256 and 11 on 1024, where sending has its share: 246 GB of row sums come back to one process, 5
-MB for each of 47,000 boxes. The samples are 1.7 GB for every worker of 16 threads: 2 s each to
-send, or a file that the workers map.
+on 256 and 11 on 1024, where transfers matter: 246 GB of row sums are sent to one process, 5 MB for
+each of 47,000 boxes. The samples are 1.7 GB for every worker of 16 threads, which take 2 s each to
+send, or are in a file that the workers map.
 
-With Nystrom (10,000 landmarks, a product of `NystromRidge` for one of conjugate gradients' steps)
-it is 10^11 pairs: 15 s on 16 threads and 4 on 64; from 256 on 2 s, as there are 306 boxes. Twenty
-steps take 5 minutes on 16 threads, where the exact statistics take hours.
+With 10,000 Nystrom landmarks, a step of conjugate gradients in `NystromRidge` has 10^11 pairs: 15 s
+on 16 threads, 4 s on 64, and 2 s on 256 or more, because there are 306 boxes. Twenty steps take 5
+minutes on 16 threads, and the exact statistics take hours.
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ from .base import Engine
 from .cluster_data import parted, whole
 from .cluster_losses import check_room, lost, what_is_lost, workers_seen
 
-_PACKAGES = ("alignlearn", "numba", "numpy")  # of which all need the same version
-_AHEAD = 4  # tasks in flight for each thread, which hides the way to it and back
-_SECONDS = 1.0  # of work in a task: a lost worker wastes so much, and a task costs milliseconds
-_BYTES = 2**25  # of results in a task
-_LOSSES = 3  # how often in a row all copies of the data may be lost
-_WAIT, _POLL = 60.0, 0.1  # seconds for another worker where all are lost or paused
-_LOOK = 5.0  # seconds without a result after which workers are looked at
-_TIMEOUTS = TimeoutError, asyncio.TimeoutError  # one class from Python 3.11 on
+_PACKAGES = ("alignlearn", "numba", "numpy")  # packages that need the same version everywhere
+_AHEAD = 4  # tasks in flight per thread, which hides the latency
+_SECONDS = 1.0  # of work in a task: a lost worker wastes one, and each costs milliseconds
+_BYTES = 2**25  # bytes of results in a task
+_LOSSES = 3  # how many times in a row all copies of the data may be lost
+_WAIT, _POLL = 60.0, 0.1  # seconds to wait for a worker if all are lost or paused
+_LOOK = 5.0  # seconds without a result after which the workers are checked
+_TIMEOUTS = TimeoutError, asyncio.TimeoutError  # the same class from Python 3.11 on
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
@@ -101,7 +102,8 @@ class Cluster(Engine):
         It is asynchronous or closed.
     """
 
-    # A Gram matrix is filled in this process: values take longer to come than to compute.
+    # A Gram matrix is filled in this process, because its values take longer to send than to
+    # compute.
     in_place = True
 
     def __init__(self, client, inner):
@@ -153,7 +155,8 @@ class Cluster(Engine):
                 try:
                     seconds, size, results = self._result(future)
                 except CancelledError as error:
-                    # The client keeps the error, which would keep this frame and its futures.
+                    # The client stores the error, which would keep this frame and its futures
+                    # alive.
                     error.__traceback__ = None
                     send, losses = self._sender_again(operation, data, losses + 1)
                     running = deque((group, send(boxes[group])) for group, _ in running)
@@ -170,20 +173,20 @@ class Cluster(Engine):
                 raise lost(str(error), client, done) from error.__cause__
             found = what_is_lost(error, client, done)
             if client.status == "running":
-                with suppress(Exception):  # of a connection that breaks just now
+                with suppress(Exception):  # of a connection that breaks at this moment
                     client.cancel([future for _, future in running], force=True)
             if found is not None:
                 raise found from error
             raise
 
     def _result(self, future):
-        """Result of a task, where its workers are not paused for good."""
+        """Result of a task, unless its workers are paused permanently."""
         paused = None
         while True:
             try:
                 return future.result(timeout=_LOOK)
             except _TIMEOUTS:
-                if future.done():  # just now, or with this error
+                if future.done():  # at this moment, or with this error
                     return future.result()
             workers = workers_seen(self._client)
             if not workers or any(status != "paused" for _, status, _, _ in workers):
@@ -192,8 +195,8 @@ class Cluster(Engine):
             paused = paused or time.monotonic()
             if time.monotonic() - paused >= _WAIT:
                 raise _Lost(
-                    f"all workers are paused since {_WAIT:.0f} s, as Dask does with those whose "
-                    "memory is nearly full; give workers more memory"
+                    f"all workers have been paused for {_WAIT:.0f} s, as Dask does with "
+                    "workers whose memory is nearly full; give the workers more memory"
                 )
 
     def _sender(self, operation, data):
@@ -202,7 +205,8 @@ class Cluster(Engine):
 
         client, parts = self._client, parted(data)
         tokens = [tokenize(part) for part in parts]
-        # Never a name that was released: the scheduler may hear of that later.
+        # Never reuse the name of a released key, because the scheduler may process the release
+        # later.
         names = {token: f"alignlearn-{token}-{uuid4().hex}" for token in tokens}
         new = {names[t]: part for t, part in zip(tokens, parts) if t not in self._held}
         if new:
@@ -218,7 +222,7 @@ class Cluster(Engine):
         return send
 
     def _sender_again(self, operation, data, losses):
-        """`_sender`, and how often in a row the workers that were to hold the data were lost."""
+        """`_sender`, and how many times in a row the workers that hold the data were lost."""
         cause = None
         while losses <= _LOSSES:
             if self._client.status != "running":
@@ -233,8 +237,8 @@ class Cluster(Engine):
                     raise
                 losses, cause = losses + 1, error
         raise _Lost(
-            f"the workers that held the data were lost {losses} times in a row; give workers more "
-            "memory, and see their logs"
+            f"the workers that held the data were lost {losses} times in a row; give the "
+            "workers more memory, and check their logs"
         ) from cause
 
     def _wait_for_workers(self, cause):
@@ -242,14 +246,14 @@ class Cluster(Engine):
         while not self._client.nthreads():
             if time.monotonic() > end:
                 raise _Lost(
-                    f"all workers are lost, and none came back within {_WAIT:.0f} s; start "
-                    "workers, with more memory if that was the reason"
+                    f"all workers were lost, and none reconnected within {_WAIT:.0f} s; "
+                    "start workers, with more memory if they ran out of it"
                 ) from cause
             time.sleep(_POLL)
 
 
 class _Lost(Exception):
-    """What of a cluster is lost."""
+    """A part of a cluster is lost; the message names it."""
 
 
 def _itself(engine):
@@ -257,7 +261,7 @@ def _itself(engine):
 
 
 class _Plan:
-    """Which boxes the next task gets: consecutive ones, of equal work, less towards the end."""
+    """The boxes of the next task: consecutive, of equal work, less towards the end."""
 
     def __init__(self, boxes, n_threads):
         self._work = [_work(box) for box in boxes]
@@ -266,11 +270,11 @@ class _Plan:
 
     @property
     def unsent(self):
-        """Whether there are boxes that no task has got."""
+        """Whether there are boxes that no task has yet."""
         return self._first < len(self._work)
 
     def next(self):
-        """The boxes of a task, a slice; a single one as long as nothing was learned."""
+        """The boxes of a task, a slice; a single box until a task was timed."""
         room = min(self._most, self._left / (0.5 * self.n_ahead))
         first, last, used = self._first, self._first, 0.0
         while last < len(self._work) and (last == first or used + self._work[last] <= room):
@@ -280,7 +284,7 @@ class _Plan:
         return slice(first, last)
 
     def learn(self, group, seconds, size):
-        """Note what the boxes of a task took: seconds, and bytes of results."""
+        """Record the cost of the boxes of a task: seconds, and bytes of results."""
         share = max(seconds / _SECONDS, size / _BYTES, 1e-9)
         self._most = sum(self._work[group]) / share
 
@@ -299,8 +303,9 @@ def check_client(client):
     distributed = sys.modules.get("distributed")
     if distributed is None or not isinstance(client, distributed.Client):
         raise TypeError(
-            f"client={client!r:.80} is no dask.distributed.Client; accepted: None, or a connected "
-            "one, such as Client('tcp://scheduler:8786') (pip install 'alignlearn[distributed]')."
+            f"client={client!r:.80} is not a dask.distributed.Client; accepted: None, or "
+            "a connected client, such as Client('tcp://scheduler:8786') (pip install "
+            "'alignlearn[distributed]')."
         )
     if client.asynchronous:
         raise ValueError(
@@ -316,7 +321,7 @@ def check_client(client):
 
 
 def _threads(client):
-    """Number of threads of all workers, checked to be there and to have the same packages."""
+    """Number of threads of all workers, which must be connected and have the same packages."""
     threads = client.nthreads()
     if not threads:
         raise ValueError(
@@ -336,9 +341,9 @@ def _threads(client):
 
 
 def _versions(names=_PACKAGES):
-    """A function without arguments that gives versions by package, None for those not there.
+    """A function without arguments that returns versions by package, None for missing packages.
 
-    Not importable, it is sent as code: it also runs where this package is not installed.
+    It is not importable and is sent as code, so it also runs where this package is not installed.
     """
 
     def versions():
@@ -359,13 +364,14 @@ def _check_versions(address, here, there):
         other = ", ".join(f"{n} {there[n]}" if there[n] else f"no {n}" for n in differ)
         wanted = " ".join(f"{n}=={here[n]}" for n in differ)
         raise ValueError(
-            f"the worker at {address} has {other}; accepted: the versions of this process, "
-            f"{wanted}. Install them in the environment of the workers, and restart these."
+            f"the worker at {address} has {other}; accepted: the versions of this "
+            f"process, {wanted}. Install them in the environment of the workers, and "
+            "restart the workers."
         )
 
 
 def _task(inner, operation, boxes, pickled, *arrays):
-    """Seconds, bytes and results of some boxes; what a thread of a worker does."""
+    """Run some boxes on a thread of a worker, and return seconds, bytes and results."""
     from dask.sizeof import sizeof
 
     before, results = numba.get_num_threads(), []

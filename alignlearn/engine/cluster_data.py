@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_SMALL = 2**12  # bytes; arrays up to this size travel with what they are part of
+_SMALL = 2**12  # bytes; arrays up to this size are sent within the object that contains them
 
 
 class _Mapped(NamedTuple):
@@ -24,7 +24,7 @@ class _Mapped(NamedTuple):
     ends: int  # checksum of the first and the last bytes
 
     def open(self):
-        """The array, where the file is the same one here."""
+        """The array, if the file on this computer is the same one."""
         path, offset, shape, dtype, ends = self
         try:
             array = np.asarray(np.memmap(path, dtype, "r", offset, shape))
@@ -33,9 +33,10 @@ class _Mapped(NamedTuple):
             reason = str(error)
         if reason is not None:
             raise OSError(
-                f"{path}, from which an array is mapped, is not there for the worker on "
-                f"{socket.gethostname()} ({reason}); accepted: a file on storage that all workers "
-                "share under this path, or an array in memory (np.array(X)), which is sent."
+                f"{path}, the file of a memory-mapped array, cannot be read by the "
+                f"worker on {socket.gethostname()} ({reason}); accepted: a file that "
+                "all workers share under this path, or an array in memory (np.array(X)), "
+                "which is sent to them."
             )
         return array
 
@@ -46,7 +47,7 @@ def _ends(array):
 
 
 def _mapped(array):
-    """The file and the place in it of an array in C order, or None."""
+    """The file of an array in C order and its offset, or None."""
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -80,7 +81,7 @@ def parted(data):
             elif (what := _mapped(value)) is None:
                 what = len(arrays)
                 arrays.append(np.asarray(value))
-            # Compiled loops take arrays to which they may write for another type.
+            # For compiled loops, writable arrays are another type.
             return what, value.flags.writeable
 
     WithoutArrays(file, protocol=5).dump(data)
@@ -99,7 +100,7 @@ def whole(pickled, arrays):
                 array = np.frombuffer(what[0], what[1]).reshape(what[2])
             else:
                 array = arrays[what]
-            # Aligned as arrays of one process are, or loops would be compiled again.
+            # Aligned like the arrays of one process; otherwise loops would be compiled again.
             array = np.require(array, requirements=["A", "W"] if writeable else ["A"]).view()
             array.flags.writeable = writeable
             return array

@@ -10,7 +10,7 @@ _KEPT = (
     "The data are in this process and are not lost: make a new client and call again, "
     "or call without a client."
 )
-_MOST = 0.8  # of a worker's memory for the data: there Dask pauses it
+_MOST = 0.8  # share of a worker's memory for the data: above it, Dask pauses the worker
 
 
 class ClusterLost(RuntimeError):
@@ -50,7 +50,7 @@ def what_is_lost(error, client, done):
         return lost(
             f"the workers that did the same task died, one after the other ({error})", client, done
         )
-    # What a client raises then is of many types; its status is not.
+    # A lost client raises errors of many types, but has one status.
     if client.status != "running":
         address = getattr(client.scheduler, "address", None)
         at = "" if address is None else f" at {address}"
@@ -76,7 +76,7 @@ def workers_seen(client):
     Bytes; the limit is 0 if there is none.
     """
 
-    # Sent as code: a scheduler need not have this package.
+    # Sent as code, because a scheduler need not have this package.
     def seen(dask_scheduler):
         return [
             (w.address, w.status.name, w.memory_limit or 0, w.metrics.get("memory", 0))
@@ -87,7 +87,7 @@ def workers_seen(client):
         return []
     try:
         return client.run_on_scheduler(seen)
-    except Exception:  # of a connection that breaks just now
+    except Exception:  # of a connection that breaks at this moment
         return []
 
 

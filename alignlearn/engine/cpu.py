@@ -2,7 +2,7 @@
 
 An *engine* runs an operation on boxes of some data. Every operation is a function ``(data, box,
 stop)`` of a named tuple of arrays, a box of `alignlearn.engine.boxes` and the flag of `on_threads`;
-it takes one thread. What boxes give is passed on in their order, see `Cpu.run_boxes`.
+it runs on one thread. The results of boxes are passed on in their order, see `Cpu.run_boxes`.
 """
 
 from __future__ import annotations
@@ -108,14 +108,14 @@ def _product_shape(data):
 
 
 def _rows(data, box, stop):
-    """Vectors and factors of rows of X, and their values from outside against all of Z."""
+    """Vectors and factors of rows of X, and the external values of these rows and all of Z."""
     part = slice(*box)
     near = _outside(data.program, data.X, data.Z, (*box, 0, len(data.VZ)), stop)
     return (data.VX[part], np.ascontiguousarray(data.FX[:, part])), near
 
 
 def _outside(program, X, Z, box, stop, reach=None):
-    """Values from outside of the pairs of a box; ``reach`` as in `external.block`."""
+    """External values of the pairs of a box; ``reach`` as in `external.block`."""
     i0, i1, j0, j1 = box
     if not program.external or stop[0]:
         return np.empty((len(program.external), i1 - i0, j1 - j0))
@@ -135,12 +135,12 @@ OPERATIONS = {
 class Cpu(Engine):
     """Boxes run on the threads of this process."""
 
-    # Loops that fill a matrix may write into it: nothing has to come back from elsewhere.
+    # Loops that fill a matrix may write into it, because no result comes from another process.
     in_place = True
     operations = frozenset(OPERATIONS)
 
     def __reduce__(self):
-        return "CPU"  # of another process, its own
+        return "CPU"  # in another process, its own flag
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
         """Run an operation on every box, and pass the results on in the order of the boxes.
@@ -178,7 +178,7 @@ class Cpu(Engine):
 
 def _few(operation, data, boxes):
     n = n_pairs(data, boxes)
-    # What others cost does not follow from the program alone.
+    # The cost of other operations does not depend on the program alone.
     return few_pairs(n, data.program) if operation == "times" else n <= FEW_PAIRS
 
 

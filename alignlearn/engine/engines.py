@@ -41,7 +41,7 @@ class Auto(Engine):
         try:
             engine.run_boxes(operation, data, boxes, count, watch)
         except CudaOutOfMemory:
-            if taken:  # others have filled the device meanwhile: nothing is taken twice
+            if taken:  # other processes have filled the device meanwhile: no box is added twice
                 raise
             CPU.run_boxes(operation, data, boxes, take, watch)
 

@@ -14,9 +14,10 @@ from alignlearn.validation import is_sparse
 
 from .sparse import SparsePrimitive, sparse_rows
 
-BLOCK = 256  # the most rows or columns of pairs that the loops take at once, in float32
-_BYTES = 32_000_000  # of a box, of which each thread has one
-# Users' functions need not be safe in threads. One may use the kernel of another, in its thread.
+BLOCK = 256  # maximum number of rows or columns of pairs in a tile, in float32
+_BYTES = 32_000_000  # bytes of a box, of which each thread has one
+# Users' functions need not be thread-safe. The lock is reentrant, because one function may call the
+# kernel of another in its thread.
 _one_at_a_time = threading.RLock()
 
 

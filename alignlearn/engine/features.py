@@ -1,4 +1,4 @@
-"""Alignment statistics of low-rank kernels from features: no pair of samples is ever formed.
+"""Alignment statistics of low-rank kernels from features, without pairs of samples.
 
 With ``Phi_k`` the centered features of kernel k: ``a_k = |Phi_k' Y|_F^2``, ``M_kl = |Phi_k'
 Phi_l|_F^2``, ``Tr K_kc = |Phi_k|_F^2``. Sample weights enter as square roots: features are centered
@@ -44,10 +44,10 @@ def centered_feature_gram(X, *, square=False, weight=None):
 
 
 def _centered(X, weight=None):
-    """X (m, p) less its column means, which columns (p,) are constant, and the roots (m,).
+    """X (m, p) minus its column means, a mask of constant columns (p,), and the roots (m,).
 
-    A sparse X stays sparse: only columns without zeros are centered, those of which centering the
-    products would lose digits. With weights rows are multiplied by their roots.
+    A sparse X stays sparse. Only columns without zeros are centered, because centering their
+    products would lose digits. With sample weights, rows are multiplied by their roots.
     """
     root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)
     if is_sparse(X):
@@ -67,7 +67,8 @@ def _centered(X, weight=None):
     constant = X.min(axis=0) == X.max(axis=0)
     Z = np.asarray(X, dtype=np.float64)
     Z = Z - np.average(Z, axis=0, weights=weight)
-    # A mean is rounded in the last digit of an offset; what that leaves is one number per column.
+    # The mean of a column with a large offset is rounded, which leaves one small constant per
+    # column.
     Z -= np.average(Z, axis=0, weights=weight)
     Z[:, constant] = 0.0
     if weight is not None:
@@ -89,7 +90,7 @@ def _feature_gram(X, constant, root, square):
 
 
 def _arrays(X):
-    """The arrays of a compressed sparse matrix, in the types that are compiled for."""
+    """The arrays of a compressed sparse matrix, in the types for which loops are compiled."""
     return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
 
 

@@ -1,8 +1,8 @@
 """Scalar formulas of the kernels that are not exponentials of a primitive.
 
-Plain Python on ``math`` only, so that each target can compile the same source. What is marked as a
-``formula`` of a register and up to three numbers is an operation of programs on all targets, which
-a kernel emits by ``Builder.formula``. Exponentials of a primitive (Gaussian, Laplacian,
+Plain Python with ``math`` only, so that each target can compile the same source. A function marked
+as a ``formula`` of a register and up to three numbers is an operation of programs on all targets; a
+kernel emits it by ``Builder.formula``. Exponentials of a primitive (Gaussian, Laplacian,
 exponential, exponential-dot) are one formula, ``exp(c t)``, which the engine evaluates with its own
 vectorized exponential.
 """

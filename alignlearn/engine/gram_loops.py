@@ -1,8 +1,8 @@
 """Compiled passes over symmetric Gram matrices, which read the upper triangle only.
 
-At m = 2000 and p = 100 the matrices fill 3 GB, so a pass costs what reading them costs: half a
-matrix, once. Rows go in fours, which keeps four sums in registers for each value of x and of the
-output that is loaded.
+With m = 2000 and p = 100 the matrices take 3 GB, so the cost of a pass is that of reading half of
+each matrix once. Rows are processed in fours, which keeps four sums in registers for each loaded
+value of x and of the output.
 """
 
 from __future__ import annotations

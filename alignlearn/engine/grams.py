@@ -1,4 +1,4 @@
-"""Gram matrices of weighted sums of kernels, and products with them that store none."""
+"""Gram matrices of weighted sums of kernels, and matrix-free products with them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .program import Mode, program_of
 from .threads import thread_count
 from .tiles import evaluator
 
-_DIAGONAL_ROWS = 4  # of a tile of which the diagonal is taken; the features go in fours, too
+_DIAGONAL_ROWS = 4  # of a tile whose diagonal is needed; features are processed in fours, too
 
 
 def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=CPU):
@@ -88,7 +88,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
 
 
 def _run(work, out, memory, program, kernels):
-    """The loop that fills ``out``, and an error where a value is not finite."""
+    """Run the loop that fills ``out``, and raise an error if a value is not finite."""
     memory[0][:, 0, 0] = 0.0
     over_pairs(loops.weighted_gram, work, out.size, program, count=len(memory[0]))
     if not np.isfinite(memory[0][:, 0, 0]).all():
@@ -189,7 +189,7 @@ class GramProducts:
     def __init__(self, kernels, weights, X, Z=None, *, exact=True, engine=CPU):
         self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
         self.shape, self._engine = (len(self._pairs.X), len(self._pairs.Z)), engine
-        # For one kernel the loops do not multiply by a weight.
+        # The loops do not multiply a single kernel by its weight.
         self._unit = self._pairs.weights[0] if len(kernels) == 1 else 1.0
         self._data = self._pairs.data()
         self._boxes = self._pairs.row_boxes(few=engine.large_boxes(self.shape[0] * self.shape[1]))
@@ -250,7 +250,7 @@ class GramProducts:
 
 
 def _finite(values, what, kernels):
-    """The values, or an error: a formula may leave its domain."""
+    """The values, or an error if a formula has left its domain."""
     check_finite(f"{what} of {listed(kernels, 3, show=str, separator=' + ')}", values)
     return values
 

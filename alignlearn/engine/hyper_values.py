@@ -2,7 +2,7 @@
 
 A pair p = (u, u') has numbers of its own and, with a pair q = (v, v'), four from a table between
 points: T[u, v], T[u, v'], T[u', v], T[u', v']. So a value costs the same for any number of
-features. What is made of the numbers is a *form*:
+features. A *form* is the function of these numbers:
 
 ``PRODUCT``
     ``sum_k own_kp own_kq t^(2^s_k)``, ``t = T[u, v] T[u, v'] T[u', v] T[u', v']``, for a table of
@@ -13,9 +13,9 @@ features. What is made of the numbers is a *form*:
     ``exp(own_0p + own_0q - power log det(I + B'B))``, for a table of squared distances, with
     ``B = [delta_p, delta_q, mu_p - mu_q]``, ``delta = (u - u') / sqrt 2``, ``mu = (u + u') / 2``.
     The entries of B'B are sums of squared distances: ``4 delta_p'delta_q = |u - v'|^2 + |u' - v|^2
-    - |u - v|^2 - |u' - v'|^2``, and so on. They need of p only the sum and the difference of the
-    distances of u and u' to each point: in products with vectors these are taken once for a block
-    of pairs p, and each pair q against the block, without gathering from the table.
+    - |u - v|^2 - |u' - v'|^2``, and so on. They depend on p only through the sum and the difference
+    of the distances of u and u' to each point. Products with vectors compute these once for a block
+    of pairs p, and then combine each pair q with the block, without gathering from the table.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .binding import over_pairs
 from .boxes import into_rows, row_boxes, rows
 
 PRODUCT, DETERMINANT = range(2)
-CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # of `formulas.pair_determinant`
-_BLOCK = 512  # pairs of which the table values are gathered at once: 16 KB
-_LANES = 128  # pairs against which one is taken at once, by determinants
-_MOST_HALVES = 510  # of an exponent taken by products; more are rounded more
-LARGEST = 300.0  # exponent of the factor of a pair: the product of two is in range
+CONSTANTS = 1.0, 0.5, 0.25, 32.0**-0.5  # arguments of `formulas.pair_determinant`
+_BLOCK = 512  # pairs whose table values are gathered at once: 16 KB
+_LANES = 128  # pairs in a block that one pair is combined with, by determinants
+_MOST_HALVES = 510  # maximum exponent computed by products; larger ones have larger rounding errors
+LARGEST = 300.0  # maximum exponent of the factor of a pair: the product of two is in range
 
 
 _ONE_RUNG = np.zeros(1, dtype=np.int64)
@@ -164,7 +164,7 @@ def _values(form, table, left, right, p, q0, q1, near, out):
 
 @jit_fma.owning
 def _fill(thread, form, table, left, right, symmetric, out, stop):
-    """out[p, q] for all pairs, rows dealt to threads in turn; q >= p only where symmetric."""
+    """out[p, q] for all pairs, with rows dealt to threads in turn; only q >= p if symmetric."""
     near = np.empty((4, _BLOCK))
     n = right[0].size
     for p in range(thread[0], left[0].size, thread[1]):
@@ -266,7 +266,7 @@ def _inverse_roots(x, halves, out):
 
 @jit_fma
 def _sums_of_rows(table, first, second, sums, differences):
-    """Sums and differences of pairs of rows, by columns: what a pair has with a point."""
+    """Sums and differences of pairs of rows, by columns: one value for a pair and a point."""
     for v in range(table.shape[1]):
         for p in range(first.size):
             a, b = table[first[p], v], table[second[p], v]
@@ -278,8 +278,9 @@ def _sums_of_rows(table, first, second, sums, differences):
 def _add_determinants(form, halves, table, left, right, coef, start, out, stop):
     """As `_add`, for determinants: each pair of ``right`` against a block of those of ``left``.
 
-    Where the exponent is a number of halves, these are products and a root in place of a logarithm
-    and an exponential, ``halves`` being 0 otherwise.
+    If twice the exponent is an integer, it is passed as ``halves``, and the power is computed by
+    products and a root. Otherwise ``halves`` is 0, and the power is computed by a logarithm and an
+    exponential.
     """
     power, n = form[1], right[0].size
     sums = np.empty((table.shape[1], _LANES))
@@ -331,7 +332,7 @@ def times_box(data, box, stop):
 
 
 def _halves(data):
-    """Twice the power of a determinant, where products do for it; else 0."""
+    """Twice the power of a determinant if products can compute it; else 0."""
     halves = 2.0 * data.form.power
     owns = (np.abs(side.own).max(initial=0.0) for side in (data.left, data.right))
     fits = halves <= _MOST_HALVES and max(owns) <= LARGEST

@@ -11,7 +11,7 @@ from alignlearn._jit import jit_sum
 
 from .tiles import evaluate
 
-_STRIP = 256  # rows for which a block of columns is gathered once
+_STRIP = 256  # number of rows that share a gathered block of columns
 
 
 @jit_sum
@@ -83,8 +83,8 @@ def _by_pairs(W, n_values, n, zero, S, a):
                 _add_row(S[k : k + 5, m + 1], t0, t1, t2, t3, t4)
 
 
-# The sums of a block of five rows by five need 25 vector registers, which AVX-512 and NEON have.
-# Other x86 processors have 16, which do for blocks of five by two. Measured for 200 kernels and 256
+# The sums of a block of five by five rows need 25 vector registers, which AVX-512 and NEON have.
+# Other x86 processors have 16, enough for blocks of five by two. Measured for 200 kernels and 256
 # pairs, in float64, one thread: 25e9 multiply-adds a second (BLAS 21e9); with AVX2 19e9 (BLAS
 # 19e9), where blocks of five by five reach 14e9.
 _blocks = _by_fives if _registers() == 32 else _by_pairs
@@ -352,7 +352,8 @@ def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, sym
                     for j in range(nc):
                         total += o[j]
             if symmetric:
-                # Also within a block: rounding depends on the place of a row in its tile.
+                # Also within a block, because rounding depends on the position of a row in its
+                # tile.
                 for i in range(ib, ie):
                     for j in range(max(jb, i + 1), jb + nc):
                         out[j, i] = out[i, j]

@@ -1,8 +1,8 @@
-"""The table of primitives and operations that programs are made of: one for all targets.
+"""The table of the primitives and operations of programs, for all targets.
 
-A primitive or an operation is a row of a table, its code the number of the row: compiled loops
-compare integers. Nothing follows from the order of the rows; what a target asks of an operation is
-a column.
+A primitive or an operation is a row of a table, and its code is the number of the row, so that
+compiled loops compare integers. The order of the rows has no meaning. The columns have all that a
+target needs of an operation.
 
 Statements are Python with places in braces: ``{d}`` and ``{s}`` are the destination and the source
 register, ``{k}`` the integer, ``{0}``, ``{1}`` and ``{2}`` the numbers of the operation. CUDA code
@@ -80,17 +80,17 @@ SQUARED_DISTANCE = _primitive(_SQUARE, of_differences=True, common=True)
 INNER_PRODUCT = _primitive("{x} * {z}", common=True)
 L1_DISTANCE = _primitive("abs({x} - {z})", of_differences=True)
 DISTANCE = _primitive(_SQUARE, root=True, of_differences=True, common=True)
-MATCHES = _primitive("(one if {x} == {z} else zero)")  # in how many features the samples agree
+MATCHES = _primitive("(one if {x} == {z} else zero)")  # features in which samples agree
 MINIMA = _primitive("({x} if {x} < {z} else {z})")
-# Of levels of categories, which `alignlearn.engine.bundles` makes of columns.
+# For levels of categories, which `alignlearn.engine.bundles` makes of columns.
 HEIGHTS = _primitive("(zero if {x} == {z} else {x} + {z})", common=True)
-# Of zeros and ones as bits of numbers, which `alignlearn.engine.bits` makes of them.
+# For zeros and ones packed as bits by `alignlearn.engine.bits`.
 COMMON_BITS = _primitive("common_bits({x}, {z})")
 DIFFERENT_BITS = _primitive("different_bits({x}, {z})")
 
 EXP = _operation("{d} = exp({0} * {s})", common=True)
 EXPM1 = _operation("{d} = expm1({0} * {s})", common=True)
-# Steps of ladders, repeated: K <- K^2, the same on e = K - 1, and from e to K.
+# Steps of ladders (rates g 2^k), repeated: K <- K^2, the same for e = K - 1, and from e to K.
 SQUARE = _operation("{d} = flush({s} * {s})", "{d} = flush({d} * {d})", common=True)
 SQUARE_SHIFTED = _operation("{d} = {s} * ({s} + two)", "{d} = {d} * ({d} + two)", common=True)
 SQUARE_UNSHIFT = _operation(
@@ -102,9 +102,9 @@ POWER_IN_PLACE = _operation("{d} = power({d}, {k})", common=True)
 ADD = _operation("{d} = {d} + {0} * {s}", common=True)
 MULTIPLY = _operation("{d} = {d} * {s}", common=True)
 ROOT = _operation("{d} = T(math.sqrt({s}))", common=True)
-RATIO = _operation("{d} = ratio({s}, {d})")  # s / d where s < d, else 1: of 0 and 0, too
+RATIO = _operation("{d} = ratio({s}, {d})")  # s / d if s < d, else 1, also for 0 and 0
 FLUSH = _operation("{d} = flush({d})", common=True)
-# 0 where |d| is at most the rounding, {0} units of it, of terms of size s that canceled.
+# 0 if |d| is at most {0} units of rounding of the canceled terms of size s.
 CLEAR = _operation("{d} = clear({d}, {0} * eps * {s})")
 # (1 + u) exp(-u) and (1 + u + u^2 / 3) exp(-u).
 MATERN_32 = _operation("{d} = matern({0} * {s}, zero)")
@@ -114,6 +114,6 @@ FACTOR = _operation("{d} = T({d} * (FX[{k}, i] * FZ[{k}, j]))")
 TERMS = _operation("{d} = T({d} + (FX[{k}, i] + FZ[{k}, j]))")
 EXTERNAL = _operation("{d} = T(external[{k}, i, j])")  # block {k} of values computed outside
 FORMULAS = {function: _formula(function) for function in _FORMULAS}
-# Whose loops compile faster, see `alignlearn.engine.tiles.evaluator`.
+# Operations whose loops compile faster, see `alignlearn.engine.tiles.evaluator`.
 COMMON_PRIMITIVES = frozenset(kind for kind, row in enumerate(PRIMITIVES) if row.common)
 COMMON = frozenset(op for op, row in enumerate(OPERATIONS) if row.common)

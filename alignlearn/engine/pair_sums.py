@@ -1,4 +1,4 @@
-"""Sums over all pairs of samples: what alignment statistics are made of."""
+"""Sums over all pairs of samples, from which alignment statistics are computed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from .external import most_side
 from .program import Mode, program_of
 
 _PILOT_SIDE = 24
-# Kernel values carry this many units of rounding: formulas of a few operations, sums over columns.
+# Kernel values have an error of this many units of rounding, from a few operations and sums over
+# columns.
 _NOISE = 32
 # Mean squares below which some of the squares are not normal numbers of float32 (1e-38 and up).
 _TINY = 1e-28
@@ -56,10 +57,10 @@ def _choose_forms(kernels, X, V):
     mean, square = _pilot_moments(plain, *samples)
     with np.errstate(over="ignore", invalid="ignore"):
         square -= np.square(mean)
-    # A shift helps once the mean hides a digit of the variation.
+    # A shift helps if the mean is so large that a digit of the variation is lost.
     shift = np.where(np.abs(mean) > 3.0 * np.sqrt(np.maximum(square, 0.0)), -mean, 0.0)
     large = np.isfinite(mean) & ~np.isfinite(square)
-    if large.any():  # of a constant itself nothing is left that has a square
+    if large.any():  # after the shift, nothing remains of a constant kernel
         value = np.where(large, _pilot_moments(plain, *samples, n=1)[0], 0.0)
         shift = np.where(large & (np.abs(mean - value) <= 1e-8 * np.abs(mean)), -value, shift)
     return mean + plain.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
@@ -187,7 +188,7 @@ class FoldSums:
         done = list(accumulate((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes))
 
         def take(k, sums):
-            with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+            with np.errstate(over="ignore", invalid="ignore"):  # `finish` raises an error
                 self._add(*owners[k], boxes[k], sums)
             progress(done[k])
 
@@ -224,7 +225,7 @@ class FoldSums:
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])
         square = rows == columns
-        # Within a fold, both orders of a pair count.
+        # Within a fold, a pair counts in both orders.
         share = 2.0 if g == h and not square else 1.0
         self._S[g, h] += share * sums.S
         self._a[g, h] += share * sums.a
@@ -249,7 +250,7 @@ class FoldSums:
         keep = np.concatenate([np.arange(self._starts[f], self._starts[f + 1]) for f in folds])
         weight = None if self._weight is None else self._weight[keep]
         total = keep.size if weight is None else weight.sum()
-        with np.errstate(over="ignore", invalid="ignore"):  # refused where it is finished
+        with np.errstate(over="ignore", invalid="ignore"):  # `finish` raises an error
             S = np.ldexp(self._S[pairs].sum(axis=(0, 1)), 2 * unit)
             a = np.ldexp(self._a[pairs].sum(axis=(0, 1)), 2 * (scale + unit))
             row_sums = sum(self._row_sums[f] for f in folds)[:, keep]

@@ -1,9 +1,9 @@
 """Kernels lowered to a short list of array operations that an engine executes on a tile of pairs.
 
 A *program* evaluates p kernels on a tile. Its registers are the rows of one buffer: rows 0 to p - 1
-receive the kernel values, then come the primitives (squared distance, inner product, ...), then
-temporaries. One compiled interpreter runs every program, so a new combination of kernels compiles
-nothing, and its cost is spread over the hundreds of pairs of a tile.
+for the kernel values, then the primitives (squared distance, inner product, ...), then temporaries.
+One compiled interpreter runs every program, so a new combination of kernels compiles nothing, and
+its cost is spread over the hundreds of pairs of a tile.
 
 A kernel lowers itself by ``lower(builder, dst, mode)``, which emits the operations that fill
 register ``dst`` and returns the kernel's value minus the register's; `Mode` defines which terms the
@@ -24,10 +24,10 @@ from alignlearn.validation import is_sparse
 from . import opcodes as ops
 from .sparse import SparsePrimitive
 
-# A ladder step is worth taking up to this many squarings instead of one exponential.
+# Up to this many squarings, a ladder step is faster than an exponential.
 _MAX_SQUARINGS = 4
-# Squaring K doubles its relative error, so an exponential starts a ladder afresh after this many
-# (2^12 roundings are 5e-13). Squaring K - 1 for K <= 1 does not.
+# Squaring K doubles its relative error, so a new ladder starts with an exponential after this many
+# squarings (2^12 roundings are 5e-13). Squaring K - 1 for K <= 1 does not.
 _MAX_DOUBLINGS = 12
 
 
@@ -41,8 +41,8 @@ class Mode(Enum):
     VALUE = 0  # the kernel's value
     SHIFTED = 1  # its value up to a constant
     CENTERED = 2  # its value up to a constant and terms f(x) + f(x')
-    STEP_VALUE = 3  # an exponential's value, in an output row from which a ladder may go on
-    STEP_SHIFTED = 4  # the same less 1
+    STEP_VALUE = 3  # the value of an exponential, in an output row that a ladder may continue
+    STEP_SHIFTED = 4  # the same minus 1
     SIDES = 5  # as CENTERED, where the mean over all samples is not known
 
     @property
@@ -121,9 +121,9 @@ class Builder:
         self._groups = {}  # columns -> first bound feature
         self._features, self._centered = [], []
         self._primitives = {}  # (kind, columns, centered) -> register
-        self._evaluated = {}  # the same for those evaluated outside
+        self._evaluated = {}  # the same for external primitives
         self._factors, self._external, self._domains = [], [], []
-        # The other registers come after the outputs, which are padded to whole blocks.
+        # The other registers follow the outputs, which are padded to whole blocks.
         self._rows = padded(n_kernels)
         self._free = []
         self._ladder = {}  # (primitive register, coefficient) -> (row, is K form, doublings)
@@ -226,7 +226,7 @@ class Builder:
         return 0.0 if full else 1.0
 
     def _ladder_step(self, src, coefficient, full):
-        """An exponential already computed whose coefficient is this one over a power of two."""
+        """A computed exponential whose coefficient is this one divided by a power of two."""
         for n in range(1, _MAX_SQUARINGS + 1):
             found = self._ladder.get((src, coefficient / 2.0**n))
             if found is None:
@@ -308,7 +308,7 @@ def program_of(
     offsets = np.zeros(p)
     if n_targets:
         builder.targets(n_targets)
-    # Ladder steps need the smaller coefficient first.
+    # Ladder steps need the exponential of the smaller coefficient first.
     order = sorted(range(p), key=lambda k: (not kernels[k].is_exponential, kernels[k].rate, k))
     for k in order:
         as_value = mode is Mode.VALUE or (full is not None and bool(full[k]))

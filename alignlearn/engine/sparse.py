@@ -1,11 +1,11 @@
-"""Primitives of pairs of sparse samples: the work is in the columns that two samples share.
+"""Primitives of pairs of sparse samples: the cost is that of the columns that two samples share.
 
-A block of values is made a row at a time: for every entry of the row, the entries of its column
-(the other samples are kept by columns for that) add to the values of their samples, as in the
-sparse product of Gustavson (1978). What a pair does not share enters through sizes of single
-samples: ``|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>``, and likewise for the other primitives. Where
-little is left of these sizes, the two rows are merged instead, so that close samples keep their
-digits. All is float64, whatever the samples are.
+A block of values is computed one row at a time, as in the sparse product of Gustavson (1978): for
+every entry of the row, the entries of its column are added to the values of their samples. The
+other samples are therefore stored by columns. The columns that a pair does not share enter through
+sizes of single samples: ``|x - z|^2 = |x|^2 + |z|^2 - 2 <x, z>``, and likewise for the other
+primitives. If these terms nearly cancel, the two rows are merged instead, so that close samples
+keep their digits. All values are float64 for any type of samples.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from alignlearn.validation.sparse_rows import COLUMNS_PER_ENTRY
 from . import opcodes as ops
 from .threads import on_threads
 
-# Of the sizes of two samples; a distance below keeps fewer digits than the engine counts on, which
-# is 32 units of rounding.
+# Share of the sizes of two samples: a smaller distance has an error of more than the 32 units of
+# rounding that the engine assumes.
 _CANCELLED = 1.0 / 32.0
 _NO_REACH = 2**62
-# Columns with entries in more of the samples are added as arrays: that breaks even here, and is
-# four times as fast where all samples have one.
+# Columns with entries in a larger share of the samples are added as arrays. This is equally fast at
+# the limit, and four times as fast if all samples have an entry.
 _FULL = 1.0 / 3.0
 
 
@@ -103,8 +103,8 @@ def _by_rows(X, offsets):
 def _by_columns(Z, offsets):
     """(columns with entries or None for all, (indptr, rows, values) of these and the full ones).
 
-    Of the full columns there is also an array (n_full, len(Z)), and for each column its number in
-    it or -1.
+    For full columns there is also an array (n_full, len(Z)), and each column has its row in it, or
+    -1.
     """
     key = "by columns", offsets
     if key not in Z.cache:
@@ -127,7 +127,7 @@ def _by_columns(Z, offsets):
 
 
 def _places(used, indices):
-    """Columns of entries as numbers into ``used``, -1 where they are not in it."""
+    """Columns of entries as indices into ``used``, -1 if they are not in it."""
     if used is None:
         return indices
     if not len(used):
@@ -156,7 +156,7 @@ def _transpose(indptr, columns, data, starts, rows, values):
 
 @jit_sum
 def _sizes(kind, indptr, data, out):
-    """What a sample counts for by itself: |x|^2, |x|_1, its sum or the number of its entries."""
+    """The size of a sample: |x|^2, |x|_1, its sum or the number of its entries."""
     for i in range(out.size):
         row = data[indptr[i] : indptr[i + 1]]
         total = 0.0
@@ -204,7 +204,7 @@ def _merge_pairs(kind, samples, i, j, out):
 
 @jit_sum
 def _add_column(kind, x, rows, values, out):
-    """Add to ``out`` what one entry x has in common with the entries of its column."""
+    """Add to ``out`` the terms of an entry x and the entries of its column."""
     if kind == ops.L1_DISTANCE:
         size = abs(x)
         for t in range(rows.size):
@@ -222,7 +222,7 @@ def _add_column(kind, x, rows, values, out):
 
 @jit_sum
 def _add_full_column(kind, x, column, out):
-    """The same of a column given as an array, with its zeros."""
+    """The same for a column given as an array, with its zeros."""
     if kind == ops.L1_DISTANCE:
         size = abs(x)
         for j in range(out.size):
@@ -254,7 +254,7 @@ def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
     for j in range(first, others.size):
         both = size + others[j]
         out[j] = both + factor * out[j]
-        # Not a number, where sizes overflow, is lost too.
+        # NaN, the result if sizes overflow, counts as canceled, too.
         lost += 0.0 if out[j] > _CANCELLED * both else 1.0
     if lost > 0.0:
         b, e = left[0][i], left[0][i + 1]
@@ -270,18 +270,19 @@ def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
 
 @jit_sum.owning
 def _fill(thread, kind, samples, columns, sizes, limits, out, stop):
-    """A primitive of all pairs, rows dealt out to threads in turn.
+    """Compute a primitive of all pairs, with rows dealt to threads in turn.
 
-    ``samples`` are the (indptr, indices, data) of X, the places of its entries' columns, -1 for
-    none, in ``columns``, which is what `_by_columns` gives for Z, and the (indptr, indices, data)
-    of Z. ``sizes`` are those of `_sizes`, ``limits`` is (number of columns, reach): what stands
-    more than ``reach`` left of the diagonal is left alone. ``stop`` is the flag of `on_threads`.
+    ``samples`` are the (indptr, indices, data) of X, the positions of its entries' columns in
+    ``columns`` (-1 for none), and the (indptr, indices, data) of Z. ``columns`` is the result of
+    `_by_columns` for Z, and ``sizes`` that of `_sizes`. ``limits`` is (number of columns, reach):
+    entries more than ``reach`` left of the diagonal are not computed. ``stop`` is the flag of
+    `on_threads`.
     """
     left, places, right = samples
     starts, rows, values, numbers, arrays = columns
     indptr, data = left[0], left[2]
     n_columns, reach = limits
-    # Entries before these belong to samples left of the reach, for this row and all after it.
+    # Entries before these belong to samples left of the reach, for this row and all later ones.
     begin = starts[:-1].copy()
     for i in range(thread[0], out.shape[0], thread[1]):
         if stop[0]:

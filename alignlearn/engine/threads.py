@@ -1,19 +1,19 @@
-"""Run work on several threads, stop it at Ctrl-C, and keep BLAS from taking threads of its own.
+"""Run work on several threads, stop it at Ctrl-C, and keep BLAS from starting its own threads.
 
 Outer work, such as the candidates and folds of a search, runs on Python threads; inside them
-`thread_count` is 1 until others of them have nothing left to do, and `one_blas_thread` keeps BLAS
-on one thread for that time. The blocked routines of LAPACK spend more on waking threads than they
-gain on matrices of a few thousand samples, and where cores are busy their threads spin against each
-other (measured: 2 to 12 times the time). Nothing depends on the number of threads, so results are
-the same to the last bit.
+`thread_count` is 1 until other threads are idle, and `one_blas_thread` limits BLAS to one thread
+for that time. The blocked routines of LAPACK lose more by waking threads than they gain on matrices
+of a few thousand samples, and on busy cores their threads spin against each other (measured: 2 to
+12 times the time). No computation depends on the number of threads, so results are the same to the
+last bit.
 
 The loops release the GIL, so Python threads do what ``prange`` would, without its compilation:
 ``parallel=True`` around the two block loops cost 12 s of a cold start (numba 0.68) and gained no
 speed. Each thread writes its own rows or its own accumulator, so results do not depend on timing.
 
-Python hears of Ctrl-C in its main thread and between two of its instructions only. So the main
-thread waits while others compute, and loops that may last look at a flag once per block of pairs.
-Python code on the other threads hears of it as the main thread would, between two instructions.
+Python handles Ctrl-C only in its main thread, between two bytecode instructions. The main thread
+therefore waits while others compute, and long loops check a flag once per block of pairs. In Python
+code on the other threads an exception is raised between two instructions, as in the main thread.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ import numpy as np
 from numba import get_num_threads
 from threadpoolctl import ThreadpoolController
 
-_LAST = 600.0  # seconds that a thread without work waits for the others, at most
-_GRACE = 0.05  # seconds in which threads whose work is short end by themselves
-_AGAIN = 1.0  # seconds after which a thread that still runs is asked to end again
-_POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
+_LAST = 600.0  # maximum seconds that an idle thread waits for the others
+_GRACE = 0.05  # seconds in which threads with short work end by themselves
+_AGAIN = 1.0  # seconds after which a thread that still runs is interrupted again
+_POLL = 0.1  # seconds, for systems where a signal does not end a wait (Windows)
 
 
-# Held while a thread starts, and while threads are ended: CPython has a new thread under the number
-# of the one that made it until it runs, so that it would be ended in its place, and waited for.
+# Held while a thread starts and while threads are ended. Until a new thread runs, CPython registers
+# it under the number of the thread that started it, which would then be ended in its place.
 _starts = threading.Lock()
-# Of the current thread. .stop: the flag of the work that it has a part in; .team: the threads that
-# were made for the parts of that work, of which it is one.
+# Attributes of the current thread. .stop: the flag of the work that it has a part of; .team: the
+# threads of that work, of which it is one.
 _here = threading.local()
 
 
 class _Team:
-    """Threads that share work: how many there are, and how many have a part to do."""
+    """Threads that share work: their number, and the number of busy ones."""
 
     def __init__(self, count):
         self.count = self.working = count
         self._lock = threading.Lock()
 
     def leave(self):
-        """One of them has nothing left to do."""
+        """Count a thread as idle."""
         with self._lock:
             self.working -= 1
 
     def each(self):
-        """Threads that each may use, so that all together are no more than there were."""
+        """Number of threads that each busy thread may use, so that the total does not grow."""
         return max(1, self.count // max(1, self.working))
 
 
@@ -79,7 +79,7 @@ class _BlasLimit:
     def enter(self):
         with self._lock:
             if not self._users:
-                # Found anew, as a library may have been loaded since: half a millisecond.
+                # Searched again, because a library may have been loaded since; half a millisecond.
                 found = ThreadpoolController().select(user_api="blas").lib_controllers
                 self._before = [(library, library.num_threads) for library in found]
                 for library in found:
@@ -96,8 +96,8 @@ class _BlasLimit:
 
 
 def _set_threads(library, count):
-    # From threadpoolctl 3.8 on only the first thread that sets a limit of OpenBLAS may set others.
-    # Here the lock keeps fits of several threads apart.
+    # Since threadpoolctl 3.8, only the first thread that sets a limit of OpenBLAS may change it.
+    # Here, the lock separates fits on several threads.
     getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
 
 
@@ -135,9 +135,10 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
     count = thread_count() if count is None else count
     stop, outer = np.ones(1, dtype=np.bool_), getattr(_here, "stop", None)
     if outer is not None and outer[0]:
-        raise SystemExit  # of this thread: nobody takes its result
+        raise SystemExit  # in this thread: its result is not used
     if stoppable:
-        # Nothing is done, but compiled if need be: in this thread Ctrl-C ends that, too.
+        # No pair is computed, but code is compiled if necessary: in this thread, where Ctrl-C ends
+        # that, too.
         function((0, count), *args, stop)
     stop[0] = False
     in_main = threading.current_thread() is threading.main_thread()
@@ -148,7 +149,7 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
         stop = outer
     function((0, 1), *args, *([stop] if stoppable else []))
     if stop[0]:
-        raise SystemExit  # of this thread, as `_end` asks for; nobody takes its result
+        raise SystemExit  # raised in this thread by `_end`; its result is not used
 
 
 def _on_new_threads(function, args, count, stop, watch):
@@ -160,13 +161,13 @@ def _on_new_threads(function, args, count, stop, watch):
             function((t, count), *args)
         except BaseException as raised:
             error = raised
-        with suppress(SystemExit):  # of one that is ended here
+        with suppress(SystemExit):  # of a thread that is ended here
             ended.put((t, error))
             team.leave()
-            # What ends threads must not find a new one under the number of one that is gone.
+            # `_end` must not find a new thread under the number of a finished one.
             over.wait(_LAST)
 
-    # Each thread has the context of its caller, such as where warnings are gathered.
+    # Each thread has the context variables of its caller, such as the list that collects warnings.
     threads = [
         threading.Thread(target=copy_context().run, args=(run, t), daemon=True)
         for t in range(count)
@@ -188,7 +189,7 @@ def _on_new_threads(function, args, count, stop, watch):
                 errors[t] = error
     finally:
         if left:
-            # Of threads that still run nobody will take the result.
+            # The results of threads that still run are not used.
             stop[0] = True
             if _left(ended, left):
                 _end([thread for thread in threads if thread.is_alive()], over)
@@ -200,7 +201,7 @@ def _on_new_threads(function, args, count, stop, watch):
 
 
 def _left(ended, left):
-    """How many of so many threads still run a moment after their flag was set."""
+    """The number of threads that still run a moment after their flag was set."""
     until = monotonic() + _GRACE
     while left:
         try:
@@ -212,12 +213,12 @@ def _left(ended, left):
 
 
 def _end(threads, over):
-    """End threads at their next instruction of Python, and wait for that."""
+    """End threads at their next Python instruction, and wait until they have ended."""
     _ask_to_end(threads)
     over.set()
     for thread in threads:
         thread.join(_AGAIN)
-        while thread.is_alive():  # Python drops what is raised in a destructor or weak reference
+        while thread.is_alive():  # Python discards exceptions in a destructor or weak reference
             _ask_to_end([thread])
             thread.join(_AGAIN)
 
@@ -226,6 +227,6 @@ def _ask_to_end(threads):
     with _starts:
         for thread in threads:
             if thread.is_alive():
-                # The one exception with which a thread ends in silence.
+                # The only exception with which a thread ends without a message.
                 ident, error = ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)

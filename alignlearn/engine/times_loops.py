@@ -1,6 +1,6 @@
-"""The loops of products with a Gram matrix that is not stored: ``K V`` and ``K' W (K V - s)``.
+"""Loops of matrix-free products with a Gram matrix: ``K V`` and ``K' W (K V - s)``.
 
-A tile of values is used while it is in cache. What a row gets depends on the columns alone.
+A tile of values is used while it is in cache. The result of a row depends only on the columns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .gram_loops import add_four, four_dots
 from .loops import gather
 from .tiles import evaluate
 
-_HEIGHT = 512  # rows of a block of a product; its columns are gathered once
+_HEIGHT = 512  # rows of a block of a product, whose columns are gathered once
 
 
 @jit_sum
@@ -34,7 +34,7 @@ def _combine(W, weights, n):
 def _add_dots(values, nr, V, first, out):
     """out[r, q] += values[r] . V[q, first:] for the rows r of a tile (nr, nc), in float64.
 
-    Rows go in fours; of the last four those that are not there are the last one again.
+    Rows are processed in fours; the last four repeat the last row if there are fewer.
     """
     nc, last = values.size // nr, nr - 1
     for r in range(0, nr, 4):

@@ -7,8 +7,8 @@ beyond a range are replaced by one whose power of two has the bits of infinity o
 
 - above 709 (float32: 88) the result is inf, so that saturation is found where values are checked;
 - below -345 (float32: -41) ``exp`` is 0. The smallest other value, 1e-150 (1.6e-18), still has a
-  normal square: sums of products of kernels would otherwise meet subnormal numbers, and a product
-  that has one costs a hundred cycles. Nothing a sum with a term of 1 can notice is lost.
+normal square. Otherwise sums of products of kernels would contain subnormal numbers, and a product
+with one costs a hundred cycles. The change is too small to affect a sum with a term of 1.
 
 ``log`` takes positive normal numbers: ``x = 2^n m`` with m within a factor sqrt(2) of 1, and
 ``log m = 2 atanh((m - 1) / (m + 1))`` by its series to degree 23 (remainder 1e-18).
@@ -46,7 +46,7 @@ def _reinterpret(source, target):
 
 
 def _counted(name):
-    """An intrinsic: how many bits below the exponent are 1 in two floats, "and_" or "xor" of them.
+    """An intrinsic that counts the bits below the exponent in "and_" or "xor" of two floats.
 
     As an integer of their width.
     """

@@ -30,8 +30,7 @@ def probabilities(model, X):
     raw = model._decisions(X)
     if model.calibration_ is None:
         raise ValueError(
-            f"probability={model.probability!r} was set after fit; call fit again, which "
-            "calibrates."
+            f"probability={model.probability!r} was set after fit; call fit again to calibrate."
         )
     if model.classes_.ndim == 2:
         return model.calibration_.probabilities(model.machine_.confidences(raw))
@@ -251,9 +250,9 @@ def check_classes(method, labels, splits, weight):
         missing = lacking_class(labels, [split], weight)
         if missing is not None:
             raise ValueError(
-                f"probability={method!r} needs every class in every training set, but class "
-                f"{missing!r} is missing in that of fold {which} of cv; accepted: other folds, or "
-                "probability=None."
+                f"probability={method!r} needs every class in every training set, but "
+                f"class {missing!r} is missing from that of fold {which} of cv; "
+                "accepted: other folds, or probability=None."
             )
 
 

@@ -27,8 +27,9 @@ def _completed_matrices(machine, paired, source, memory):
     """Number of matrices held for missing tables; raises if they do not fit into memory."""
     if machine in ("nystrom", "dual-cd"):
         raise ValueError(
-            f"machine={machine!r} is not available for missing tables, because the completed "
-            f"kernel is a whole matrix; accepted: machine={paired!r} or 'auto'."
+            f"machine={machine!r} is not available for missing tables, because the "
+            f"completed kernel is stored as a Gram matrix; accepted: machine={paired!r} "
+            "or 'auto'."
         )
     need = float(source.n_matrices * source.dtype.itemsize) * source.n_samples**2
     if memory is not None and need > check_memory("memory", memory):

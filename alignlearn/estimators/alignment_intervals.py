@@ -166,7 +166,9 @@ def _open_one(X, kernel):
     if isinstance(kernel, str) and kernel == "precomputed":
         source = open_source([X], "precomputed")
         if not source.kernels[0].is_psd:
-            raise ValueError("X is marked as indefinite; accepted: a semi-definite matrix.")
+            raise ValueError(
+                "X is marked as indefinite; accepted: a positive semi-definite matrix."
+            )
         K = source.single(0).gram()
         doubt_repeats(seen_rows(K))
         return K, None, ()
@@ -175,7 +177,7 @@ def _open_one(X, kernel):
         raise ValueError(f"kernel has {len(kernels)} kernels; accepted: one.")
     source = open_source(X, kernels, pairs=True)
     if len(source.kernels) != 1:
-        raise ValueError("X is several tables; accepted: one matrix.")
+        raise ValueError("X consists of several tables; accepted: one matrix.")
     (used,) = source.kernels
     if not used.is_psd:
         raise ValueError(f"kernel={used} is indefinite; accepted: a positive semi-definite kernel.")
@@ -302,7 +304,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
     labels = check_labels(y, source.n_samples)
     if not np.isin(labels, estimator.classes_).all() or len(np.unique(labels)) != 2:
         raise ValueError(
-            f"y must hold both classes of the fit, {listed(estimator.classes_.tolist())}."
+            f"y must contain both classes of fit, {listed(estimator.classes_.tolist())}."
         )
     if features is None:
         return result
@@ -354,7 +356,8 @@ def _check_same(estimator, source, sign, used):
         same = abs(found - statistics.a[k]) <= 1e-5 * scale
     if not same:
         raise ValueError(
-            "X, y must be the samples that the estimator was fitted on; for others held_out=True."
+            "X, y must be the samples that the estimator was fitted on; for other "
+            "samples, set held_out=True."
         )
 
 

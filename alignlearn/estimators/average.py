@@ -128,8 +128,8 @@ class AveragePredictor(Predictor):
         for factor, factors, part, n in self.parts:
             if part.is_linear:
                 raise ValueError(
-                    "contributions are not known for an average of machines that are linear in the "
-                    "features; accepted: a fit with ensemble=False."
+                    "contributions are not available for an average of models that are "
+                    "linear in the features; accepted: a fit with ensemble=False."
                 )
             again.parts.append((factor, factors, part.reweighted(weights[done : done + n]), n))
             done += n
@@ -235,8 +235,9 @@ class Average(Estimator):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if len(members) > 1 and name in _OF_EACH:
             raise AttributeError(
-                f"there is no {name}: decisions are an average of {len(members)} models, each with "
-                "its own in members_[i].model; ensemble=False fits one."
+                f"there is no {name}: decisions are an average of {len(members)} "
+                "models, each with its own attribute in members_[i].model. Set "
+                "ensemble=False to fit a single model."
             )
         first = members[0]
         found = getattr(first, name[:-1]) if name in _OF_FEATURES else getattr(first.model, name)

@@ -191,8 +191,8 @@ class BayesianMKLClassifier(Classifier, Estimator):
         """(Priors, options of the updates)."""
         if are_per_column(self.kernels):
             raise TypeError(
-                "kernels=RankOneKernels() would be a Gram matrix for each column; accepted: a "
-                "sequence of kernels, or 'precomputed'."
+                "kernels=RankOneKernels() would need a Gram matrix for each column; "
+                "accepted: a sequence of kernels, or 'precomputed'."
             )
         pairs = {}
         for which in ("lambda", "gamma", "omega"):
@@ -273,8 +273,8 @@ class BayesianMKLClassifier(Classifier, Estimator):
         self._check_is_fitted()
         if self._two_classes is None:
             raise AttributeError(
-                f"{name} exists for two classes only; each of {len(self.classes_)} has weights of "
-                "its own."
+                f"{name} exists for two classes only; each of the {len(self.classes_)} "
+                "classes has its own weights."
             )
         return self._two_classes[k]
 

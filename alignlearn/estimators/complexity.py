@@ -115,7 +115,7 @@ def _of_statistics(statistics, X, radius, q):
         raise ValueError("X must be None where kernels are statistics.")
     traces, squares = statistics.trace, np.diag(statistics.M).copy()
     if (traces < 0).any():
-        raise ValueError("kernels must be positive semi-definite; a trace is negative.")
+        raise ValueError("kernels must be positive semi-definite, but a trace is negative.")
     top, unknown = np.minimum(traces, np.sqrt(squares)), np.full(len(traces), np.nan)
     sizes = KernelSizes(traces, squares, top, unknown, statistics.n_samples)
     bounds = class_bounds(sizes, radius, q)
@@ -128,7 +128,9 @@ def open_psd(kernels, X):
     if isinstance(source.kernels, list):
         bad = [str(kernel) for kernel in source.kernels if not kernel.is_psd]
         if bad:
-            raise ValueError(f"kernels must be positive semi-definite; {bad[0]} may not be.")
+            raise ValueError(
+                f"kernels must be positive semi-definite, but {bad[0]} may be indefinite."
+            )
     return source
 
 

@@ -236,9 +236,7 @@ def _interactions(names, members, losses):
 
 def _check_features(X, method, groups):
     if method != "permutation":
-        raise ValueError(
-            f"groups={groups!r} goes with method='permutation', got {method!r}; accepted: that one."
-        )
+        raise ValueError(f"groups={groups!r} requires method='permutation', got method={method!r}.")
     if not isinstance(X, np.ndarray) or X.ndim != 2:
         raise TypeError(f"groups={groups!r} is for dense samples with columns.")
 
@@ -289,8 +287,9 @@ def _check_method(method, regression, fit):
         )
     if (method == "refit") != (fit is not None):
         raise ValueError(
-            "method='refit' goes with fit=(X_train, y_train), the training samples, and no other "
-            f"method does; got method={method!r} and fit={'None' if fit is None else 'samples'}."
+            "method='refit' requires fit=(X_train, y_train), the training samples, which "
+            f"no other method accepts; got method={method!r} and "
+            f"fit={('None' if fit is None else 'samples')}."
         )
     if fit is not None and (not isinstance(fit, (tuple, list)) or len(fit) not in (2, 3)):
         raise TypeError("fit must be a tuple (X, y) or (X, y, sample_weight) of training samples.")
@@ -339,8 +338,8 @@ class _Terms:
         if self.predictor.is_linear:
             if self.predictor.takes_gaps and np.isnan(X).any():
                 raise ValueError(
-                    "X has missing tables, for which a model of linear kernels has no terms by "
-                    "kernel; accepted: samples with all tables."
+                    "X has missing tables, for which the contributions of linear kernels "
+                    "are undefined; accepted: samples with all tables."
                 )
             source = open_source(X, model.kernels_, engine=self.engine)
             self.owners = _owners(source.column_groups(), source.n_features)
@@ -391,8 +390,8 @@ class _Product:
         lost = np.flatnonzero(~(self.size > 0.0))
         if lost.size:
             raise ValueError(
-                f"y: target {lost[0]} varies by so much less than its predictions that R^2 is "
-                "beyond the range of float64; accepted: y in the units of fit."
+                f"y: target {lost[0]} varies so much less than its predictions that R^2 "
+                "is beyond the range of float64; accepted: y in the units of fit."
             )
         self._rest = weight[:, None] * (2.0 * Y - F)
         self.offset = -np.square(gap) / self.size
@@ -435,14 +434,15 @@ def _scorer(model, y, used, weight, scoring):
 def _log_loss(model, labels, weight):
     if model.probability is None or model.calibration_ is None:
         raise ValueError(
-            "scoring='neg_log_loss' needs probabilities, which probability=None in fit gives none "
-            "of; accepted: a model that was fitted with probability='sigmoid' or 'isotonic'."
+            "scoring='neg_log_loss' needs probabilities, but the model was fitted with "
+            "probability=None; accepted: a model fitted with probability='sigmoid' or "
+            "'isotonic'."
         )
     unknown = np.setdiff1d(labels, model.classes_)
     if unknown.size:
         raise ValueError(
-            f"y has class {unknown[0].item()!r}, which has no probability; accepted: "
-            f"{model.classes_.tolist()}."
+            f"y has class {unknown[0].item()!r}, for which the model has no probability; "
+            f"accepted: {model.classes_.tolist()}."
         )
     at = np.arange(len(labels)), np.searchsorted(model.classes_, labels)
 
@@ -472,8 +472,9 @@ class _Refit:
         kept[index] = 0.0
         if not kept.any():
             raise ValueError(
-                "method='refit': a group holds every kernel that varies, and without it nothing "
-                "is left to fit; accepted: groups that leave a kernel."
+                "method='refit': a group contains every kernel that varies, so no kernel "
+                "is left to fit without the group; accepted: groups that leave at least "
+                "one kernel."
             )
         if model._own_weights:
             found, columns = decisions.copy(), np.flatnonzero(model.weights_[index].any(axis=0))

@@ -64,8 +64,8 @@ default 5
     """
     if getattr(estimator, "kernels", None) != "precomputed":
         raise ValueError(
-            f"estimator must have kernels='precomputed', got {estimator!r}; with kernels on "
-            "samples use any cross-validation on X."
+            f"estimator must have kernels='precomputed', got {estimator!r}; with kernel "
+            "functions, use any cross-validation of X."
         )
     named = isinstance(grams, (Mapping, GramStack))
     grams = GramStack(grams) if named else gram_items(grams, "grams")

@@ -99,7 +99,10 @@ class _Opened:
         decisions = self.predictor.decisions(source.as_new(np.arange(len(Y))), source.engine)
         rounding = _ROUNDINGS * np.finfo(np.float64).eps * np.abs(Y).max()
         if np.abs(Y - self.smoother.left - decisions).max() > _APART * np.ptp(Y) + rounding:
-            raise ValueError("fit holds other samples than those that the model was fitted to.")
+            raise ValueError(
+                "fit contains samples on which the model was not fitted; accepted: the "
+                "training samples."
+            )
 
     @property
     def _completion(self):
@@ -195,8 +198,8 @@ def _check_room(model, source):
     room = check_memory("memory", getattr(model, "memory", None))
     if not matrix_fits(Sizes.of_source(source), room):
         raise ValueError(
-            f"error bars need matrices of {m} x {m}, which the parameter memory does not allow; "
-            "accepted: more memory, fewer samples, or machine='nystrom'."
+            f"error bars need matrices of {m} x {m}, which exceed the parameter "
+            "memory; accepted: more memory, fewer samples, or machine='nystrom'."
         )
     check_gram_memory(m, _MATRICES)
 
@@ -240,8 +243,8 @@ def deviations(estimator, X, noise, fit):
     _refuse(estimator, "return_std")
     if estimator._predictor.is_given:
         raise ValueError(
-            "return_std needs k(x, x) of the new samples, which precomputed kernels do not "
-            "contain; accepted: kernels that are functions, or predict_interval."
+            "return_std needs k(x, x) of the new samples, which precomputed kernels do "
+            "not contain; accepted: kernel functions, or predict_interval."
         )
     parts, engine = _parts(estimator, fit, True), estimator._engine()
     mean = estimator._predictor.decisions(X, engine)

@@ -511,8 +511,8 @@ def _samples(X, full):
         return X
     if full:
         raise TypeError(
-            "X is a sparse matrix, which a full matrix would make dense; accepted with full=True "
-            "are arrays, such as X.toarray()."
+            "X is a sparse matrix, which full=True would make dense; accepted with "
+            "full=True: arrays, such as X.toarray()."
         )
     return check_sparse("X", X)
 

@@ -93,8 +93,8 @@ def refuse_seen_samples(estimator, X, y):
     ranges, predictor = estimator._ranges, estimator._predictor
     if ranges.is_part:
         raise ValueError(
-            "held_out=True: this model is a part of another one, which has the training samples; "
-            "accepted: the tuned estimator itself."
+            "held_out=True: this model is part of a tuned estimator, which stores the "
+            "training samples; accepted: the same call on the tuned estimator."
         )
     if ranges.rows is None:
         return
@@ -106,8 +106,8 @@ def refuse_seen_samples(estimator, X, y):
     same = np.array_equal(np.sort(pairs), ranges.pairs.hashes)
     if same or ranges.rows.refuses(rows) or ranges.pairs.refuses(pairs, cautious=True):
         raise ValueError(
-            f"held_out=True: {ranges.rows.among(rows)} of the {len(rows)} rows of X were seen by "
-            "fit; accepted: samples that took no part in the fit."
+            f"held_out=True: {ranges.rows.among(rows)} of the {len(rows)} rows of X "
+            "were seen by fit; accepted: samples that took no part in the fit."
         )
     doubt_repeats(seen_rows(X))
 
@@ -194,7 +194,9 @@ def for_risk(estimator, radius2):
     if essential:
         raise HypothesisNotMet("bound: " + "; ".join(essential) + ".")
     if None in radii:
-        raise HypothesisNotMet(f"bound: {UNBOUNDED}, or held-out samples, which need none.")
+        raise HypothesisNotMet(
+            f"bound: {UNBOUNDED}. Held-out samples (held_out=True) need no such bound."
+        )
     check_radii(estimator, radii, range(len(radii)))
     return np.array(radii, dtype=float), hypotheses, not_met
 
@@ -253,9 +255,9 @@ def label_limits(estimator, label_range):
     seen = estimator._ranges.labels
     if label_range is None:
         raise HypothesisNotMet(
-            "label_range: the bound needs an interval that contains all labels. Their range on the "
-            f"sample, [{seen[0]:.4g}, {seen[1]:.4g}], is not enough: give label_range=(low, "
-            "high)."
+            "label_range: the bound needs an interval that contains all possible labels. "
+            f"The range on the sample, [{seen[0]:.4g}, {seen[1]:.4g}], is not enough: "
+            "set label_range=(low, high)."
         )
     given = check_numbers("label_range", label_range, 2).tolist()
     if len(given) != 2:
@@ -268,8 +270,8 @@ def check_in_range(y, low, high):
     """Refuse a range that does not hold labels that were seen."""
     if min(y) < low or max(y) > high:
         raise HypothesisNotMet(
-            f"label_range=({low:.4g}, {high:.4g}) does not hold the labels of the sample, which "
-            f"lie in [{min(y):.4g}, {max(y):.4g}]."
+            f"label_range=({low:.4g}, {high:.4g}) does not contain the labels of the "
+            f"sample, which lie in [{min(y):.4g}, {max(y):.4g}]."
         )
 
 

@@ -21,7 +21,7 @@ def held_out_error(estimator, X, y, delta) -> HeldOutBound:
     guarantees.refuse_seen_samples(estimator, X, labels)
     if not np.isin(labels, estimator.classes_).any():
         raise ValueError(
-            f"y holds none of the classes of the fit, {listed(estimator.classes_.tolist())}."
+            f"y contains none of the classes of fit, {listed(estimator.classes_.tolist())}."
         )
     wrong, m = (predicted != labels).astype(float), len(labels)
     value = held_out.binomial_upper(int(wrong.sum()), m, delta)
@@ -42,7 +42,7 @@ def held_out_error(estimator, X, y, delta) -> HeldOutBound:
 def held_out_risk(estimator, X, y, delta, label_range, random_state) -> HeldOutBound:
     """`MKLRegressor.bound` with ``held_out``: squared loss of predictions clipped to the range."""
     if np.ndim(estimator.intercept_) > 0:
-        raise ValueError("bound: only for one target.")
+        raise ValueError("bound is available for one target only.")
     low, high = guarantees.label_limits(estimator, label_range)
     predicted = estimator.predict(X)
     y = check_targets(y, len(predicted), columns=False)

@@ -148,8 +148,8 @@ def class_labels(estimator, y, n_samples, weight=None, *, many=False):
         without = np.setdiff1d(labels, found)
         if without.size:
             raise ValueError(
-                f"sample_weight is zero for all samples of class {without[0].item()!r}; accepted: "
-                "a positive one in every class. Leave the class out."
+                f"sample_weight is zero for all samples of class {without[0].item()!r}; "
+                "accepted: a positive weight in every class. Remove the class."
             )
     _doubt_classes(labels)
     if np.all(labels == labels[0]):

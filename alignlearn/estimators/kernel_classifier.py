@@ -153,7 +153,9 @@ class KernelClassifier(LabelScore, KernelModel):
         if check_flag("held_out", held_out):
             return held_out_error(self, X, y, delta)
         if self.chosen_machine_ == "nystrom":
-            raise ValueError("bound: only for machine='svm', or held-out samples.")
+            raise ValueError(
+                "bound is available only for machine='svm' or for held-out samples (held_out=True)."
+            )
         return error_bound(self, X, y, delta, radius2, draws, random_state)
 
     def decision_function(self, X) -> np.ndarray:
@@ -240,13 +242,14 @@ class KernelClassifier(LabelScore, KernelModel):
         """
         if self.probability is None:
             raise AttributeError(
-                f"this {type(self).__name__} has no predict_proba, as probability=None; set "
-                "probability='sigmoid' or 'isotonic' before fit."
+                f"this {type(self).__name__} has no predict_proba, because "
+                "probability=None; set probability='sigmoid' or 'isotonic' before fit."
             )
         if self.probability == AUTO and vars(self).get("_uncalibrated"):
             raise AttributeError(
-                f"this {type(self).__name__} has no predict_proba, as {self._uncalibrated}; give "
-                "folds whose training sets have every class as cv."
+                f"this {type(self).__name__} has no predict_proba, because "
+                f"{self._uncalibrated}; set cv to folds whose training sets contain "
+                "every class."
             )
         return self._predict_proba
 

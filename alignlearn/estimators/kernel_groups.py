@@ -38,14 +38,15 @@ def kernel_groups(model, groups):
             if k in owner:
                 where = f"{owner[k]!r} and {group!r}" if owner[k] != group else f"{group!r} twice"
                 raise ValueError(
-                    f"groups: kernel {k}, {names[k]}, is in {where}; accepted: each at most once."
+                    f"groups: kernel {k}, {names[k]}, is in {where}; accepted: each "
+                    "kernel at most once."
                 )
             owner[k] = group
     others = [k for k in range(len(names)) if k not in owner]
     if others and OTHERS in groups:
         raise ValueError(
-            f"groups: {OTHERS!r} is the name of kernels in no group, {names[others[0]]} among "
-            "them; accepted: another name."
+            f"groups: the name {OTHERS!r} is reserved for kernels in no group, such as "
+            f"{names[others[0]]}; accepted: another name."
         )
     found = [*groups, *([OTHERS] if others else [])]
     return tuple(found), [np.array(k) for k in [*members, *([others] if others else [])]]
@@ -68,8 +69,8 @@ def _number(kernel, group, names):
     if isinstance(kernel, (int, np.integer)) and not isinstance(kernel, bool):
         if not 0 <= kernel < p:
             raise ValueError(
-                f"groups: {group!r} has kernel {kernel}, which the model has not; accepted: 0 to "
-                f"{p - 1}."
+                f"groups: {group!r} has kernel {kernel}, which the model does not "
+                f"have; accepted: 0 to {p - 1}."
             )
         return int(kernel)
     if not isinstance(kernel, str):
@@ -95,8 +96,8 @@ def _by_columns(model, names):
     kernels = model.kernels_
     if isinstance(kernels, str):
         raise ValueError(
-            "groups='columns' is for kernels of the columns of X, not for given matrices; "
-            "accepted: a dict, or None."
+            "groups='columns' is for kernels of the columns of X, not for precomputed "
+            "kernels; accepted: a dict, or None."
         )
     if not isinstance(kernels, list):  # one kernel per column
         return kernel_groups(model, None)

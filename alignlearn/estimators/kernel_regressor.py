@@ -106,7 +106,7 @@ class KernelRegressor(TargetScore, KernelModel):
             raise ValueError("bound: X and y must be given together.")
         if check_flag("held_out", held_out):
             if X is None:
-                raise ValueError("held_out=True needs X and y, samples that are not those of fit.")
+                raise ValueError("held_out=True needs X and y, samples that fit did not use.")
             return held_out_risk(self, X, y, delta, label_range, random_state)
         sample, seed = None if X is None else (X, y), (draws, random_state)
         return risk_bound(self, sample, delta, label_range, radius2, fixed, seed)
@@ -186,13 +186,13 @@ class KernelRegressor(TargetScore, KernelModel):
         """
         if check_flag("split", split):
             if return_std or noise or fit is not None:
-                raise ValueError("split=True goes with no other option of predict.")
+                raise ValueError("split=True cannot be combined with other options of predict.")
             from .contributions import split_decisions
 
             return {name: self._shaped(part) for name, part in split_decisions(self, X).items()}
         if not check_flag("return_std", return_std):
             if check_flag("noise", noise) or fit is not None:
-                raise ValueError("noise and fit go with return_std=True.")
+                raise ValueError("noise and fit require return_std=True.")
             return self._shaped(self._decisions(X))
         return deviations(self, X, check_flag("noise", noise), fit)
 

@@ -26,8 +26,8 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
     if model._own_weights:
         if X is not None:
             raise ValueError(
-                "kernel_table: with per_target=True the table is over the targets; accepted: no "
-                "samples."
+                "kernel_table: with per_target=True the table summarizes the weights over "
+                "the targets; accepted: no X and y."
             )
         columns = _over_targets(model, groups)
     elif len(model._members) > 1:
@@ -53,8 +53,8 @@ def refuse_several(model, what):
     n = len(model._members)
     if n > 1:
         raise ValueError(
-            f"{what} is for one model, and decisions are an average of {n}; accepted: a fit with "
-            "ensemble=False, or members_[i].model."
+            f"{what} is for one model, but decisions are an average of {n} models; "
+            "accepted: a fit with ensemble=False, or members_[i].model."
         )
 
 
@@ -142,8 +142,8 @@ def training_source(model, name, X, y, sample_weight=None):
         width = int(model.preparation_.widths.sum())
     if (n, d) != (known, width):
         raise ValueError(
-            f"{name} has {n} samples of {d} features; accepted: those that the model was fitted "
-            f"to, {known} of {width}."
+            f"{name} has {n} samples of {d} features; accepted: the training samples "
+            f"of the model, {known} of {width} features."
         )
     if not classes and y.reshape(n, -1).shape[1] != q:
         raise ValueError(f"y of {name} has shape {y.shape}; accepted: {q} targets, as in fit.")

@@ -57,7 +57,8 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
     delta = check_delta(delta)
     if estimator.classes_.size != 2:
         raise ValueError(
-            f"bound: only for two classes, got {estimator.classes_.size}, or held-out samples."
+            f"bound is available only for two classes, got {estimator.classes_.size}, or "
+            "for held-out samples (held_out=True)."
         )
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
     guarantees.doubt_own_repeats(estimator)
@@ -97,7 +98,8 @@ def _signs(estimator, y):
     known = np.isin(labels, estimator.classes_).all()
     if not known or not np.all(estimator.dual_coef_[:, 0] * sign[estimator.support_] >= 0):
         raise ValueError(
-            "y must be the labels that the estimator was fitted on; for others held_out=True."
+            "y must be the labels that the estimator was fitted on; for other samples, "
+            "set held_out=True."
         )
     return sign
 
@@ -136,7 +138,10 @@ def risk_bound(
     """
     delta = check_delta(delta)
     if not isinstance(estimator.machine_, KernelRidge) or estimator.dual_coef_.ndim > 1:
-        raise ValueError("bound: only for machine='krr' and one target, or held-out samples.")
+        raise ValueError(
+            "bound is available only for machine='krr' and one target, or for held-out "
+            "samples (held_out=True)."
+        )
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
     guarantees.doubt_own_repeats(estimator)
     low, high = limits = guarantees.label_limits(estimator, label_range)
@@ -211,7 +216,8 @@ def clipped_risk_bound(estimator, sample, limits, radii, delta, draws, random_st
     gap = y.reshape(len(y)) - parts.predictions - estimator.machine_.alpha * coef
     if np.abs(gap).max() > 1e-6 * (np.abs(y).max() + np.abs(parts.predictions).max()):
         raise ValueError(
-            "y must be the targets that the estimator was fitted on; for others held_out=True."
+            "y must be the targets that the estimator was fitted on; for other samples, "
+            "set held_out=True."
         )
     low, high = limits
     size = float(parts.sizes.sum() + abs(parts.intercept - (low + high) / 2))
@@ -227,8 +233,9 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     m = source.n_samples
     if m != estimator.statistics_.n_samples:
         raise ValueError(
-            f"X has {m} samples; accepted: the {estimator.statistics_.n_samples} that the "
-            "estimator was fitted on; for others held_out=True."
+            f"X has {m} samples; accepted: the {estimator.statistics_.n_samples} "
+            "samples that the estimator was fitted on; for other samples, set "
+            "held_out=True."
         )
     factors = guarantees._factors(estimator)
     dual = np.zeros(m)
@@ -238,7 +245,8 @@ def _parts(estimator, X, coef, radii, delta, draws, random_state):
     scale = np.abs(predictions).max() + np.abs(without).max()
     if np.ptp(without) > 1e-5 * scale:
         raise ValueError(
-            "X must be the samples that the estimator was fitted on; for others held_out=True."
+            "X must be the samples that the estimator was fitted on; for other samples, "
+            "set held_out=True."
         )
     signs = rng.choice([-1.0, 1.0], (draws, m))
     forms, _ = sign_forms(source, np.vstack([signs, dual]))

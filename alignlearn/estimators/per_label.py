@@ -152,4 +152,6 @@ def refuse(what, own):
         if own
         else f"a fit of one label, or per_label=True and models_[j].{what}"
     )
-    raise ValueError(f"{what} is for one label, and this fit has many; accepted: {accepted}.")
+    raise ValueError(
+        f"{what} is for one label, but this model was fitted on several; accepted: {accepted}."
+    )

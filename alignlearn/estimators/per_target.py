@@ -118,7 +118,8 @@ def fit_targets(source, Y, scale, folds, pick, rng, by_correlation=False):
         if not (varies & (scale > 0.0)).any():
             raise ValueError(
                 "X: every kernel is constant on the samples of the targets "
-                f"{listed(columns.tolist())}, so that nothing can be learned of them."
+                f"{listed(columns.tolist())}, so nothing can be learned for these "
+                "targets."
             )
         tests = _test_sets_of(rows, folds, len(Y), columns)
         targets = open_targets(part, values, np.where(varies, scale, 0.0), tests, **how)
@@ -183,12 +184,14 @@ def check_missing(missing, chosen):
     check_choice("missing", missing, ("tables", "drop-per-target"))
     if missing == "drop-per-target" and not chosen:
         raise ValueError(
-            "missing='drop-per-target' goes with per_target=True; accepted: 'tables', None."
+            "missing='drop-per-target' requires per_target=True; accepted without it: "
+            "'tables', None."
         )
     if missing == "tables" and chosen:
         raise ValueError(
-            "missing='tables' does not go with per_target=True, whose weights differ by target, "
-            "and with them what stands for a table; accepted: one of them."
+            "missing='tables' cannot be combined with per_target=True: a missing table is "
+            "completed with the learned weights, which differ by target. Set only one of "
+            "them."
         )
 
 
@@ -197,8 +200,9 @@ def check_gaps(Y):
     few = np.flatnonzero(np.count_nonzero(~np.isnan(Y), axis=0) < _LEAST_VALUES)
     if few.size:
         raise ValueError(
-            f"y has fewer than {_LEAST_VALUES} values in {few.size} of {Y.shape[1]} columns "
-            f"({listed(few.tolist())}); accepted: at least so many. Leave them out."
+            f"y has fewer than {_LEAST_VALUES} values in {few.size} of {Y.shape[1]} "
+            f"columns ({listed(few.tolist())}); accepted: columns of at least that many "
+            "values. Remove the others."
         )
     check_varies(Y)
 
@@ -213,8 +217,8 @@ def _test_sets_of(rows, folds, n_samples, columns):
     found = [test for test in found if test.size]
     if len(found) < 2:
         raise ValueError(
-            f"cv: all samples of the targets {listed(columns.tolist())} are in one fold; accepted: "
-            "folds that leave samples to train on."
+            f"cv: all samples of the targets {listed(columns.tolist())} are in one fold; "
+            "accepted: folds that leave training samples for every target."
         )
     return found
 
@@ -308,8 +312,8 @@ def check_varies(y, lack="of which nothing can be learned"):
     if constant.size:
         shown = listed(constant, show=str)
         raise ValueError(
-            f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), {lack}; "
-            "accepted: targets that vary. Leave them out."
+            f"y is constant in {constant.size} of {y.shape[1]} columns ({shown}), "
+            f"{lack}; accepted: targets that vary. Remove the constant columns."
         )
 
 

@@ -383,8 +383,9 @@ class Preparation(Described, Versioned):
         missing = [label for label in self.columns if label not in position]
         if missing:
             raise ValueError(
-                f"X has no columns {listed(missing)}, {len(missing)} of the {len(self.columns)} "
-                f"that fit saw; X has {listed(frame.columns)}. Accepted: a frame with all of them."
+                f"X does not have the columns {listed(missing)}, {len(missing)} of the "
+                f"{len(self.columns)} columns of fit; X has {listed(frame.columns)}. "
+                "Accepted: a data frame with all columns of fit."
             )
         of_numbers = {c: k for k, c in enumerate(frame.at)}
         numbers, categories, wrong = np.empty((len(frame), len(self._at)), order="F"), {}, {}
@@ -407,8 +408,9 @@ class Preparation(Described, Versioned):
         if wrong:
             label, kind = next(iter(wrong.items()))
             raise ValueError(
-                f"X holds another kind of values than in fit in the columns {listed(list(wrong))}: "
-                f"{label!r} held {self._kind(label)} in fit, and holds {kind} now."
+                "X has values of a different kind than in fit in the columns "
+                f"{listed(list(wrong))}: {label!r} had {self._kind(label)} in fit, "
+                f"and has {kind} now."
             )
         for c in self.categories:
             given = position[self.columns[c]]
@@ -526,7 +528,7 @@ def check_varies(preparation):
     if not preparation.widths.any():
         raise ValueError(
             "X: every column is constant, missing, or has only levels that are rarer than "
-            "min_count; accepted: a frame with a column that varies."
+            "min_count; accepted: a data frame with a column that varies."
         )
 
 

@@ -91,7 +91,10 @@ def _given(estimator, fit):
     classes = estimator._estimator_type == "classifier"
     y = (class_labels if classes else real_targets)(estimator, fit[1], source.n_samples)
     if seen is not None and seen.count(rows, y) < source.n_samples:
-        raise ValueError("fit holds other samples than those that the model was fitted to.")
+        raise ValueError(
+            "fit contains samples on which the model was not fitted; accepted: the training "
+            "samples."
+        )
     y = y if classes else y.reshape(source.n_samples, *np.shape(estimator.intercept_))
     return source, y, X if gaps else None
 
@@ -101,8 +104,9 @@ def _recovered(estimator):
     if estimator._members or estimator.chosen_machine_ != "krr":
         what = "a strategy" if estimator._members else f"machine={estimator.chosen_machine_!r}"
         raise ValueError(
-            f"fit=(X, y), the training samples, is needed after {what}: the model is fitted again "
-            "without each of some folds. Also accepted, with less coverage: refit=False."
+            f"fit=(X, y), the training samples, is needed after {what}: the model is "
+            "refitted without each fold in turn. Also accepted, with less coverage: "
+            "refit=False."
         )
     model = estimator._kernel_model()
     source, _, _ = training(model, None)

@@ -36,7 +36,8 @@ def _balanced_accuracy(y, predicted, weight=None):
     if y.ndim == 2:
         raise ValueError(
             "scoring='balanced_accuracy' is for one label; accepted for many: 'accuracy', "
-            "'f1_macro', 'f1_micro', 'roc_auc' and other scores of scikit-learn for them."
+            "'f1_macro', 'f1_micro', 'roc_auc' and other multilabel scores of "
+            "scikit-learn."
         )
     weight = np.ones(len(y)) if weight is None else weight
     classes = [y == label for label in np.unique(y)]
@@ -105,8 +106,8 @@ class FoldPredictions:
     def _check(self, X):
         if X is not self._X:
             raise ValueError(
-                "scoring: predictions are known for the samples of the fold only; accepted: the X "
-                "that scoring(estimator, X, y) is given, unchanged."
+                "scoring: predictions are available for the samples of the fold only; "
+                "accepted: the X passed to scoring(estimator, X, y), unchanged."
             )
 
     def predict(self, X):
@@ -266,8 +267,9 @@ def read_scoring(scoring, kind, refit=None):
     if not isinstance(scoring, (Mapping, list, tuple, set)):
         if refit is not None and refit is not True:
             raise ValueError(
-                f"refit={refit!r:.80} names one of several scores, but scoring={scoring!r:.80} is "
-                "one; accepted with it: refit=None."
+                f"refit={refit!r:.80} names one of several scores, but "
+                f"scoring={scoring!r:.80} is a single score; accepted with it: "
+                "refit=None."
             )
         return Scoring(_measure(scoring, kind))
     named = scoring if isinstance(scoring, Mapping) else {name: name for name in scoring}

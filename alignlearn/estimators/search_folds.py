@@ -24,8 +24,10 @@ def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
     if groups is not None and not splitter:
         warn(
-            f"groups are given, but cv={cv!r:.40} does not look at them; accepted: a "
-            "splitter such as GroupKFold, or cv=groups for one fold per group.",
+            (
+                f"groups are given, but cv={cv!r:.40} does not use them; accepted: a "
+                "splitter such as GroupKFold, or cv=groups for one fold per group."
+            ),
             UserWarning,
         )
     if leave_one_out:

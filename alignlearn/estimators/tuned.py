@@ -113,9 +113,10 @@ class Tuned(KernelModel):
             refuse_several(self, what)
         if not held_out and self._members and self._members[0].name not in _WEIGHTS_ALONE:
             raise ValueError(
-                f"{what} allows for learned weights only; the method {self._members[0].name!r} "
-                "also learned other parameters of its kernel from these samples. Accepted: samples "
-                "that fit did not use, with held_out=True, or weighting='alignf'."
+                f"{what} accounts for learned weights only, but the method "
+                f"{self._members[0].name!r} also learned other parameters of its kernel "
+                "from these samples. Accepted: samples that fit did not use, with "
+                "held_out=True, or weighting='alignf'."
             )
 
     def _kernel_names(self):
@@ -188,13 +189,14 @@ class Tuned(KernelModel):
         found = isinstance(self._rule(), str) and self._rule() == "auto"
         if self.strategy is not None and not found:
             raise ValueError(
-                f"strategy={self.strategy!r:.40} goes with weighting='auto', got weighting="
-                f"{self.weighting!r:.80}; accepted: one of them."
+                f"strategy={self.strategy!r:.40} requires weighting='auto', got "
+                f"weighting={self.weighting!r:.80}; accepted: only one of the two."
             )
         if found and self.missing == "tables":
             raise ValueError(
-                "weighting='auto' does not go with missing='tables', as its candidates use single "
-                "features; accepted: a rule such as 'alignf', or a list of them."
+                "weighting='auto' cannot be combined with missing='tables', because its "
+                "candidates use single features; accepted: a rule such as 'alignf', or a "
+                "list of them."
             )
         return found
 

@@ -303,8 +303,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             )
         if loo and self._by_strategy() and not self.per_target:
             raise ValueError(
-                "cv='loo' does not go with weighting='auto', as scales are learned from all "
-                "targets; give a number of folds, or weighting='alignf'."
+                "cv='loo' cannot be combined with weighting='auto', which learns scales "
+                "from all targets; give a number of folds, or weighting='alignf'."
             )
         return loo
 
@@ -384,7 +384,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)
         if self.unbiased:
-            raise ValueError("unbiased=True is not for per_target=True; accepted: one of them.")
+            raise ValueError(
+                "unbiased=True cannot be combined with per_target=True; accepted: only one of "
+                "the two."
+            )
         gaps = self.missing == "drop-per-target"
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = search.check_grid("alphas", self.alphas, per_target.ALPHAS)

@@ -31,7 +31,7 @@ from .learned import ClusterKernel, LearnedKernel
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_DENSE_PAIRS = 4000  # of a matrix of 128 MB
+_DENSE_PAIRS = 4000  # rows of a square matrix of 128 MB
 _PROBE = 1000  # samples of the Gram matrix whose eigenvalues are reported
 _NOTABLE = (
     1e-3  # share of the trace omitted by landmarks that has a visible effect on the kernel: 3%
@@ -88,7 +88,7 @@ class HyperRegressor(ParamsMixin):
             Finite; m >= 2.
         K : array-like of shape (m, m) or (m,)
             Symmetric similarities, NaN if unknown (a pair is known if one of its two orders is), or
-            labels, which mean their ideal kernel (`ideal_kernel`) without forming its matrix.
+            labels, which stand for their ideal kernel (`ideal_kernel`); its matrix is not formed.
 
         Returns
         -------
@@ -111,21 +111,24 @@ class HyperRegressor(ParamsMixin):
         self._fit(X, K)
         if self._cut and self.trace_error_ > _NOTABLE:
             warn(
-                f"{type(self).__name__}: max_rank={self.max_rank} landmark pairs leave "
-                f"{self.trace_error_:.2g} of the trace of the hyper-kernel's matrix, more than "
-                f"rank_tol={self.rank_tol:g}; the error of the learned kernel is of the order of "
-                "its square root. Raise max_rank or rank_tol.",
+                (
+                    f"{type(self).__name__}: the approximation by max_rank={self.max_rank} "
+                    f"landmark pairs misses {self.trace_error_:.2g} of the trace of the "
+                    f"hyper-kernel's matrix, more than rank_tol={self.rank_tol:g}; the error "
+                    "of the learned kernel is of the order of the square root of this share. "
+                    "Raise max_rank or rank_tol."
+                ),
                 ConvergenceWarning,
             )
         return self
 
     def _fit(self, X, K, landmarks=None, hyper_kernel=None):
-        """`fit` that takes the landmarks of a part from a dict, by number, or puts them there.
+        """`fit` that reads the landmarks of each part from a dict, by number, or stores them there.
 
-        Where given, ``hyper_kernel`` takes the place of the parameter. Few landmarks
-        are not warned of here: searches have them often.
+        ``hyper_kernel`` replaces the parameter of this name, if given. There is no warning about
+        too few landmarks here, because searches often have few.
         """
-        # A fit that fails leaves nothing of the one before.
+        # A failed fit leaves no attributes of an earlier fit.
         for name in [n for n in vars(self) if n.endswith("_")]:
             delattr(self, name)
         X = np.asarray(check_samples("X", X), dtype=np.float64)
@@ -178,8 +181,9 @@ class HyperRegressor(ParamsMixin):
         hyper = hyper_kernels() if given is None else given
         if not isinstance(hyper, HyperKernel):
             raise TypeError(
-                "hyper_kernel must be a GaussianHyperKernel, a WishartHyperKernel or what "
-                f"hyper_kernels(), sums and products make of them, got {hyper!r:.80}."
+                "hyper_kernel must be a GaussianHyperKernel, a WishartHyperKernel or a "
+                "sum or product of these, such as the result of hyper_kernels(), got "
+                f"{hyper!r:.80}."
             )
         return hyper.resolve(X), check_seed("random_state", self.random_state)
 

@@ -1,4 +1,4 @@
-"""A matrix of pairs by few of its columns: ``K ~ LL'``, by greedy or by random landmarks."""
+"""Low-rank approximation ``K ~ LL'`` of a matrix of pairs, from greedy or random landmarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from alignlearn.solvers import panels
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation.memory import require_memory
 
-_COLUMNS = 64  # that are evaluated at a time, and copied
+_COLUMNS = 64  # rows that are evaluated and copied at a time
 
 
 class LowRank(NamedTuple):
@@ -28,7 +28,7 @@ class LowRank(NamedTuple):
     trace_error : float
         Trace of ``K - LL'`` over that of K.
     cut : bool
-        More landmarks were wanted than allowed. Not of random ones, which have no tolerance.
+        Whether the tolerance needs more landmarks than allowed; False for random ones.
     """
 
     factor: np.ndarray
@@ -72,7 +72,7 @@ def low_rank(system, solver, tol, max_rank, rng) -> LowRank:
 
 
 def _nystrom(system, rank, rng):
-    """Landmarks drawn from all pairs; those that depend on others are left out."""
+    """Landmarks drawn from all pairs, without those that depend on others."""
     drawn = np.sort(rng.choice(system.n_pairs, rank, replace=False))
     corner = system.submatrix(drawn)
     small = pivoted_cholesky(corner.diagonal(), lambda index: corner[:, index], tol=1e-12)

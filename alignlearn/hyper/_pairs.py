@@ -2,8 +2,9 @@
 
 The m^2 equations of a symmetric matrix are those of its unordered pairs i <= j, each counted w
 times: 1 on the diagonal, 2 off it. With K the hyper-kernel between unordered pairs the full ridge
-system is ``(K + alpha W^-1) gamma = y``, where gamma_ij is the sum of both coefficients; unknown
-pairs are left out. Of too many pairs some are drawn, whose weights make up for the rest.
+system is ``(K + alpha W^-1) gamma = y``, where gamma_ij is the sum of both coefficients. Unknown
+pairs are omitted. If there are too many pairs, some are drawn, with weights that compensate for the
+others.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Known(NamedTuple):
 def ideal_kernel(y):
     """Similarity of labels: 1 for equal labels, -1 / (c - 1) for different labels of c classes.
 
-    For two classes that is yy' with labels -1 and +1; for more the inner products of the corners of
+    For two classes it is yy' with labels -1 and +1; for more, the inner products of the vertices of
     a regular simplex.
 
     Parameters
@@ -69,7 +70,7 @@ def label_similarities(y):
 
 
 class IdealTarget:
-    """The pairs of the ideal kernel of labels, read one by one: it has no matrix."""
+    """The pairs of the ideal kernel of labels, computed one by one without its matrix."""
 
     def __init__(self, y, n_samples):
         self.codes, self.n_classes = label_similarities(y)
@@ -113,7 +114,7 @@ class MatrixTarget:
 
 
 def _draw(total, n, rng):
-    """n of the numbers below ``total``, ascending."""
+    """n numbers drawn from those below ``total``, in ascending order."""
     return np.sort(rng.choice(total, n, replace=False, shuffle=False))
 
 
@@ -169,8 +170,8 @@ def known_pairs(K, n_samples) -> Known:
     if empty.size:
         rows = listed(empty, 5, show=str)
         raise ValueError(
-            f"K: no similarity is known of {empty.size} of {n_samples} samples (rows {rows}); "
-            "leave them out of X and K."
+            f"K: no similarity is known for {empty.size} of {n_samples} samples (rows "
+            f"{rows}); leave them out of X and K."
         )
     check_symmetric("K", np.where(unknown, 0.0, K))
     first, second = np.nonzero(np.triu(~unknown))
@@ -188,7 +189,7 @@ class PairSystem:
     X : ndarray of shape (m, d), float64
     first, second : ndarray of shape (P,), int64
     engine : Cpu, Cuda or Cluster
-        What it runs on.
+        The engine that runs the operations.
 
     Attributes
     ----------

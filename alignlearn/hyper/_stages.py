@@ -20,7 +20,7 @@ HYPER_KERNELS = {
     "wishart": WishartHyperKernel,
     "ladder": hyper_kernels,
 }
-# Each with its parameters and what the classifier calls them, the regularization first.
+# Each with its parameters and their names in the classifier, the regularization first.
 REGRESSIONS = {
     "krr": (HyperKRR, {"alpha": "alpha"}),
     "svr": (HyperSVR, {"C": "kernel_C"} | {n: n for n in ("epsilon", "tol", "max_iter")}),
@@ -34,7 +34,7 @@ MACHINES = ("krein", "svm", "clip", "flip", "shift")
 
 
 def make_hyper_kernel(given, multiple):
-    """The hyper-kernel that a name or an object stands for, ``multiple`` times as far-reaching."""
+    """The hyper-kernel of a name or an object, with its scales multiplied by ``multiple``."""
     multiple = check_number("multiple", multiple, low=1e-100, high=1e100)
     if isinstance(given, str):
         named = HYPER_KERNELS[check_choice("hyper_kernel", given, HYPER_KERNELS)]
@@ -53,10 +53,10 @@ def make_regressor(given, hyper_kernel, parameter):
     Parameters
     ----------
     given : {"krr", "svr", "nnls"} or HyperRegressor
-        An object is copied, and keeps its own parameters but for the hyper-kernel.
+        An object is copied, and keeps its own parameters except the hyper-kernel.
     hyper_kernel : HyperKernel
     parameter : callable
-        ``parameter(name)``: value of the classifier's parameter, for what is given by name.
+        ``parameter(name)``: value of a parameter of the classifier, for a regression given by name.
     """
     if isinstance(given, str):
         kind, names = REGRESSIONS[check_choice("regression", given, REGRESSIONS)]
@@ -74,7 +74,7 @@ def make_regressor(given, hyper_kernel, parameter):
 
 
 def kernel_path(regressors, X, labels):
-    """The kernels that regressions, which differ in their strength only, learn from the labels.
+    """The kernels that regressions learn from labels; they differ only in their regularization.
 
     The landmark pairs and the factor of a low-rank solver are computed once.
 
@@ -91,7 +91,7 @@ def kernel_path(regressors, X, labels):
     """
     landmarks = {}
     for regressor in regressors:
-        # A generator goes on from fit to fit, to other pairs.
+        # A generator would continue from fit to fit, with other pairs.
         drawn = isinstance(regressor.random_state, np.random.Generator)
         yield regressor._fit(X, labels, None if drawn else landmarks).kernel_
 
@@ -100,7 +100,7 @@ def kernel_path(regressors, X, labels):
 
 
 class GramMachine:
-    """What a machine is trained on, made from a learned Gram matrix once for all values of C.
+    """The training input of a machine, made once from a learned Gram matrix for all values of C.
 
     Parameters
     ----------
@@ -132,15 +132,15 @@ class GramMachine:
         return krein_spectrum(self._K, vectors=False, check=False).eigenvalue_range
 
     def make(self, C, **options):
-        """The machine for one C, not fitted, to be fitted to ``given``."""
+        """The unfitted machine for one C, whose training input is ``given``."""
         kind = KreinSVC if self.kind == "krein" else SupportVectorClassifier
         return kind(C, **options)
 
     def test(self, K_test):
-        """What the machine predicts from, for kernel values (n, m) of new samples."""
+        """The machine's input for predictions, from kernel values (n, m) of new samples."""
         return K_test if self._fix is None else self._fix.transform(K_test)
 
     def in_learned_kernel(self, coef):
         """Coefficients (m, c) that give the machine's decisions in the learned kernel itself."""
-        # What the fix does to a row of kernel values is symmetric.
+        # The map that the fix applies to a row of kernel values is symmetric.
         return coef if self._fix is None else self._fix.transform(coef.T).T

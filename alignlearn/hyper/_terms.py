@@ -1,8 +1,8 @@
 """Terms of hyper-kernels that the engine evaluates, each with one table between points.
 
 A term has ``values`` between two lists of pairs, a ``system`` (the matrix between the pairs of one
-list, which is not formed), ``expand`` (a sum of sections between rows of samples), ``merged`` with
-another term into one, or None, and ``sections_psd``.
+list, which is not formed), ``expand`` (a sum of sections, evaluated between rows of samples),
+``merged`` (one term equal to the sum with another one, or None) and ``sections_psd``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from alignlearn.solvers.panels import panels
 from alignlearn.validation.memory import require_memory
 
 _FEATURES = 2**22  # entries of the features that are multiplied at once: 32 MB
-_ROWS = 128  # of a block of a product
+_ROWS = 128  # columns of a block of a product
 # Time of one multiplication in `product_sums` over that of one value in `pair_times` (measured).
 _PRODUCT_SHARE = 1 / 100
 
 
 def total(values):
-    """The sum of arrays, in place of the first."""
+    """The sum of arrays, computed in the first."""
     return reduce(np.ndarray.__iadd__, values)
 
 
@@ -92,12 +92,12 @@ class Rung(NamedTuple):
     scales: tuple | None
 
     def rate(self, size, apart):
-        """The exponent of a pair's own factor, where the table is that of v2."""
+        """The exponent of a pair's own factor, if the table is that of v2."""
         return apart(self.scales) * (-0.5 / self.v1) + size * (0.125 / self.v2)
 
     @property
     def sections_psd(self):
-        """Whether the difference is left with a Gaussian."""
+        """Whether the remaining factor of the difference is a Gaussian."""
         least = 1.0 if self.scales is None else min(self.scales)
         return least * least * 4.0 * self.v2 >= self.v1 * (1.0 - 1e-12)
 
@@ -117,7 +117,7 @@ class Ladder(TableTerm):
         self.form = hyper_values.Form(hyper_values.PRODUCT, 0.0, np.array(halved, dtype=np.int64))
 
     def merged(self, other):
-        """One term of the rungs of both, where squarings make the table of one from the other's."""
+        """One term of the rungs of both, if squarings give the table of one from the other's."""
         if not isinstance(other, Ladder):
             return None
         halved = np.log2(self._widest / other._widest)
@@ -139,7 +139,7 @@ class Ladder(TableTerm):
         return np.exp(D, out=D)
 
     def own(self, size, apart):
-        """Square roots of the weights times what belongs to a pair in each rung."""
+        """Square roots of the weights times a pair's own factor in each rung."""
         out = np.empty((len(self.rungs), size.size))
         for k, rung in enumerate(self.rungs):
             exponent = rung.rate(size, apart)
@@ -164,7 +164,7 @@ class Ladder(TableTerm):
         reaches, found = {}, []
         farthest = sum(np.square(Z - points[0]).sum(axis=1).max() ** 0.5 for Z in (X, Y)) ** 2
         for rung in self.rungs:
-            # Where a rung's difference is left with a factor that grows it could overflow.
+            # If the remaining factor of the difference increases, it could overflow.
             split = rung.sections_psd or 0.125 * farthest < hyper_values.LARGEST * rung.v2
             reaches.setdefault((rung.v2, split), []).append(rung)
         middle = 0.5 * (points[first] + points[second])
@@ -202,9 +202,9 @@ def _by_bumps(X, Y, middle, v2, rungs, coefs):
 
 
 def _stretched(rung, X, Y):
-    """X and Y in coordinates of unit gamma for a rung's Gaussian of the difference, twice.
+    """X and Y in coordinates of unit gamma for a rung's factor of the difference, twice.
 
-    Of the columns in which it shrinks, and of those in which it grows, None if there are none.
+    For the columns in which the factor decreases, and for those in which it increases, or None.
     """
     scales = np.ones(X.shape[1]) if rung.scales is None else np.asarray(rung.scales)
     kappa = np.square(scales) * (0.5 / rung.v1) - 0.125 / rung.v2
@@ -217,7 +217,7 @@ def _difference(ends, rows, columns):
 
 
 def _by_midpoints(X, Y, middle, v2, rungs, coefs):
-    """The same of rungs for which that could overflow: each midpoint against those of the pairs."""
+    """The same for rungs where it could overflow, from the midpoints and those of the pairs."""
     bump, C, out = Gaussian(0.5 / v2), np.stack(coefs, axis=1), np.zeros((len(X), len(Y)))
     for i, x in enumerate(X):
         sums = grams.gram_times([bump], [1.0], 0.5 * (x + Y), middle, C)
@@ -248,7 +248,7 @@ class Determinant(TableTerm):
         self.sections_psd = not unit_diagonal
 
     def merged(self, other):
-        """No determinants share a table."""
+        """Determinants do not share a table."""
         return None
 
     def table(self, D):
@@ -256,7 +256,7 @@ class Determinant(TableTerm):
         return D
 
     def own(self, size, apart):
-        """Half the logarithms of what multiplies the values of a pair with itself."""
+        """Half the logarithms of the factors of the values of a pair with itself."""
         # k(p, p) has the determinant 1 + |x - x'|^2.
         unit = 0.5 * self.form.power * np.log1p(size) if self._unit else np.zeros(size.size)
         return (unit + 0.5 * self._log_weight)[None]
@@ -286,7 +286,7 @@ class Midpoints:
     ----------
     term : TableTerm
     kernel : Kernel
-        With numbers for what depends on data.
+        Its parameters that depend on data are numbers.
     """
 
     def __init__(self, term, kernel):

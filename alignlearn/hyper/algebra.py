@@ -1,6 +1,6 @@
 """Hyper-kernels: positive semi-definite functions of two pairs of points, and their algebra.
 
-Sums, positive multiples and products with a kernel of midpoints are hyper-kernels again. They are
+Sums, positive multiples and products with a kernel of midpoints are also hyper-kernels. They are
 evaluated from tables of squared distances between points, by the terms of `_terms`.
 """
 
@@ -106,7 +106,7 @@ def merged(terms):
 
 
 def _parts(hyper):
-    """Pairs (part, weight) of a sum, or of what is none."""
+    """Pairs (part, weight) of a sum, or a single pair for another hyper-kernel."""
     if isinstance(hyper, HyperKernelSum):
         return list(zip(hyper.parts, hyper.weights))
     return [(hyper, 1.0)]
@@ -179,8 +179,9 @@ class HyperKernelSum(HyperKernel):
             )
         if not (weights.min() >= 1e-100 and weights.max() <= 1e100):
             raise ValueError(
-                f"weights of hyper-kernels must be positive, got {listed(weights.tolist(), 5)}; "
-                "accepted: 1e-100 to 1e100. Leave out what is to have no weight."
+                "weights of hyper-kernels must be positive, got "
+                f"{listed(weights.tolist(), 5)}; accepted: 1e-100 to 1e100. Leave out a "
+                "part that is to have weight 0."
             )
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "weights", tuple(weights.tolist()))
@@ -247,8 +248,8 @@ class MidpointProduct(HyperKernel):
             )
         if not self.kernel.is_psd:
             raise ValueError(
-                f"kernel must be positive semi-definite, as the product must be: {self.kernel} is "
-                "not known to be."
+                "kernel must be positive semi-definite so that the product is; "
+                f"{self.kernel} is not known to be."
             )
 
     def resolve(self, X):

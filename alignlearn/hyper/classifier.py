@@ -20,8 +20,8 @@ from ._stages import MACHINES, GramMachine, make_hyper_kernel, make_regressor
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_VALUES = 2**22  # of the learned kernel at a time in predictions: 32 MB
-# The learned matrix, what the machine is trained on, and eigenvectors or the target.
+_VALUES = 2**22  # values of the learned kernel at a time in predictions: 32 MB
+# The learned matrix, the machine's training input, and eigenvectors or the target.
 _MATRICES = 3
 
 
@@ -51,7 +51,7 @@ class HyperKernelLearner(Classifier, Estimator):
 
     def _open(self, X, y):
         """The samples, float64, and the labels, checked."""
-        # A fit that fails leaves an estimator that is not fitted, not a mixture of two fits.
+        # A failed fit leaves an unfitted estimator and not a mixture of two fits.
         self._forget()
         given, X = X, _checked(X)
         inputs.check_sample_count(len(X))
@@ -258,7 +258,7 @@ class HyperKernelClassifier(HyperKernelLearner):
 
 
 def _report(regressor):
-    """The fitted numbers and words of a regression, by name without the underscore."""
+    """The fitted numbers and strings of a regression, by name without the underscore."""
     fitted = {n[:-1]: v for n, v in vars(regressor).items() if n.endswith("_")}
     for name in ("kernel", "n_features_in"):
         fitted.pop(name, None)

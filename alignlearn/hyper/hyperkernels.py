@@ -37,7 +37,7 @@ def _check_scale(name, value):
 
 
 def _variance(rule, X):
-    """The variance that a rule names: one over what `kernels.scales` calls gamma."""
+    """The variance of a rule: 1 / gamma, with the gamma of this rule in `kernels.scales`."""
     return 1.0 / resolve_gamma(rule, X, ops.SQUARED_DISTANCE)
 
 
@@ -380,8 +380,9 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
         some = np.flatnonzero(widths <= 4.0 * r)
         if not some.size:
             raise ValueError(
-                f"reach={r:g} has no width of at most four times it, among {widths.min():g} to "
-                f"{widths.max():g}; accepted: a wider reach, or a narrower width."
+                f"reach={r:g}: all widths, {widths.min():g} to {widths.max():g}, are "
+                "more than four times as large; accepted: a larger reach, or a smaller "
+                "width."
             )
         parts += [GaussianHyperKernel(unit, width=widths[k], reach=r, scales=scales) for k in some]
         kept += weights[some].tolist()

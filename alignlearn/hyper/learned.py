@@ -133,7 +133,7 @@ class LearnedKernel(_Evaluated):
 
 
 def _same(X, Y):
-    """Whether they are the same rows of one array, as blocks on a diagonal are."""
+    """Whether two blocks are the same rows of one array, as on the diagonal."""
     this, other = X.__array_interface__, Y.__array_interface__
     return X is Y or all(this[key] == other[key] for key in ("data", "shape", "strides", "typestr"))
 

@@ -24,9 +24,10 @@ from .hyperkernels import WIDTHS, hyper_kernels
 
 ALPHAS = tuple(10.0 ** np.arange(-6, 3))
 _FOLDS = 5
-# Kernels of the difference, on a fine ladder; kernels that vary slowly, and rapidly, in space.
+# Ladders for kernels of the difference (fine), and for kernels that vary slowly or rapidly in
+# space.
 _LADDERS = (2.0 ** np.arange(-6, 7), 64.0), (WIDTHS, (64.0, 4.0)), (WIDTHS, (64.0, 0.25))
-_LARGEST = 1e300  # of alpha and C: products with few pairs' values stay in range
+_LARGEST = 1e300  # limits of alpha and C, so that products with values of few pairs stay in range
 
 
 @parameters
@@ -160,7 +161,7 @@ class HyperKRR(HyperRegressor):
             return np.stack(products, axis=1) + self.alpha * V
 
         scaled = low.factor
-        scaled *= root[:, None]  # in place: it is as large as memory allows, and of no other use
+        scaled *= root[:, None]  # in place, because it may fill the memory and is not used again
         near = cg.low_rank_preconditioner(scaled, self.alpha)
         options = {"precondition": near, "tol": self.tol, "max_iter": self.max_iter}
         found = cg.conjugate_gradient(apply, root * known.target, **options)
@@ -173,8 +174,8 @@ class HyperKRR(HyperRegressor):
         largest = float(A.diagonal().max(initial=0.0))
         if not np.isfinite(largest):
             raise ValueError(
-                "the hyper-kernel has values on X that float64 does not hold; accepted: X, or a "
-                "hyper_kernel, of another scale."
+                "the hyper-kernel has values on X beyond the range of float64; accepted: "
+                "X or hyper_kernel on another scale."
             )
         rounding = len(A) * np.finfo(np.float64).eps * largest
         if not cholesky(A) or A.diagonal().min() ** 2 <= rounding:
@@ -305,7 +306,7 @@ class HyperKRRCV(HyperRegressor):
         return self
 
     def _report(self, candidates, errors, chosen):
-        """The attributes of a search, from errors by alpha and candidate."""
+        """The fitted attributes of a search, from errors by alpha and candidate."""
         alphas = check_grid("alphas", self.alphas, ALPHAS)
         grid = {"alpha": alphas, "hyper_kernel": candidates}
         if not np.isfinite(errors).all():
@@ -350,7 +351,7 @@ def _eigen(low, weight, target):
 
 
 def _each_pair_left_out(low, known, alphas):
-    """Relative error for each alpha where every pair is predicted from all others."""
+    """Relative error for each alpha if every pair is predicted from all others."""
     values, vectors, b = _eigen(low, known.weight, known.target)
     shrink = 1.0 / (values[:, None] + np.asarray(alphas))
     total = np.zeros(len(alphas))
@@ -599,6 +600,6 @@ class HyperNNLS(HyperRegressor):
 
 
 def _relative(left, right):
-    """Size of what is left of a right-hand side, relative to it."""
+    """Size of a residual relative to the right-hand side."""
     unit = float(np.abs(right).max(initial=0.0)) or 1.0  # squares of large numbers overflow
     return float(np.linalg.norm(left / unit) / max(np.linalg.norm(right / unit), 1e-300))

@@ -9,7 +9,7 @@ from alignlearn.validation import check_count, check_number, check_samples, chec
 
 from ._pairs import open_target
 
-_LEAST = 0.01  # of the mean squared scale: every column is seen
+_LEAST = 0.01  # minimum share of the mean squared scale, so that no column is ignored
 
 
 def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):

@@ -187,7 +187,7 @@ default 5
 
         values, names = every.pop("C"), sorted(every)
         params = [dict(zip(names, v)) for v in product(*(every[name] for name in names))]
-        # The last name is that of the multiple, whose strengths share their landmarks.
+        # The last name is the multiple. All regularizations of a multiple share their landmarks.
         candidates = [
             search.Candidate(p, partial(self._untuned, **p), job=k % len(every["multiple"]))
             for k, p in enumerate(params)
@@ -226,7 +226,7 @@ default 5
             "C": search.check_grid("Cs", self.Cs, CS),
             "multiple": search.check_grid("multiples", self.multiples, MULTIPLES),
         }
-        # A regression that is no name, known or not, is judged where it is made.
+        # A regression that is not a string is checked where it is made.
         strength = STRENGTHS.get(self.regression) if isinstance(self.regression, str) else None
         if strength == "alpha":
             candidates["alpha"] = search.check_grid("alphas", self.alphas, ALPHAS)
@@ -242,7 +242,7 @@ default 5
 
 
 class _Fits(NamedTuple):
-    """Machines on the kernels that plain classifiers learn; a call is for those of one multiple."""
+    """Machines on the kernels that plain classifiers learn; a call fits those of one multiple."""
 
     candidates: list
     X: np.ndarray
@@ -250,14 +250,14 @@ class _Fits(NamedTuple):
     splits: list
 
     def __call__(self, fold, tries):
-        """Test predictions for each (number of the candidate, values of C), a list for each."""
+        """Test predictions for each (number of the candidate, values of C), as a list of lists."""
         models = [self.candidates[number].make() for number, _ in tries]
         given = self.X, self.labels, self.splits[fold], tries[0][1]
         return [list(predictions) for predictions in _path(models, *given)]
 
 
 def _path(models, X, labels, split, Cs):
-    """Test predictions of each model, which differ in stage 1, for every C."""
+    """Test predictions of models that differ in stage 1, for every C."""
     train, test = split
     kernels = kernel_path([model._regressor() for model in models], X[train], labels[train])
     for model, kernel in zip(models, kernels):

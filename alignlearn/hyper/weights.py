@@ -1,4 +1,4 @@
-"""Weights of hyper-kernels by alignment, where the samples are pairs and their target is K."""
+"""Weights of hyper-kernels by alignment: the samples are pairs, and their target is K."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def _ends(X):
     """Both points of every pair."""
     if X.shape[1] % 2:
         raise ValueError(
-            f"X has {X.shape[1]} columns; pairs (x, x') have an even number, those of x and of x'."
+            f"X has {X.shape[1]} columns; a pair (x, x') has an even number, the columns "
+            "of x and those of x'."
         )
     return np.split(np.asarray(X), 2, axis=1)
 

@@ -17,10 +17,10 @@ from .models import fitted_part
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_FEW_TARGETS = 6  # bars up to here, an image beyond
-_FEW_LABELS = 6  # panels up to here, distributions beyond
+_FEW_TARGETS = 6  # maximum targets for bars; more are an image
+_FEW_LABELS = 6  # maximum labels for panels; more are distributions
 _EACH = 0.34  # inches of a row
-_LEAST_VIOLIN, _BINS = 15, 12  # targets from which on a distribution is drawn, and its bins
+_LEAST_VIOLIN, _BINS = 15, 12  # minimum targets for a distribution, and its bins
 _LONGEST = 40  # letters of a name
 _MODELS = (
     "a fitted MKLClassifier, MKLRegressor or one of their searches; of a pipeline its last step"
@@ -127,8 +127,8 @@ class KernelWeightsDisplay:
         """A panel for each model of an average."""
         if X is not None:
             raise ValueError(
-                "X and y are for one model, and an average has several; accepted: neither, or "
-                "a fit with ensemble=False."
+                "X and y are for a single model, but this one is an average of several; "
+                "accepted: neither of them, or a fit with ensemble=False."
             )
         titles = [f"{member.name}, share {member.share:.2g}" for member in members]
         tables = [member.model.kernel_table(**options) for member in members]
@@ -150,8 +150,9 @@ class KernelWeightsDisplay:
             return cls._panels(tables, titles, axes, max_kernels, "label that varies")
         if X is not None or "groups" in options or not hasattr(estimator, "weights_"):
             raise ValueError(
-                f"X, y, groups and kernels that differ between labels are for panels, of up to "
-                f"{_FEW_LABELS} labels, and there are {len(varying)}; accepted: models_[j]."
+                "X, y, groups, and kernels that differ between labels need one panel per "
+                f"label, for at most {_FEW_LABELS} labels, got {len(varying)}; "
+                "accepted: models_[j]."
             )
         table = models[varying[0]].kernel_table(**options)
         weights = estimator.weights_[:, varying]
@@ -163,7 +164,7 @@ class KernelWeightsDisplay:
         """One display with a panel for each table."""
         axes = new_panels(len(tables)) if axes is None else list(np.atleast_1d(axes).ravel())
         if len(axes) != len(tables):
-            raise ValueError(f"ax has {len(axes)} axes; accepted: {len(tables)}, one a {what}.")
+            raise ValueError(f"ax has {len(axes)} axes; accepted: {len(tables)}, one per {what}.")
         panels = []
         for table, title, ax in zip(tables, titles, axes):
             panels.append(cls(table).plot(ax=ax, max_kernels=max_kernels))
@@ -314,11 +315,11 @@ class ContributionsDisplay:
         few = q <= _FEW_TARGETS
         if kind == "bars" and not few:
             raise ValueError(
-                f"kind='bars' is for up to {_FEW_TARGETS} targets, there are {q}; accepted: "
+                f"kind='bars' is for up to {_FEW_TARGETS} targets, got {q}; accepted: "
                 "'image', 'violins'."
             )
         if kind == "violins" and q < 2:
-            raise ValueError("kind='violins' is for several targets, there is 1; accepted: 'bars'.")
+            raise ValueError("kind='violins' is for several targets, got 1; accepted: 'bars'.")
         kind = ("bars" if few else "image") if kind == "auto" else kind
         size = np.abs(found.values).mean(axis=1)
         shown = largest(size, most)

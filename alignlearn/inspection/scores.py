@@ -95,7 +95,7 @@ class CVScoreDisplay:
             name = rule if isinstance(rule, str) else repr(rule)
             name = f"{name} ({number})" if name in scores else name
             scores[name] = np.full((n_splits, distinct.size), np.nan)
-            # Of a value that several levels tried the scores on most samples, which are later.
+            # If several levels tried a value, the later scores, on more samples, are shown.
             for row in np.flatnonzero(mine)[np.argsort(sizes[mine], kind="stable")]:
                 scores[name][:, np.searchsorted(distinct, values[row])] = every[:, row]
             if mine[estimator.best_index_]:
@@ -154,7 +154,7 @@ def _same(rule, other):
 
 
 def _positions(values):
-    """Logarithms of values, 0 and infinity a step beside them, and ticks for these."""
+    """Logarithms of values, with 0 and infinity one step outside, and ticks for these two."""
     inside = (values > 0.0) & np.isfinite(values)
     at = np.zeros(values.size)
     at[inside] = np.log10(values[inside])

@@ -70,7 +70,7 @@ def kernel_samples(name, X, kernels):
 
 
 def _from_bit_strings(name, X, kernels):
-    """Columns of 0 and 1 of strings such as "0110", where kernels read sets; else X itself.
+    """Columns of 0 and 1 of strings such as "0110", if kernels read sets; else X itself.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def _from_bit_strings(name, X, kernels):
 
 
 def _unpacked(name, X, kernels):
-    """Columns of 0 and 1 of bytes of ``np.packbits``, where a kernel is for these; else X itself.
+    """Columns of 0 and 1 of bytes of ``np.packbits``, if a kernel reads these; else X itself.
 
     Raises
     ------
     TypeError
-        A data frame or sparse matrix of bytes, whose columns are no features.
+        A data frame or sparse matrix of bytes, whose columns are not features.
     """
     if not any(kernel.reads_packed for kernel in kernels) or is_sparse(X):
         return X

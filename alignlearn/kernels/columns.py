@@ -123,8 +123,9 @@ class Columns(Unary):
     def reads_packed(self):
         if self.kernel.reads_packed:
             raise ValueError(
-                f"{self}: packed=True unpacks all of X, and goes with no columns or tables; "
-                "accepted: np.unpackbits(bytes, axis=1) as the table, without packed=True."
+                f"{self}: packed=True unpacks all of X, so it cannot be used on columns "
+                "or tables; accepted: np.unpackbits(bytes, axis=1) as the table, without "
+                "packed=True."
             )
         return False
 

@@ -197,8 +197,8 @@ def columns_by_prefix(names, separator="__"):
         without += [name] * (not separated or not prefix)
     if without:
         raise ValueError(
-            f"names: {listed(without, 5)} without a prefix before {separator!r}; accepted: names "
-            "of a ColumnTransformer with verbose_feature_names_out=True."
+            f"names: {listed(without, 5)} have no prefix before {separator!r}; "
+            "accepted: names of a ColumnTransformer with verbose_feature_names_out=True."
         )
     if not found:
         raise ValueError("names is empty; give the name of every column.")

@@ -77,7 +77,7 @@ class FourierFeatures(Kernel):
     def _arrays(self):
         return self.frequencies, self.weights, self.offsets
 
-    # The base class compares fields, of which arrays make no truth value.
+    # The base class compares fields, and the comparison of arrays has no truth value.
     def __eq__(self, other):
         if type(other) is not FourierFeatures:
             return False

@@ -59,9 +59,9 @@ def resolve_gamma(gamma, X, primitive, weight=None):
     if not (least < size < most or (size == 0.0 and not _varies(X, weight))):
         dtype, reach = ("float32", "1e-18 to 1e18") if single else ("float64", "1e-150 to 1e150")
         raise ValueError(
-            f"X: gamma={gamma!r} is one over {size:.3g}, which {dtype} cannot represent, or its "
-            f"squares overflow; accepted: values that vary by about {reach}. Scale X, or set "
-            f"gamma to a number."
+            f"X: gamma={gamma!r} is 1 / {size:.3g}, which {dtype} cannot represent, "
+            f"or its squares overflow; accepted: values that vary by about {reach}. "
+            "Scale X, or set gamma to a number."
         )
     return float(1.0 / size) if size > 0 else 1.0
 

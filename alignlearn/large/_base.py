@@ -16,7 +16,7 @@ from alignlearn.validation import check_choice, check_progress, check_seed
 
 
 class NystromLearner(Estimator):
-    """Base of the estimators in the span of the kernel at few centers."""
+    """Base of the estimators in the span of kernel functions at few centers."""
 
     kernel: Any
     n_centers: int | None
@@ -31,7 +31,7 @@ class NystromLearner(Estimator):
         return open_engine(self.device, self.client)
 
     def _open(self, X, sample_weight):
-        """The kernel on the samples of ``fit``; sets what scikit-learn expects to be known."""
+        """The kernel on the samples of ``fit``; sets the attributes that scikit-learn expects."""
         self._forget()
         check_choice("centers", self.centers, CENTERS)
         check_progress("verbose", self.verbose)
@@ -43,7 +43,7 @@ class NystromLearner(Estimator):
         return opened
 
     def _features(self, opened, alpha):
-        """Features at the centers that the parameters ask for, samples of positive weight."""
+        """Features at the centers chosen by the parameters, for samples of positive weight."""
         n = centers_count(self.n_centers, opened.n_samples)
         whole = opened.weight is None or opened.weight.all()
         rows = None if whole else np.flatnonzero(opened.weight)

@@ -24,8 +24,8 @@ from alignlearn.validation import (
 
 from .scores import TargetScore
 
-_ROWS = 64  # of a matrix that are read at once
-_LARGEST_ALPHA = 1e250  # the inverse of a matrix of this size is one of normal numbers
+_ROWS = 64  # rows of a matrix that are read at once
+_LARGEST_ALPHA = 1e250  # entries of the inverse of a matrix of this size are normal numbers
 
 
 class NotDefinite(ValueError):
@@ -207,22 +207,22 @@ def check_range(coef, largest, alpha):
         usable = np.isfinite(coef).all() and np.isfinite((np.abs(coef) * largest).sum())
     if not usable:
         raise ValueError(
-            f"alpha={alpha:g}: K + alpha I is so small beside y that coefficients overflow; raise "
-            "alpha, or scale K or y."
+            f"alpha={alpha:g}: K + alpha I is so small compared with y that coefficients "
+            "overflow; raise alpha, or scale K or y."
         )
 
 
 def solve_definite(system, right, alpha):
     """Solve with a positive definite matrix in C order, which is overwritten: no copy is made.
 
-    What overflows becomes infinite.
+    Values that overflow become infinite.
     """
     return _solve_factored(system, right, factor_definite(system, alpha))
 
 
 def factor_definite(system, alpha):
     """Overwrite a positive definite matrix by the factor of ``2^-unit`` times it; return unit."""
-    # Powers of two: any unit, and no rounding.
+    # Powers of two, which allow any unit without rounding.
     unit = int(np.frexp(np.abs(system.diagonal()).max())[1])
     if abs(unit) < 1000:
         system *= 2.0**-unit  # ten times as fast
@@ -373,7 +373,7 @@ def _definite_inverse(K, alphas, scale):
     inverse = ShiftedInverse(K)
     least = inverse.smallest_eigenvalue()
     if least > -1e-12 * scale:
-        # Rounding of a semi-definite K, to where rounding of the factors does no harm.
+        # A shift above the rounding error of a semi-definite K, so that its factors are accurate.
         inverse.lift(max(4.0 * np.finfo(np.float64).eps * scale - least, 0.0))
     elif least + alphas.min() <= 0.0:
         raise ValueError(

@@ -31,7 +31,7 @@ from alignlearn.validation import (
 
 from .scores import LabelScore, TargetScore
 
-_FEW = 0.5  # share of the samples below which rows are gathered from the matrix
+_FEW = 0.5  # share of active samples below which rows are gathered from the matrix
 # Two classes count as separable if the distance of their convex hulls exceeds this share of the
 # diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
 _LEAST_DISTANCE = 1e-5
@@ -48,7 +48,7 @@ class _Problems(NamedTuple):
 
 
 def _costs(C, weight):
-    """C times the weights; numbers where C is one."""
+    """C times the weights; finite if C is finite."""
     with np.errstate(over="ignore"):
         costs = C * weight
     return costs if np.isinf(C) else np.minimum(costs, np.finfo(np.float64).max)
@@ -62,7 +62,7 @@ class AlongC:
 
         Parameters
         ----------
-        K : (m, m) float64 or float32 in C order, or what else `fit` takes
+        K : (m, m) float64 or float32 in C order, or another input of `fit`
             Finite and symmetric; not checked.
         y, sample_weight
             As in `fit`.
@@ -193,7 +193,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
             Labels of one sortable type, with at least two classes; or c labels of 0 and 1, a
             problem for each that varies.
         sample_weight : (m,), optional
-            Not negative; weight 0 leaves the sample out.
+            Not negative; weight 0 omits the sample.
         alpha0 : (m, n_problems) or (m,), optional
             Signed dual coefficients to start from, such as ``full_dual_coef()`` of another fit;
             they are made feasible first.
@@ -216,7 +216,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         return self
 
     def fit_each(self, K, y, values, sample_weight=None):
-        """As `AlongC.fit_each`; what does not depend on C is prepared once."""
+        """As `AlongC.fit_each`; values that do not depend on C are computed once."""
         problems, coef = self._problems(y, sample_weight), None
         for C in values:
             machine = copy.copy(self).set_params(C=C)
@@ -246,7 +246,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
             result = self._solved(K, signs[p], C, own, start, options)
             coef[:, p], numbers[p] = result.coef, _numbers(result)
         coef *= side
-        coef += 0.0  # no -0.0 of samples that are in no problem
+        coef += 0.0  # no -0.0 for samples that are in no problem
         numbers[:, 0] *= side
         for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
             _result(coef[:, p], *numbers[p]).warn_unconverged(options["tol"])
@@ -381,9 +381,9 @@ def refuse_rows(K):
     """Raise an error: a hard margin needs the whole matrix."""
     if isinstance(K, RowCache):
         raise ValueError(
-            "C=inf asks for a hard margin, which is decided on the Gram matrix and a copy of it: "
-            f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, memory={K.memory} bytes are "
-            "given. Use a finite C, fewer samples or more memory."
+            "C=inf asks for a hard margin, which needs the Gram matrix and a copy of it, "
+            f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, but "
+            f"memory={K.memory} bytes. Use a finite C, fewer samples or more memory."
         )
 
 
@@ -404,7 +404,7 @@ def _small_problems(K, signs, costs, start, options):
     reach, tol, most = costs * signs, options["tol"], options["max_iter"]
     small = np.count_nonzero(reach, axis=1) <= SMALL
     if small.any():
-        some = slice(None) if small.all() else small  # of which no copies are made
+        some = slice(None) if small.all() else small  # which are not copied
         start = None if start is None else start[:, some]
         asked = {"start": start, "tol": tol, "max_iter": most}
         coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
@@ -429,9 +429,9 @@ def _result(coef, multiplier, violation, objective, gap, steps):
 
 
 def solve(K, linear, bounds, *, start=None, **options):
-    """As `smo`; only rows of samples whose coefficient is not fixed are used, if they are few.
+    """As `smo`, but reads only rows of samples whose coefficient is not fixed, if they are few.
 
-    Of rows in a cache any. The gradient is then that of these samples alone.
+    With a cache of rows it always does. The gradient is then that of these samples alone.
     """
     index = np.flatnonzero(bounds[0] < bounds[1])
     cached = isinstance(K, RowCache)
@@ -488,7 +488,7 @@ def _store(machine, coef, numbers):
 
 
 def spread(machine):
-    """Dual coefficients with the zeros of the samples that are not support vectors."""
+    """Dual coefficients of all samples, with zeros for those that are not support vectors."""
     check_fitted(machine, "n_train_")
     coef = np.zeros((machine.n_train_, machine.dual_coef_.shape[1]))
     coef[machine.support_] = machine.dual_coef_
@@ -498,8 +498,8 @@ def spread(machine):
 def hard_margin(K, sign, *, tol, max_iter, start=None):
     """Solve min |w|^2 / 2 subject to sign_i (w.phi_i + b) >= 1; the `SMOResult` of its dual.
 
-    The dual is unbounded where the classes cannot be separated, so a bounded problem is solved
-    first: with s the signs (0 for a sample that is left out) and K in units of R^2,
+    The dual is unbounded if the classes are not separable, so a bounded problem is solved first.
+    With s the signs (0 for an omitted sample) and K in units of R^2, it is
 
         minimize  b'(K + ss')b / 2 - 2 s'b,  sum(b) = 0,  s_i b_i >= 0.
 
@@ -534,7 +534,7 @@ def _nearest_points(K, sign, max_iter):
         raise ValueError(_message(0.0))
     bounded = K / K.dtype.type(radius2)
     bounded += np.multiply.outer(sign, sign)
-    reach = 4.0 * sign  # twice what s'b <= 2 allows: never active, but no step can run away
+    reach = 4.0 * sign  # twice the maximum for s'b <= 2: never active, but it limits every step
     bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
     coef, n_iter = None, 0
     for tol in _STAGES:
@@ -548,8 +548,8 @@ def _nearest_points(K, sign, max_iter):
         square = float(coef @ values)
         if square < -_ROUNDING:
             raise ValueError(
-                "C=inf asks for a hard margin, which needs a positive semi-definite K; this K has "
-                "a direction of negative square. Use a finite C."
+                "C=inf asks for a hard margin, which needs a positive semi-definite K; "
+                "this K is indefinite. Use a finite C."
             )
         width = np.sqrt(max(square, 0.0))
         gap = values[sign > 0].min() - values[sign < 0].max()

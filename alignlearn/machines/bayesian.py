@@ -20,11 +20,11 @@ S the inverse of a precision and <> a mean under q::
                mean = S_be sum_i <f_i> (1, <g_i>)
     f_i      : normal of mean <e>'<g_i> + <b> and variance 1, truncated to y_i f_i > margin
 
-Each update maximizes the evidence lower bound in its factor, so the bound never falls. Between the
-rounds a and G are multiplied by a common c, and e is divided by it, at the best c: e'g_i stays, and
-what changes of the bound has its maximum in closed form. The updates alone are slow in that
-direction (measured: they take 1.2 to 1.6 times the rounds for the same ``tol``, and stop further
-below).
+Each update maximizes the evidence lower bound in its factor, so the bound never decreases. Between
+the rounds a and G are multiplied by the best common factor c, and e is divided by it. This leaves
+e'g_i unchanged, and the maximum over c has a closed form. The updates alone converge slowly in that
+direction (measured: they take 1.2 to 1.6 times the rounds for the same ``tol``, and stop at a lower
+bound).
 
 Source: Goenen (2012), Bayesian efficient multiple kernel learning, sections 2 and 3 (there with
 sigma_g = 1).
@@ -162,7 +162,7 @@ class _Gamma:
 
 
 class _State:
-    """The factors, each by the moments that the others need."""
+    """The factors, represented by the moments that the other factors need."""
 
     def __init__(self, shared, sign):
         self.shared, self.priors, self.sign = shared, shared.priors, sign
@@ -188,9 +188,9 @@ class _State:
         system.flat[:: m + 1] += self.precision.mean
         if not cholesky(system):
             raise ValueError(
-                f"sigma_g={self.priors.sigma_g:g}: beside the kernels' squares over sigma_g^2 the "
-                "prior of the sample coefficients is lost in rounding; accepted: a larger sigma_g, "
-                "or smaller alpha_lambda and beta_lambda."
+                f"sigma_g={self.priors.sigma_g:g}: the prior of the sample coefficients "
+                "is below the rounding error of the kernels' squares over sigma_g^2; "
+                "accepted: a larger sigma_g, or smaller alpha_lambda and beta_lambda."
             )
         log_det = -2.0 * np.log(np.diagonal(system)).sum()
         right = (self.shared.grams @ self.g[:, :, None]).sum(axis=0)[:, 0] / self.noise
@@ -248,9 +248,9 @@ class _State:
         return float(log_share.sum())
 
     def rescale(self):
-        """Multiply a and G by c and divide e by it, where the lower bound is largest.
+        """Multiply a and G by c and divide e by it, for the c of the largest lower bound.
 
-        Of the bound, ``-A c^2 / 2 - B / (2 c^2) + N log c`` depends on c.
+        The bound depends on c through ``-A c^2 / 2 - B / (2 c^2) + N log c``.
         """
         p, m = self.g.shape
         rising = self.precision.mean @ self.a_squares + self.misfit / self.noise

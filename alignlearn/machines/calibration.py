@@ -17,10 +17,10 @@ from alignlearn.validation import warn_unconverged
 
 METHODS = ("sigmoid", "isotonic", "temperature")
 _TOL = 1e-10  # of the gradient, per sample and unit spread of the decisions
-_FEW = 500  # samples of which half is too few to calibrate the others
+_FEW = 500  # with so few samples, half of them cannot calibrate the others
 _STEEPEST = 2.0**40  # slope in units of the mean logit
 _MAX_STEPS, _LEAST_STEP = 100, 1e-10
-_RIDGE = 1e-12  # on the Hessian: all decisions may be equal
+_RIDGE = 1e-12  # ridge on the Hessian, because all decisions may be equal
 
 
 @dataclass(frozen=True)
@@ -351,7 +351,7 @@ def _most_likely_line(F, target, share, line):
         H.flat[::3] += _RIDGE
         direction = np.linalg.solve(H, gradient)
         step, slope = 1.0, gradient @ direction
-        # Values that agree to rounding are no reason to stop: the gradient is the certificate.
+        # Values that agree to rounding do not stop the iteration: the gradient is the certificate.
         while loss(line - step * direction) > value - 1e-4 * step * slope + 1e-15:
             step *= 0.5
             if step < _LEAST_STEP:

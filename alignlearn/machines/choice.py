@@ -1,7 +1,7 @@
 """The choice of a solver and its input, as pure functions of sizes.
 
-`choose` decides for a fit; its parts decide where a search asks for less. Nothing here evaluates a
-kernel: the caller supplies a ``pilot`` that estimates the cost on these samples.
+`choose` decides for a fit, and a search uses parts of it. Nothing here evaluates a kernel: the
+caller supplies a ``pilot`` that estimates the cost on these samples.
 """
 
 from __future__ import annotations
@@ -10,42 +10,46 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Samples up to which "auto" trains on all pairs without asking what it costs. Where they are more,
-# the matrix has 3 GB and a factorization takes minutes on one core.
+# Samples up to which "auto" trains on all pairs without estimating the cost. Above it, the matrix
+# takes 3 GB and a factorization minutes on one core.
 MOST_PAIRED = 20_000
-MATRICES = 1.3  # that a machine holds at its peak
-# Samples up to which the whole matrix is made, as rows in parts save little there (measured on
-# ijcnn1).
+MATRICES = 1.3  # matrices in memory at the peak of a fit
+# Samples up to which the whole matrix is computed, because computing only some rows saves little
+# (measured on ijcnn1).
 MOST_WHOLE = 3000
-# The same where several values of C share the matrix, which each then only reads (measured on
-# ijcnn1, four values: 7200 are 1.1 to 1.3 times as fast so, 14,400 take 1.4 times as long).
+# The same if several values of C share the matrix, which each of them only reads (measured on
+# ijcnn1 with four values: with the matrix, 7200 samples are 1.1 to 1.3 times as fast, and 14,400
+# take 1.4 times as long).
 MOST_SHARED = 10_000
-# Samples above which rows are read always: the matrix of 20,000 takes 4 GB, rows a quarter, and 0.7
-# to 1.3 times as long (measured on six sets of 12,000 to 20,000).
+# Samples above which rows are always computed on demand: for 20,000 samples the matrix takes 4 GB,
+# and rows a quarter of that and 0.7 to 1.3 times the time (measured on six sets of 12,000 to 20,000
+# samples).
 MOST_OF_MATRIX = 10_000
-# Samples up to which whole rows are kept: of more, those of a working set are so much shorter that
-# computing some again costs less (measured: 20,000 take 2 to 3 times as long).
+# Samples up to which whole rows are stored. With more samples, the rows of a working set are so
+# much shorter that computing some of them again costs less (measured: with whole rows, 20,000
+# samples take 2 to 3 times as long).
 MOST_FULL = 6000
-# Samples up to which kernel ridge regression factorizes its matrix: of 3000 that takes 0.2 s, as
-# long as conjugate gradients do, and of 6000 four times as long (measured on kin8nm).
+# Samples up to which kernel ridge regression factorizes its matrix: with 3000 samples this takes
+# 0.2 s, like conjugate gradients, and with 6000 four times as long as these (measured on kin8nm).
 MOST_FACTORED = 3000
-# The same where several values of alpha share one reduction to tridiagonal form.
+# The same if several values of alpha share one reduction to tridiagonal form.
 MOST_REDUCED = 1600
-# The same where every alpha is at least this share of the mean diagonal, so that iterations are few
-# (measured on casp, kin8nm and friedman1: of 1500 samples a fifth of the time).
+# The same if every alpha is at least this share of the mean diagonal, so that few iterations are
+# needed (measured on casp, kin8nm and friedman1: a fifth of the time for 1500 samples).
 MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
-# Samples of a block, where kernel ridge regression on all of many samples would cost too much and
-# its error on few centers is larger by more than this share; up to so many samples.
+# Samples of a block, share of the error, and maximum number of samples: up to this number, models
+# on blocks are averaged if kernel ridge regression on all samples would cost too much and its error
+# on few centers is larger by more than this share.
 MOST_OF_BLOCK, WORTH_BLOCKS, MOST_IN_BLOCKS = 20_000, 0.02, 120_000
-MOST_DOUBLE = 8000  # samples whose matrix is held in float64 by iterations; of more in float32
+MOST_DOUBLE = 8000  # samples whose matrix is float64 in iterations; with more samples it is float32
 PILOT, LARGE_PILOT = 500, 2000  # samples
-# Share of the pairs of the whole matrix that belong to support vectors in the pilot, below which
-# rows are cheaper (measured; it falls with the number of samples).
+# Share of the pairs of the matrix that belong to support vectors in the pilot fit, below which rows
+# are cheaper (measured; the share decreases with the number of samples).
 WORTH = 0.5
-PASSES = 3.0  # pairs evaluated, in those of support vectors with all samples (measured: 2 to 4)
+PASSES = 3.0  # evaluated pairs per pair of a support vector and a sample (measured: 2 to 4)
 MOST_PAIRS = 2**30  # a few seconds for a Gaussian on one thread
-# Where the interior point method beats the Gram matrix and SMO: the ratio of samples to features
-# (measured at C = 1), and a number of samples below which both take milliseconds.
+# The interior point method is faster than SMO on the Gram matrix above this ratio of samples to
+# features (measured at C = 1); below this number of samples, both take milliseconds.
 SVM_RATIO, SVM_SAMPLES = 25, 2000
 
 
@@ -155,7 +159,7 @@ def _ridge_on(sizes, memory, alpha):
     if alpha > 0.0 and ridge_in_features(sizes):
         return "features"
     if alpha > 0.0 and is_iterative(sizes, MOST_FACTORED):
-        # Half of it in float32, and the preconditioner.
+        # Half of the memory in float32, and the preconditioner.
         held = sizes._replace(itemsize=3) if is_single(sizes.n_samples) else sizes
         return "iterations" if matrix_fits(held, memory) else "products"
     return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"

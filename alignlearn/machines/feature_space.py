@@ -1,4 +1,4 @@
-"""Models solved in the feature space, if it has few dimensions: no pair of samples is evaluated.
+"""Models solved in a feature space of few dimensions, without evaluating pairs of samples.
 
 With ``Z`` the centered features times the square roots of their weights, ``K = ZZ'``. The ridge
 solution is linear, ``(Z'Z + alpha I) u = Z'y``; the support vector classifier's dual is solved by
@@ -163,7 +163,7 @@ def leave_one_out_predictions(features, y, alphas, weight=None):
     small = centered_feature_gram(Z, weight=weight)
     size = float(np.trace(small))
     inverse = ShiftedInverse(small)
-    # To where rounding of the factors does no harm.
+    # A shift above rounding, so that the factors are accurate.
     inverse.lift(max(4.0 * np.finfo(np.float64).eps * size - inverse.smallest_eigenvalue(), 0.0))
     residual = (y - np.average(y, axis=0, weights=weight)).reshape(len(y), -1)
     u = inverse.solve(np.asarray(Z.T @ _times(weight, residual)), alphas)

@@ -1,8 +1,8 @@
 """The Gram matrix of a combination for SMO, or its rows if they cost less.
 
-A solver reads the rows of the samples that become support vectors, often a tenth of the matrix,
-whose memory alone takes as long to get as its values do to compute. A pilot estimates their number:
-the model fitted to some of the samples.
+A solver reads the rows of samples that become support vectors, often a tenth of the matrix.
+Allocating the memory of the whole matrix alone takes as long as computing its values. A pilot, the
+model fitted to some of the samples, estimates the number of support vectors.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Pilot:
         self._given, self._found = (combination, machine, y), {}
 
     def __call__(self, n):
-        """Pairs of support vectors with samples of their problem, and most support vectors of one.
+        """Pairs of support vectors and samples of their problem, and most support vectors of one.
 
-        All pairs if there is one class only.
+        All pairs if there is only one class.
         """
         if n not in self._found:
             self._found[n] = _pilot(*self._given, n)
@@ -80,10 +80,10 @@ def _pilot(combination, machine, y, n):
     if not np.any(y != y[0]):
         return float(n**2), n
     machine.tol = max(10.0 * machine.tol, 1e-2)
-    if hasattr(machine, "class_weight"):  # a rare class may be missing in the pilot
+    if hasattr(machine, "class_weight"):  # a rare class may be missing from the pilot
         machine.class_weight = of_present_classes(machine.class_weight, y)
-    with gathered_warnings():  # which are not passed on
-        # As the rows of a cache: one compilation.
+    with gathered_warnings():  # which are not shown to the user
+        # Like the rows of a cache, so that there is one compilation.
         gram = part.gram()
         gram = gram.astype(type_of_rows(np.abs(gram).max()), copy=False)
         machine.fit(gram, y, part.weight, check=False)

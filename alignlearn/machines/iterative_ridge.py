@@ -1,8 +1,8 @@
 """Kernel ridge regression by conjugate gradients, with or without the Gram matrix.
 
-The preconditioner is a low-rank factor of the matrix, ``K ~ LL'``. Where the matrix is held, L is
-made of its columns at samples drawn alike (Nystrom). Without the matrix it is a partial Cholesky
-factor, whose rank is what the memory allows: a few columns of K are evaluated and kept, all other
+The preconditioner is a low-rank factor of the matrix, ``K ~ LL'``. If the matrix is in memory, L is
+made of its columns at uniformly drawn samples (Nystrom). Otherwise L is a partial Cholesky factor
+whose rank is limited by the memory: a few columns of K are evaluated and kept, and all other
 entries are computed again in every step.
 
 Sources: Cutajar, Osborne, Cunningham and Filippone (2016), "Preconditioning kernel matrices";
@@ -27,28 +27,29 @@ from alignlearn.validation import check_weights
 
 from .choice import MOST_DOUBLE, is_single
 
-_MOST_RANK = 1000  # of the preconditioner: its own work grows with the square
-_SHARE = 10  # samples for each column of the preconditioner, where the matrix is held
+_MOST_RANK = 1000  # maximum columns of the preconditioner, whose own cost grows with their square
+_SHARE = 10  # samples per column of the preconditioner, if the matrix is in memory
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 _TRACE = 1e-6  # share of the matrix that the factor may omit
-_GROUP = 256  # rows that are evaluated, and multiplied, at once
-_COLUMNS = 4  # vectors that are multiplied at once, for each of which a group has sums
+_GROUP = 256  # rows that are evaluated and multiplied at once
+_COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each
 _BLOCK = 32  # columns of the matrix that are evaluated at once
-_VECTORS = 12  # of the length of the samples, for each target, in conjugate gradients
-# Of a fit, where the matrix is held, in float64 and in float32: R^2 agrees with the exact one to
-# 1e-6 (measured), predictions to 1e-5 and 1e-4 of the standard deviation of y.
+_VECTORS = 12  # vectors of the length of the samples for each target, in conjugate gradients
+# Tolerance of a fit with the matrix in memory, in float64 and in float32: R^2 agrees with the exact
+# one to 1e-6 (measured), and predictions to 1e-5 and 1e-4 of the standard deviation of y.
 TOL, _SINGLE_TOL = 1e-6, 1e-5
-_PATH_TOL = 1e-3  # of models that are only compared (R^2 agrees to 1e-4)
-# Of these, alpha over the mean diagonal from which on the matrix is float32: its rounding, of a
-# spectral norm of about 6e-8 sqrt(m), is far below.
+_PATH_TOL = 1e-3  # tolerance of models that are only compared (R^2 agrees to 1e-4)
+# For these, the ratio of alpha to the mean diagonal from which the matrix is float32: its rounding
+# error, of spectral norm 6e-8 sqrt(m), is much smaller.
 _SINGLE = 1e-4
-# Steps, for each sample, that cost a Cholesky factor, of a path and of a fit: where they do not
-# suffice (small alpha, slow decay of the eigenvalues) such factors solve the rest. With several
-# targets they cost more: in a path so many times, in a fit this much more for each further one,
-# whose product reads the matrix once. Measured on one thread with 2000 to 8000 samples.
+# Steps per sample that cost as much as a Cholesky factor, in a path and in a fit. If they do not
+# suffice (small alpha, slow decay of the eigenvalues), such factors solve the rest. With several
+# targets a step costs more: in a path it is multiplied by their number, and in a fit by this much
+# for each further target, whose product reads the matrix once. Measured on one thread with 2000 to
+# 8000 samples.
 _PATH_STEPS, _FIT_STEPS, _FURTHER = 1 / 20, 1 / 50, 0.4
-_LEAST_STEPS = 20, 40  # that a path and a fit take; where fewer are allowed none is tried
-_DEFINITE = 1e-10  # of the mean diagonal: the least alpha for which the sum is surely factorized
+_LEAST_STEPS = 20, 40  # minimum steps of a path and of a fit; if fewer are allowed, none is tried
+_DEFINITE = 1e-10  # of the mean diagonal: the smallest alpha that surely allows a factorization
 
 
 class RidgeSystem:
@@ -75,7 +76,7 @@ class RidgeSystem:
         self._right = self._root[:, None] * (columns - self._mean)
 
     def _apply(self, alpha, V):
-        """The centered and weighted matrix plus alpha, a number or one for each column, times V."""
+        """The centered, weighted matrix plus alpha (one number, or one per column), times V."""
         inner = self._root[:, None] * V
         inner -= self._share[:, None] * inner.sum(axis=0)
         values = self._times(inner)
@@ -192,7 +193,7 @@ def _times_part(thread, K, starts, right, out, below, stop):
 
 @jit_sum
 def _add_rows(K, v, sums, out, i):
-    """Four rows of a group, one behind the other, times v, and their transpose."""
+    """Four consecutive rows of a group times v, and their transpose."""
     width = len(v)
     rows = K.reshape(4, width)
     row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
@@ -226,9 +227,9 @@ def system_on_matrix(combination, y, single=False, weight=None):
 
 
 def _limits(combination, alpha, most, least):
-    """Options of conjugate gradients that end after ``most`` steps, where a factor is cheaper.
+    """Options of conjugate gradients that end after ``most`` steps, when a factor is cheaper.
 
-    {} where there may be no factor, None where not even ``least`` steps are cheaper.
+    {} if a factor is not allowed, None if not even ``least`` steps are cheaper.
     """
     n = combination.n_samples
     if n > MOST_DOUBLE or alpha <= _DEFINITE * float(np.mean(combination.diagonal())):
@@ -251,7 +252,7 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
         if found.converged or not limits:
             system.store(machine, found, tol)
             return
-        del system  # with its matrix, before there is another one
+        del system  # free the matrix before another one is made
     machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
 
 
@@ -271,7 +272,7 @@ def iterative_path(combination, y, split, alphas, weight=None):
     system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal, weight)
     found = system.solve_each(alphas, tol=_PATH_TOL, **limits)
     coef, intercept = system.coefficients(found)
-    del system  # with its matrix, before there is another one
+    del system  # free the matrix before another one is made
     fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept
     fitted = fitted.reshape(len(test), len(alphas), -1)
     slow = found.residuals.reshape(len(alphas), -1).max(axis=1) > _PATH_TOL
@@ -318,13 +319,13 @@ def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=
     m = combination.n_samples
     _refuse(combination, machine.alpha, memory)
     factor = _factor(combination, _rank(m, y.reshape(m, -1).shape[1], memory))
-    # Coefficients sum to 0, to which constants in the kernel make no difference.
+    # Coefficients sum to 0, so constants in the kernel have no effect.
     system = RidgeSystem(combination.products().times, factor, y, check_weights(weight, m))
     return system.store(machine, system.solve(machine.alpha, tol=tol, max_iter=max_iter), tol)
 
 
 def _factor(combination, rank):
-    """L with ``K ~ LL'``, of at most so many columns."""
+    """L with ``K ~ LL'``, with at most ``rank`` columns."""
 
     samples = combination.source.samples
 
@@ -339,20 +340,20 @@ def _factor(combination, rank):
 
 
 def _rank(m, n_targets, memory):
-    """Columns of the preconditioner that the memory holds."""
-    # The factor may be enlarged by an eighth, and is copied once where that needs another place.
+    """Number of columns of the preconditioner that fit into the memory."""
+    # The factor may be enlarged by an eighth, and is copied once if it has to move.
     rank = int((memory - 8.0 * m * (_BLOCK * 2 + _VECTORS * n_targets)) / (18.0 * m))
     if rank < 1:
         least = 8.0 * m * (_BLOCK * 2 + _VECTORS * n_targets) + 18.0 * m
         raise ValueError(
-            f"memory={memory} bytes do not hold one block of columns for {m} samples; accepted: at "
-            f"least {least:.0f}, or machine='nystrom'."
+            f"memory={memory} bytes are too few for one block of columns of {m} "
+            f"samples; accepted: at least {least:.0f}, or machine='nystrom'."
         )
     return min(rank, _MOST_RANK, m)
 
 
 def _refuse(combination, alpha, memory):
-    """Raise where conjugate gradients do not converge."""
+    """Raise an error if conjugate gradients do not converge."""
     if not alpha > 0.0:
         raise ValueError(
             f"alpha={alpha:g}: without the Gram matrix, which does not fit into memory={memory}, "

@@ -143,9 +143,11 @@ class KreinSVC(AlongC, SupportVectorClassifier):
         self.dual_coef_ = mapped[self.support_]
         if self.decision_error_.max() > self.tol:
             warn(
-                f"The coefficients in K give the machine's decisions only to "
-                f"{self.decision_error_.max():.3g} > tol={self.tol:g}, by rounding; scale the "
-                "kernel, lower C, or raise tol.",
+                (
+                    "Because of rounding, the coefficients in K reproduce the model's "
+                    f"decisions only to {self.decision_error_.max():.3g}, more than "
+                    f"tol={self.tol:g}; scale the kernel, lower C, or raise tol."
+                ),
                 ConvergenceWarning,
             )
         return self

@@ -186,7 +186,8 @@ def _rows(Z):
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest > _LARGEST:
         raise ValueError(
-            f"Z has absolute values up to {largest:.3g}; accepted: at most {_LARGEST:g}, since "
-            "products of features are summed. Use a larger unit of the features."
+            f"Z has absolute values up to {largest:.3g}; accepted: at most "
+            f"{_LARGEST:g}, because products of features are summed. Scale the features "
+            "down."
         )
     return Z

@@ -1,10 +1,10 @@
 """Nystrom features of a kernel, for any number of samples: centers and storage.
 
-Functions are sought in the span of the kernel's sections at few centers Z. With ``K(Z, Z) = TT'``
-their coordinates in an orthonormal basis are the features ``Phi = K(X, Z) T'^-1``. Where they do
-not fit the memory only products are formed, and K(X, Z) is computed again, tile by tile, in every
-step. Centers that depend on others up to rounding are left out by a pivoted factorization, so that
-T is well conditioned.
+Functions are restricted to the span of the kernel functions at few centers Z. With ``K(Z, Z) =
+TT'`` the features ``Phi = K(X, Z) T'^-1`` are coordinates in an orthonormal basis of this span. If
+they do not fit into the memory, only products are computed, and K(X, Z) is evaluated again, tile by
+tile, in every step. A pivoted factorization omits centers that depend on others up to rounding, so
+that T is well conditioned.
 
 Source: El Alaoui and Mahoney (2015), "Fast randomized kernel ridge regression with statistical
 guarantees" (leverage scores).
@@ -28,12 +28,12 @@ from alignlearn.validation import (
 )
 
 CENTERS = ("uniform", "leverage", "k-means++")
-MOST_CENTERS = 1000  # where no number is given
-_PILOT = 500  # samples from which leverage scores of all are estimated
+MOST_CENTERS = 1000  # default number of centers
+_PILOT = 500  # samples from which the leverage scores of all samples are estimated
 _SEEDED = 20  # samples for each center, among which k-means++ draws
-_MOST_LOST = 1e-3  # of the kernel's variation, by leaving out centers
+_MOST_LOST = 1e-3  # share of the kernel's variation that omitted centers may lose
 _BLOCK = 2048  # rows of kernel values that are evaluated at once
-_CONVERTED = 256  # rows that are converted to float64 at once, which stay in cache
+_CONVERTED = 256  # rows that are converted to float64 at once, so that they stay in cache
 
 
 def centers_count(n_centers, n_samples):
@@ -123,15 +123,16 @@ class NystromFeatures:
     def __init__(self, combination, centers):
         if not combination.kernel.is_psd:
             raise ValueError(
-                f"{combination.kernel!s:.200} is indefinite, and has no features; accepted: a "
-                "positive semi-definite kernel, or a machine on all pairs of samples."
+                f"{combination.kernel!s:.200} is indefinite, so it has no feature map; "
+                "accepted: a positive semi-definite kernel, or a machine on all pairs of "
+                "samples."
             )
         self.combination, source = combination, combination.source
         K = combination.rows(centers, centers, exact=True)
         if source.checks_psd:
             single = source.rounding > np.finfo(np.float64).eps
             check_psd("the combination at the centers", K, np.float32 if single else None)
-        # Entries of the features round to eps / sqrt(tol).
+        # Entries of the features have rounding errors of eps / sqrt(tol).
         tol = source.rounding**0.75
         found = pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=tol, block=256)
         if not found.pivots.size:
@@ -200,9 +201,11 @@ def _warn_lost_variation(K, tol, kernel):
     variation = trace - len(K) * K.mean(dtype=np.float64)
     if len(K) > 1 and np.ptp(K) > 0.0 and tol * trace > _MOST_LOST * variation:
         warn(
-            f"the values of {kernel!s:.200}, {K.max():.3g}, are far above their variation, of "
-            "which rounding loses a share that matters. Subtract the mean of each column from X"
-            f"{', or give X in float64' if K.dtype == np.float32 else ''}.",
+            (
+                f"the values of {kernel!s:.200}, up to {K.max():.3g}, are so much larger "
+                "than their variation that rounding distorts it. Subtract the mean of each "
+                f"column from X{(', or give X in float64' if K.dtype == np.float32 else '')}."
+            ),
             DegenerateKernelWarning,
         )
 
@@ -264,7 +267,8 @@ def held_rows(features, memory, dtype):
     block, least = min(_BLOCK, m), 16 * features.rank * min(_BLOCK, m)
     if memory < least:
         raise ValueError(
-            f"memory={memory} bytes do not hold one block of rows, {block} samples with "
-            f"{features.rank} centers; accepted: at least {least}, or fewer centers."
+            f"memory={memory} bytes are too few for one block of rows, {block} samples "
+            f"with {features.rank} centers; accepted: at least {least}, or fewer "
+            "centers."
         )
     return m if row * m <= memory else max(block, (memory - least) // row)

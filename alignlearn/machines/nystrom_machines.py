@@ -1,7 +1,7 @@
 """Support vector classification and ridge regression on Nystrom features.
 
 Source: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kernel method"
-(conjugate gradients whose preconditioner is the same problem on a sample).
+(conjugate gradients, preconditioned by the same problem on a sample).
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from alignlearn.validation import (
 
 from .nystrom import ComputedFeatures, StoredFeatures, held_rows
 
-_PASSES = 1000  # at most, where no number is given
-# Samples for each center, and operations of a step, below which an interior point method is used:
-# for few samples after coordinate descent that stopped short, as it does for very large C.
+_PASSES = 1000  # maximum number of steps by default
+# Samples per center, and operations of a step, below which an interior point method is used. With
+# few samples it continues if coordinate descent did not converge, as for very large C.
 _FEW, _CHEAP = 20, 4e9
-_ROUNDING = 1e-8  # of the interior point method's relative gap
-_SINGLE = 1e-4  # least tol for which features are held in single precision: 1e-6 of the objective
-_SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples for each feature, of which the preconditioner is made
+_ROUNDING = 1e-8  # relative gap of the interior point method
+_SINGLE = 1e-4  # smallest tol for which features are stored in float32: 1e-6 of the objective
+_SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples per feature from which the preconditioner is computed
 
 
 class NystromHinge(ParamsMixin):
@@ -236,7 +236,7 @@ class RidgeProblem:
         self._verbose = verbose
 
     def _sampled(self, rng):
-        """``Phi' diag(w) Phi`` centered, as a sample gives it."""
+        """An estimate of the centered ``Phi' diag(w) Phi`` from a sample."""
         features, weight = self.features, self._weight
         used = np.flatnonzero(weight)
         size = min(used.size, max(_SAMPLED * features.rank, _LEAST_SAMPLED))
@@ -250,11 +250,13 @@ class RidgeProblem:
     def solve(self, alpha, *, tol, max_iter, start=None):
         """The `RidgeSolution` for one alpha > 0, by at most ``max_iter`` steps to ``tol``."""
         near = np.array(self._second)
-        # Cholesky factors need a diagonal beyond rounding, the solution is none the worse.
+        # Cholesky factors need a diagonal above rounding, which does not change the solution.
         rounding = len(near) * np.finfo(np.float64).eps * near.trace()
         near.flat[:: len(near) + 1] += max(alpha, rounding)
         if not cholesky(near):
-            raise ValueError(f"alpha={alpha:g} is lost in rounding; accepted: larger values.")
+            raise ValueError(
+                f"alpha={alpha:g} is below the rounding error; accepted: larger values."
+            )
         steps = count(1)
 
         def apply(V):

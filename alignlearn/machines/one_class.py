@@ -20,7 +20,7 @@ from alignlearn.validation import (
 
 from ._svm import check_options, solve, spread, store_results
 
-_ROUNDING = 64.0  # of the scores, in units of rounding of their largest
+_ROUNDING = 64.0  # rounding error of the scores, in units of rounding of the largest
 
 
 class OneClassSVM(ParamsMixin):
@@ -110,17 +110,17 @@ class OneClassSVM(ParamsMixin):
             K = check_gram("K", K)
         times = partial(_times, K) if times is None else times
         weight = check_weights(sample_weight, K.m if isinstance(K, RowCache) else len(K))
-        # The scores, and with them the violation, have the unit of the weights.
+        # The scores, and therefore the violation, have the unit of the weights.
         options["tol"] *= weight.sum() / np.count_nonzero(weight)
         start = _start(times(weight), weight, nu)
-        # The solver's coefficients sum to 0: they are what is added to the start.
+        # The solver's coefficients sum to 0, so they are added to the start.
         values = np.asarray(times(start), np.float64)
         found = solve(K, values, (-start, weight - start), **options)
         found.warn_unconverged(options["tol"])
         alpha = _on_bounds(start + found.coef, weight)
         scores = np.asarray(times(alpha), np.float64)
         offset = _offset(alpha, scores, weight, np.finfo(K.dtype if dtype is None else dtype).eps)
-        # The dual function is minus the objective.
+        # The dual function is the negative objective.
         objective = 0.5 * float(alpha @ scores)
         store_results(self, [replace(found, coef=alpha, multiplier=offset, objective=objective)])
         return self
@@ -141,7 +141,7 @@ class OneClassSVM(ParamsMixin):
 
 
 def _times(K, alpha):
-    """``K alpha`` in float64; of a matrix in float32 few rows are converted at a time."""
+    """``K alpha`` in float64; few rows of a float32 matrix are converted at a time."""
     rows = row_blocks(*K.shape)
     return np.concatenate([K[some].astype(np.float64, copy=False) @ alpha for some in rows])
 
@@ -155,7 +155,7 @@ def check_nu(nu):
 
 
 def _start(density, weight, nu):
-    """Feasible coefficients: all weight on the samples of least density, which lie outside."""
+    """Feasible coefficients: all weight on the samples of lowest density, which are outside."""
     if nu == 1.0:
         return weight.copy()
     order = np.argsort(density, kind="stable")
@@ -166,7 +166,7 @@ def _start(density, weight, nu):
 
 
 def _on_bounds(alpha, weight):
-    """Coefficients within rounding of a bound exactly there."""
+    """Coefficients, with those within rounding of a bound moved exactly to it."""
     near = 8 * np.finfo(np.float64).eps * weight
     alpha = np.where(alpha <= near, 0.0, alpha)
     return np.where(alpha >= weight - near, weight, alpha)
@@ -179,5 +179,6 @@ def _offset(alpha, scores, weight, eps):
     free = inside & (alpha > 0.0)
     ends = [highest] if free.any() else [highest, scores[alpha > 0.0].max()]
     middle = float(np.mean([end for end in ends if np.isfinite(end)]))
-    # No sample inside falls below by rounding, nor where the solver stopped above its tolerance.
+    # No sample inside is below it because of rounding, or because the solver stopped above its
+    # tolerance.
     return min(middle, float(highest)) - _ROUNDING * float(eps) * float(np.abs(scores).max())

@@ -25,7 +25,7 @@ from .choice import (
 from .gram_rows import Pilot, row_cache
 from .iterative_ridge import iterative_path
 
-_FEW = 1000  # samples of which a matrix is nothing beside what a process takes
+_FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 
 
@@ -84,7 +84,7 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
 
 
 def _rows_of(combination, y, train, machine, memory):
-    """The training part, a cache of its rows and its samples; None for the matrix."""
+    """The training part, a cache of its rows, and its samples; None if there is a matrix."""
     few = len(train) <= _FEW
     if few and matrix_fits(Sizes.of_source(combination.source), memory):
         return None
@@ -114,7 +114,7 @@ def least_squares_predictions(make, combination, y, split, values):
     if weight.ndim == 1:
         weight = None if np.all(weight == 1.0) else weight
         columns = regressor_predictions(combination, targets, split, alphas, weight)
-    else:  # a reduction for each label, which has weights of its own
+    else:  # one reduction per label, because each label has its own weights
         each = [
             regressor_predictions(combination, targets[:, [k]], split, alphas, w)
             for k, w in enumerate(weight)
@@ -197,7 +197,7 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
 
 
 def _along(make, K, y, values, weight, predict):
-    """What ``predict`` gives for the machine of each value, from the smallest up."""
+    """The result of ``predict`` for the machine of each value, in increasing order."""
     found, order = [None] * len(values), np.argsort(values, kind="stable")
     increasing = [values[k] for k in order]
     for k, machine in zip(order, make(increasing[0]).fit_each(K, y, increasing, weight)):
@@ -237,8 +237,8 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     root, share = np.sqrt(weight), weight / weight.sum()
     means, mean = share @ inner, share @ y
     center_rooted(inner, share, root)
-    # The (weighted) constant vector has eigenvalue 0. At the mean of the others it does no harm,
-    # and the system is definite at alpha = 0 where the rest of K is.
+    # The (weighted) constant vector has eigenvalue 0. It is moved to the mean of the others, so
+    # that the system is definite at alpha = 0 if the rest of K is.
     add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
     target = root[:, None] * (y - mean).reshape(len(y), -1)
     coef = root[:, None] * solve_each_alpha(inner, target, alphas, skip_indefinite)

@@ -76,7 +76,7 @@ def r2_by_target(y, predicted, weight=None):
     y = y.reshape(predicted.shape)
     weight = check_weights(weight, len(y))
     weight = weight / weight.sum()
-    # The ratio does not depend on the unit of y; whether squares overflow does.
+    # The ratio does not depend on the unit of y, but overflow of squares does.
     unit = max(np.abs(y).max(), np.abs(predicted).max()) or 1.0
     y, predicted = y / unit, predicted / unit
     residual = weight @ np.square(y - predicted)

@@ -2,16 +2,17 @@
 
 With A the inverse of the centered ``K + alpha I`` on vectors that sum to 0, dual coefficients are
 ``a = A y`` and predictions ``sum_i L_i(x) y_i`` with ``L(x) = 1/m + A (k(x) - mean of k)``. The fit
-without a set F of samples is that on all of them with their values replaced by its predictions, so
-that its residuals there are ``r_F = A_FF^-1 a_F`` and its predictions ``f(x) - L_F(x) r_F``.
+without a set F of samples equals the fit on all samples with the values of F replaced by its
+predictions. Its residuals on F are therefore ``r_F = A_FF^-1 a_F``, and its predictions ``f(x) -
+L_F(x) r_F``.
 
 As a Gaussian process: ``y_i = b + f(x_i) + e_i`` with a flat prior on b, f of covariance ``s^2 K``
 and noise of variance ``s^2 alpha / w_i``. The mean given y is the prediction, its variance is
 ``s^2 (k_c(x, x) - k_c(x)' A k_c(x) + alpha / sum w)`` with k_c the centered kernel, and
-``s^2 = y'a / (m - 1)`` has the largest likelihood of what does not depend on b. The number of
-samples m counts, not their weights: these only compare the noise of the samples, so that weights
-times c with alpha times c give the same variances. A constant, f(x) or f(x'), added to K changes
-none of this.
+``s^2 = y'a / (m - 1)`` maximizes the restricted likelihood, of contrasts that do not depend on b.
+It depends on the number of samples m and not on the sum of weights: weights only compare the noise
+of samples, so that multiplying weights and alpha by c gives the same variances. Adding a constant,
+f(x) or f(x') to K changes none of this.
 
 Sources: Allen (1974), "The relationship between variable selection and data augmentation and a
 method for prediction"; Rasmussen and Williams (2006), "Gaussian processes for machine learning",
@@ -73,7 +74,7 @@ class PairSmoother:
         self._constant = 1.0 / (parts.constant + alpha)
         diagonal -= self._constant * self._share
         self.residuals = coef / (weight * diagonal)[:, None]
-        for i, row in enumerate(K):  # what is left is the root of the inverse
+        for i, row in enumerate(K):  # the result is the root of the inverse
             row[:i] = 0.0
         self._inverse_root = K
 

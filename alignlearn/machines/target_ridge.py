@@ -5,7 +5,7 @@ For a centered matrix ``K = U diag(s) U'``, the residuals of ridge regression wi
 the fit without F are ``Q_FF^-1 e_F``, exact for a kernel that does not change. So one decomposition
 serves every target, every penalty and every partition into folds, leave-one-out among them.
 
-The constant is not a direction of the kernel: if its eigenvalue 0 were among those of U, the
+The constant vector is not a direction of the kernel. If U included it with eigenvalue 0, the
 smallest penalties would seem perfect. With sample weights w, the matrix and the targets are
 multiplied by the square roots of w, and the vector of these roots replaces the constant.
 
@@ -23,7 +23,7 @@ import numpy as np
 from alignlearn._lapack import cholesky, cholesky_solve, product, self_product, whole_eigh
 from alignlearn.validation.grams import tolerance
 
-_BLOCK = 2**22  # values of targets that are held at once: 32 MB
+_BLOCK = 2**22  # values of targets in memory at once: 32 MB
 
 
 class TargetRidge:
@@ -57,7 +57,7 @@ class TargetRidge:
         else:
             self.values, self.vectors = _from_gram(family.gram(weights), self.constant, dtype)
         self._kept = {}
-        # Whether no direction is left but the constant: then residuals lose no digits.
+        # Whether only the constant is left: then residuals lose no digits.
         self._complete = self.values.size == family.n_samples - 1
 
     @cached_property
@@ -118,7 +118,7 @@ class TargetRidge:
         return np.maximum(np.square(Y).sum(axis=0) - fitted, 0.0) / np.square(share)
 
     def _shares(self, alpha, kept, left):
-        """1 less the leverages of the samples."""
+        """1 minus the leverages of the samples."""
         if alpha not in self._kept:
             rest = 1.0 - np.square(self.constant)
             self._kept[alpha] = (
@@ -144,8 +144,8 @@ class TargetRidge:
             Q.flat[:: len(Q) + 1] += 1.0
         if not cholesky(Q):
             raise ValueError(
-                "alphas: the smallest is lost in rounding where a fold is left out; accepted: "
-                "larger ones."
+                "alphas: the smallest is below the rounding error when a fold is left "
+                "out; accepted: larger ones."
             )
         return cholesky_solve(Q, E)
 
@@ -163,9 +163,9 @@ def _from_features(Z):
 
 
 def _from_gram(K, constant, dtype):
-    """Eigenvalues and vectors of a centered matrix, which is overwritten, but the constant's."""
+    """Eigenvalues and vectors of a centered matrix (overwritten), without the constant's."""
     size = float(np.abs(K).sum(axis=1).max()) or 1.0  # at least the largest eigenvalue
-    # The constant gets the largest one, so that it is the last.
+    # The constant gets the largest eigenvalue, so that it is the last.
     K += (2.0 * size) * np.outer(constant, constant)
     values, vectors = whole_eigh(K)
     if values[0] < -tolerance(dtype) * size:

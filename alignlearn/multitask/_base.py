@@ -89,8 +89,8 @@ class MultiTaskLearner(Estimator):
             check_choice("normalize", self.normalize, ("trace",))
         if method != "onmkl" and coupling != "none":
             raise ValueError(
-                f"method={method!r} with coupling={coupling!r}; accepted: a coupling with "
-                "method='onmkl' alone."
+                f"coupling={coupling!r} cannot be combined with method={method!r}; "
+                "accepted: a coupling with method='onmkl' only."
             )
         beta = check_number("beta", self.beta, low=1e-100, high=1e100)
         eta = self.eta
@@ -122,12 +122,11 @@ class MultiTaskLearner(Estimator):
         if self.task_column is None:
             return X, task
         if task is not None:
-            raise ValueError(
-                "task and task_column are both given; accepted: one of them says the task."
-            )
+            raise ValueError("task and task_column are both given; accepted: only one of them.")
         if isinstance(self.kernels, str) and self.kernels == "precomputed":
             raise ValueError(
-                "task_column with kernels='precomputed': X holds no columns; pass task instead."
+                "task_column with kernels='precomputed': X has no columns of features; "
+                "pass task instead."
             )
         return split_column(X, self.task_column)
 
@@ -135,8 +134,8 @@ class MultiTaskLearner(Estimator):
         """The source of all samples, and the labels of their tasks, or None."""
         if are_per_column(self.kernels):
             raise TypeError(
-                "kernels=RankOneKernels: a matrix of every kernel is needed here; accepted: a list "
-                "of kernels, or 'precomputed'."
+                "kernels=RankOneKernels: the Gram matrix of every kernel is needed here; "
+                "accepted: a list of kernels, or 'precomputed'."
             )
         X = as_tables(X, self.kernels)
         if self.task_column is not None and isinstance(X, Tables):
@@ -185,7 +184,7 @@ class MultiTaskLearner(Estimator):
         self._store(X, source, names, tasks, result)
 
     def _problems(self, groups, values, center):
-        """A problem for every task that has something to learn; the constants of the others."""
+        """A problem for every task whose target varies; the constants of the others."""
         problems, constants = [], {}
         for number, (rows, own) in enumerate(zip(groups, values)):
             if len(np.unique(own)) < 2:
@@ -251,9 +250,9 @@ class MultiTaskLearner(Estimator):
     # Predictions
 
     def _by_task(self, X, task):
-        """Checked samples, how many, and (number of the task, rows) for the tasks they belong to.
+        """Checked samples, their number, and (number of the task, rows) for their tasks.
 
-        None in place of the latter where every sample is meant for every task.
+        The latter is None if every sample belongs to every task.
         """
         labels = None
 
@@ -269,8 +268,8 @@ class MultiTaskLearner(Estimator):
                 return X, n, None
             if len(self.tasks_) > 1:
                 raise ValueError(
-                    f"task is needed: fit has learned {len(self.tasks_)} tasks; accepted: the "
-                    "label of a task for each sample."
+                    f"task is needed, because fit learned {len(self.tasks_)} tasks; "
+                    "accepted: the task label of each sample."
                 )
             return X, n, [(0, np.arange(n))]
         return X, n, task_rows(labels, self.tasks_, n)
@@ -282,7 +281,7 @@ class MultiTaskLearner(Estimator):
 
 
 def stacked(task, n_samples):
-    """Tasks and their rows; without labels all samples are of one task, 0."""
+    """Tasks and their rows; without labels all samples belong to one task, 0."""
     if task is None:
         return np.zeros(1, dtype=int), [np.arange(n_samples)]
     return task_labels(task, n_samples)

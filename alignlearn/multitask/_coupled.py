@@ -1,19 +1,19 @@
-"""Kernel weights that tasks share in part: ``theta_t = mu + lambda_t`` with a price on each part.
+"""Kernel weights that tasks share in part: ``theta_t = mu + lambda_t`` with a penalty on each part.
 
 The problem is ``min_{mu, lambda >= 0} sum_t S_t(mu + lambda_t) + c_0'mu + sum_t c_t'lambda_t +
 epsilon (|mu|^2 + sum_t |lambda_t|^2)``: convex, smooth where the machines' dual solutions are
 unique, with bounds as the only constraints. Newton steps minimize the second-order model over the
-bounds by an interior point method. The Hessian has the shape of an arrow, since tasks meet in mu
-only, so that a step costs T systems of p equations.
+bounds by an interior point method. The Hessian is an arrow matrix, because tasks are coupled only
+through mu, so a step needs the solution of T systems of p equations.
 
 Certificate. With dual coefficients b_t, ``l = sum_t (y't b_t - epsilon |b_t|_1)`` and the slopes
 ``h_0 = sum_t v_t / 2 - c_0, h_t = v_t / 2 - c_t`` a lower bound of the minimum is
-``l - |max(h, 0)|^2 / (4 epsilon)``, and l alone where no h is positive. Multiples s b_t with
-0 <= s <= 1 are feasible, too; the best of those tried counts.
+``l - |max(h, 0)|^2 / (4 epsilon)``, or l if no h is positive. Multiples s b_t with 0 <= s <= 1 are
+also feasible, and the best of several is used.
 
-Where a dual solution is not unique (theta_t = 0, for instance) most of them give a poor bound. So
-the weights are kept inside the bounds by a logarithmic barrier ``-tau sum(log z)``: there they are
-unique, and at its minimum ``h = -tau / z`` is negative. The gap is then n tau, n the number of
+If a dual solution is not unique (for instance at theta_t = 0), most solutions give a poor bound. A
+logarithmic barrier ``-tau sum(log z)`` therefore keeps the weights inside the bounds, where dual
+solutions are unique, and at its minimum ``h = -tau / z`` is negative. The gap is then n tau for n
 variables, which is set to a share of the tolerance.
 """
 
@@ -27,11 +27,11 @@ from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 from ._separate import Solution, dual_linear, hessian, largest_share
 from ._tasks import each
 
-_SHARES = 1.0 - np.geomspace(1e-8, 0.5, 40)  # multiples of the dual coefficients that are tried
+_SHARES = 1.0 - np.geomspace(1e-8, 0.5, 40)  # multiples of the dual coefficients that are evaluated
 _LEAST_DAMPING = 1e-6
-_SHARE = 0.1  # of the tolerance that the barrier takes
-_NEGLIGIBLE = 20.0  # prices, in units of tau, of weights that may be left out
-_CENTERED = 0.5  # how far products may be from tau, relative to it
+_SHARE = 0.1  # share of the tolerance for the barrier
+_NEGLIGIBLE = 20.0  # costs, in units of tau, of weights that may be set to 0
+_CENTERED = 0.5  # accepted relative difference of products from tau
 _INTERIOR_STEPS = 60
 
 
@@ -59,7 +59,7 @@ class _CoupledPoint:
 
     @property
     def gradient(self):
-        """Of the function with the barrier, as steps are searched along it."""
+        """The gradient of the function with the barrier, which the line search uses."""
         return self.slopes - self.problem.tau / self.x
 
     def _lower(self, v, linear):
@@ -81,7 +81,7 @@ class _CoupledPoint:
         return _CoupledPoint(self.problem, self.x, inner=inner)
 
     def hessians(self, damping):
-        """Of every machine, damped by the share of the curvature of the closed-form update."""
+        """Hessians of all machines, damped by a share of the closed-form update's curvature."""
         everything = np.arange(self.problem.cost.shape[1])
         H = np.array(each(lambda point: hessian(point, everything), self.inner))
         theta = np.array([point.x for point in self.inner])
@@ -141,7 +141,7 @@ class Arrow:
         A[:, index, index] += D[1:]
         right = np.concatenate([r[1:, :, None], D[1:, :, None] * np.eye(index.size)], axis=2)
         found = np.linalg.solve(A, right)
-        # H (H + D)^-1 D is the Schur complement, without the difference that would cancel.
+        # H (H + D)^-1 D is the Schur complement, without a difference in which digits cancel.
         schur = np.einsum("tij,tjk->ik", self.H, found[:, :, 1:])
         schur[index, index] += D[0]
         mu = np.linalg.solve(schur, r[0] - np.einsum("tij,tj->i", self.H, found[:, :, 0]))
@@ -163,7 +163,7 @@ class Arrow:
         z = start
         s = self.times(z) + linear
         s = s + max(-1.5 * float(s.min()), 0.0)
-        # As far from the bounds as products of an equal size ask for (Mehrotra 1992).
+        # The distance from the bounds that makes all products equal (Mehrotra 1992).
         products = float(np.sum(z * s)) + 1e-300
         z, s = z + 0.5 * products / (s.sum() + 1e-300), s + 0.5 * products / z.sum()
         for _ in range(_INTERIOR_STEPS):
@@ -219,7 +219,7 @@ def coupled(tasks, cost, ridge, *, start, tol, max_iter):
     x = np.maximum(x, 1e-3 * x.mean() + 1e-12).ravel()
     point, gap, n_iter, _ = descend(problem, problem(x), problem.target, tol, max_iter)
     lower = point.value - gap * abs(point.value)
-    # What is next to 0 is 0, unless that costs more than is open.
+    # Weights close to 0 are set to 0, unless the objective increases by more than the tolerance.
     parts = point.x.reshape(cost.shape)
     tau = problem.tau if n_iter else 0.0
     rounded = np.where(cost * parts <= _NEGLIGIBLE * tau, 0.0, parts)
@@ -233,7 +233,8 @@ def coupled(tasks, cost, ridge, *, start, tol, max_iter):
 def _size(theta, cost, ridge):
     """A factor for weights that are optimal without the ridge.
 
-    There the machines cost about as much as the weights; at s times the weights, 1 / s of that.
+    At the optimum, the objectives of the machines are about as large as the cost of the weights.
+    With s times the weights they are 1 / s times as large.
     """
     price = float(np.sum(cost[1:] * theta))
     s = np.geomspace(1e-6, 1.0, 61)

@@ -36,7 +36,7 @@ def split_column(X, column):
 
 
 def without_name(names, column):
-    """Names of the columns that are left; None where there are no names."""
+    """Names of the remaining columns; None if there are no names."""
     if names is None:
         return None
     return list(np.delete(names, _column_number(column, names, len(names))))

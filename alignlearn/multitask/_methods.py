@@ -165,7 +165,7 @@ def _one(options, task):
     limit, tol = options.max_iter or _ROUNDS, options.tol
     cost = options.beta * task.traces
     if not np.any(task.traces > 0.0):
-        # No kernel varies on this task: its machine is a constant, whatever the weights.
+        # No kernel varies on this task: its model is a constant for any weights.
         zero = np.zeros((1, task.scale.size))
         return Solution(zero, [np.zeros(task.duals.targets.shape)], 0.0, 0.0, 0), 0.0
     if options.method == "independent":
@@ -197,7 +197,7 @@ def _coupled(tasks, options):
     """Weights with a shared part, started from those without one."""
     traces = np.array([task.traces for task in tasks])
     limit = options.max_iter or _ROUNDS
-    # Where a kernel is 0 on a task it may cost what it likes, but not nothing.
+    # If a kernel is 0 on a task, any positive cost is possible.
     traces = np.where(traces > 0.0, traces, traces.mean())
     if options.coupling == "ridge":
         shared, ridge = traces.sum(axis=0), options.ridge
@@ -205,7 +205,7 @@ def _coupled(tasks, options):
         discount = options.discount or np.sqrt(len(tasks))
         shared, ridge = discount * traces.mean(axis=0), 0.0
     cost = options.beta * np.vstack([shared, traces])
-    # Rough ones do: what they are worth is seen in the first certificate of the coupled problem.
+    # A rough start is enough: the first certificate of the coupled problem shows its quality.
     rough = each(
         lambda t: penalised(
             t.family, t.duals, options.beta * t.traces, t.scale, tol=1e-2, max_iter=limit
@@ -214,7 +214,7 @@ def _coupled(tasks, options):
     )
     start = np.vstack([one.weights for one in rough])
     if all(one.value == 0.0 for one in rough):
-        # Constants lose nothing on any task, so that kernels only cost.
+        # Constants have no loss on any task, so kernels only add costs.
         coefs = [one.coefs[0] for one in rough]
         return Solution(np.zeros_like(start), coefs, 0.0, 0.0, 0, np.zeros(start.shape[1]))
     return coupled(tasks, cost, ridge, start=start, tol=options.tol, max_iter=limit)

@@ -6,8 +6,8 @@
 solution ``Khat = K + bb' / (2 eta)`` with b the signed dual coefficients, and the dual function
 ``y'b - b'Kb / 2 - (b'b)^2 / (8 eta)``. Since ``-(b'b)^2 / (8 eta)`` is the minimum over
 ``kappa >= 0`` of ``-kappa b'b / 2 + eta kappa^2 / 2``, the model is that of the kernel ``K + kappa
-I`` with a price on kappa: a convex function of one more variable, whose slope ``eta kappa - b'b /
-2`` increases. K is fixed for "rpkl" and ``sum_k x_k K_k`` with the price ``c'x`` for "onjkl".
+I`` with a penalty on kappa: a convex function of one more variable, whose slope ``eta kappa - b'b /
+2`` increases. K is fixed for "rpkl", and is ``sum_k x_k K_k`` with the penalty ``c'x`` for "onjkl".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROOT_STEPS = 60
 
 
 class _AlignedPoint:
-    """The machine's objective and ``eta/2 x'Gx - eta a'x``, less the minimum of the latter."""
+    """The machine's objective and ``eta/2 x'Gx - eta a'x``, minus the minimum of the latter."""
 
     def __init__(self, problem, x, near=None, inner=None):
         self.problem, self.x = problem, x
@@ -38,7 +38,7 @@ class _AlignedPoint:
         price = float(0.5 * x @ Gx - problem.linear @ x) - problem.least
         self.value = inner.value + price
         self.gradient = inner.gradient + Gx - problem.linear
-        # The machine's dual is linear in x: what is left is a quadratic problem in x again.
+        # The machine's dual is linear in x, so the rest is a quadratic problem in x.
         slope = 0.5 * inner.v + problem.linear
         self.lower = dual_linear(inner) - problem.least + _least(problem.form, slope)
 
@@ -128,7 +128,7 @@ class _FixedKernel:
 
 
 class _LearnedKernel:
-    """ "onjkl": the weights with the least objective and price, with kappa I added."""
+    """ "onjkl": the weights of minimum objective and penalty, with kappa I added."""
 
     def __init__(self, task, cost, tol, max_iter):
         self.task, self.cost, self.tol, self.max_iter = task, cost, 0.1 * tol, max_iter
@@ -171,7 +171,7 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
     x : ndarray of shape (p,), optional
         Given weights of K ("rpkl").
     cost : ndarray of shape (p,), optional
-        Otherwise the price of learned ones ("onjkl").
+        Otherwise the cost of learned weights ("onjkl").
     tol, max_iter
         As in `alignlearn.multitask._separate.penalised`.
 
@@ -182,7 +182,7 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
     solve = _FixedKernel(task, x, tol)
     if x is None:
         solve = _LearnedKernel(task, cost, tol, max_iter)
-    # Of a machine without a kernel and without bounds: b = y / kappa.
+    # For a machine without a kernel and without bounds, b = y / kappa.
     kappa = float(np.cbrt(np.square(task.duals.targets).sum() / (2.0 * eta)))
     low, high, n_iter = None, None, 0
     value, lower, best = np.inf, -np.inf, None
@@ -200,7 +200,8 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
         if square == 0.0:
             kappa = 0.0
             continue
-        # In logarithms: kappa may be of any size, and b'b falls like its powers 0 to -2.
+        # In logarithms, because kappa may be of any size, and b'b decreases like its powers 0 to
+        # -2.
         place = np.log(kappa), np.log(square / (2.0 * eta * kappa))
         low, high = (place, high) if place[1] > 0.0 else (low, place)
         kappa = float(np.exp(_next(place, low, high)))
@@ -209,7 +210,7 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
 
 
 def _next(place, low, high):
-    """Where the decreasing function may be 0, from (argument, value) on either side of that."""
+    """Estimate of the zero of a decreasing function, from (argument, value) on either side."""
     if low is None or high is None:
         return place[0] + 0.5 * place[1]
     share = min(max(low[1] / (low[1] - high[1]), 0.1), 0.9)

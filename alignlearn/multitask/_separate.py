@@ -2,14 +2,14 @@
 
 The first problem is ``min_{x >= 0} S(x) + sum_k c_k x_k`` with S the machine's objective as a
 function of its kernel weights and ``c_k = beta tr K_k > 0``. With ``u_k = c_k x_k`` the solution
-has ``sum_k u_k <= U`` for every upper bound U of ``S(0)``. So it is a problem over the simplex
-``u >= 0, u_slack >= 0, sum = U`` with the objective ``S(u / c) + U - u_slack``, which Newton's
-method and cutting planes of the one-stage rules solve.
+has ``sum_k u_k <= U`` for every upper bound U of ``S(0)``. It is therefore a problem over the
+simplex ``u >= 0, u_slack >= 0, sum = U`` with the objective ``S(u / c) + U - u_slack``, which
+Newton's method and the cutting planes of the one-stage rules solve.
 
-Its certificate needs no more than some dual coefficients b: ``y'b - epsilon |b|_1``, times the
-largest s <= 1 with ``s^2 b'K_k b / 2 <= c_k`` for all k, is a lower bound of the minimum, since s b
-is feasible for the dual problem. Where b is not unique (at x = 0, for instance) one b need not
-close the gap; cutting planes combine several.
+Its certificate needs only dual coefficients b: ``y'b - epsilon |b|_1``, times the largest s <= 1
+with ``s^2 b'K_k b / 2 <= c_k`` for all k, is a lower bound of the minimum, since s b is feasible
+for the dual problem. Where b is not unique (at x = 0, for instance) one b need not close the gap;
+cutting planes combine several.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
 from ._tasks import each
 
-_LEAST_SHARE = 1e-6  # of the price of all kernels at the start, in units of the objective at 0
-_UPDATES = 10  # of the closed form before Newton's method
+_LEAST_SHARE = 1e-6  # cost of all kernels at the start, in units of the objective at 0
+_UPDATES = 10  # steps of the closed form before Newton's method
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Solution:
 def free_objective(duals):
     """An upper bound of S(0), the objective of a machine without a kernel.
 
-    Exact for labels: the smaller side of every problem costs its bounds twice.
+    It is exact for labels: the objective is twice the bounds of the smaller class of every problem.
     """
     if duals.epsilon == 0.0 and not np.any((duals.lower < 0.0) & (duals.upper > 0.0)):
         sides = np.minimum(duals.upper.sum(axis=1), -duals.lower.sum(axis=1))
@@ -144,7 +144,7 @@ def penalised(family, duals, cost, scale, *, tol, max_iter, start=None):
         rough = Settings(tol=1e-2, scale=settings.scale)
         spent = np.where(used, 0.25 * total / used.sum(), 0.0)
         spent = _approach(spent, lambda x, near: SVMPoint(family, duals, rough, x, near))
-    # Inside the simplex: what is 0 has no slope to leave by.
+    # Inside the simplex, because a weight of 0 has no slope and would stay 0.
     spent = np.maximum(spent, used * (_LEAST_SHARE * total / used.sum()))
     spent *= min(1.0, 0.9 * total / spent.sum())
     x = np.append(spent, total - spent.sum())
@@ -156,7 +156,7 @@ def penalised(family, duals, cost, scale, *, tol, max_iter, start=None):
 def _approach(x, evaluate):
     """Weights of about the right size, by the closed-form update ``x_k sqrt(v_k / (2 c_k))``.
 
-    It descends at every step, far from the minimum faster than Newton's method.
+    Every step decreases the objective, and far from the minimum faster than Newton's method.
     """
     point = None
     for _ in range(_UPDATES):
@@ -171,7 +171,7 @@ def _approach(x, evaluate):
 
 
 def _on_simplex(cuts, x, total, tol, max_iter):
-    """Newton steps, then cutting planes where they stall: (point, lower bound, steps)."""
+    """Newton steps, then cutting planes if these stall; returns (point, lower bound, steps)."""
     point, gap, n_iter, converged = minimise_on_simplex(cuts, cuts(x), total, tol, max_iter)
     if not converged and n_iter < max_iter:
         closer = minimise_with_cuts(cuts, point, total, tol, max_iter - n_iter)

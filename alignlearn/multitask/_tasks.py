@@ -1,7 +1,8 @@
 """Tasks opened on data: the kernel matrices of each, their statistics, and its dual problems.
 
-Every task has p matrices of its own samples only. What the kernel weights need of them is of size
-p: ``<K_k, K_l>``, the traces, and ``<K_k, YY'>``. Samples of different tasks never meet.
+Every task has p matrices of its own samples only. The kernel weights need only arrays of size p:
+``<K_k, K_l>``, the traces, and ``<K_k, YY'>``. No kernel is evaluated between samples of different
+tasks.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ class Task:
     Attributes
     ----------
     number : int
-        Its place among all tasks.
+        Its index among all tasks.
     rows : ndarray of int of shape (n,)
-        Its samples among all samples.
+        Indices of its samples.
     source : Source
         On these samples.
     family : GramFamily
         The p kernel matrices (n, n), not scaled.
     scale : ndarray of shape (p,)
-        Factors of the kernels, the same in every task. What follows is of the scaled kernels.
+        Factors of the kernels, the same in every task. The next attributes refer to the scaled
+        kernels.
     inner : ndarray of shape (p, p)
         ``<K_k, K_l>_F``.
     traces, products : ndarray of shape (p,)
@@ -125,7 +127,7 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
                 parts[id(problem.rows)],
                 family,
                 scale,
-                inner * scale[:, None] * scale,  # in turn: a square of them overflows first
+                inner * scale[:, None] * scale,  # in turn, because a square may overflow
                 family.traces() * scale,
                 family.quadratic(columns) * scale,
                 problem.labels,
@@ -136,14 +138,14 @@ def open_tasks(source, problems, *, center, normalize, verbose=False):
 
 
 def each(function, items, what="tasks", verbose=False):
-    """``[function(item) for item in items]``, the items dealt to threads one by one.
+    """``[function(item) for item in items]``, with items dealt to threads one by one.
 
-    Where a thread works on a task of its own the loops inside it must not start others. ``what``
+    If each thread works on its own task, the loops inside a task must not start threads. ``what``
     and ``verbose`` are those of a `Progress` in items.
     """
     items = list(items)
     found, numbers = [None] * len(items), iter(range(len(items)))
-    ended = []  # lengthened in one step that no thread interrupts
+    ended = []  # extended in one atomic step
 
     def work(thread, stop):
         if stop[0]:
@@ -151,7 +153,7 @@ def each(function, items, what="tasks", verbose=False):
         before = numba.get_num_threads()
         numba.set_num_threads(1)
         try:
-            for i in numbers:  # taking the next number is one step that no thread interrupts
+            for i in numbers:  # taking the next number is atomic
                 if stop[0]:
                     return
                 found[i] = function(items[i])
@@ -179,7 +181,7 @@ def _open(part, center):
 
 
 def _check_room(sizes, p):
-    """Refuse tasks whose matrices do not fit into free memory together."""
+    """Raise an error if the matrices of all tasks together do not fit into free memory."""
     total = float(np.sum(sizes))
     squares = float(np.sum(np.square(np.array(sizes, dtype=np.float64))))
     require_memory(

@@ -20,7 +20,7 @@ from ._base import MultiTaskLearner, stacked
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_TOL = 1e-3  # of the final machines, in units of the margin; they start at their solution
+_TOL = 1e-3  # tolerance of the final machines, in units of the margin; they start at their solution
 
 
 @parameters
@@ -248,7 +248,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
             scores[np.ix_(rows, columns)] = found
         if len(self.classes_) > 2:
             return scores
-        # One column: both are finite except in a task of one class.
+        # One column: both are finite, except for a task of one class.
         with np.errstate(invalid="ignore"):
             difference = 0.5 * (scores[:, 1] - scores[:, 0])
         return np.where(np.isfinite(difference), difference, np.sign(difference))

@@ -1,8 +1,8 @@
 """Closed forms of neighborhood kernels, in the coefficients of p base kernels.
 
 Source: Yousefi et al., Multi-task learning using neighborhood kernels, section 4. Its problem (10)
-is unbounded below as printed; with ``-2c`` in place of ``-4c`` in (9), and the pseudo-inverse, it
-is the convex problem that these functions belong to.
+is unbounded below as printed. With ``-2c`` instead of ``-4c`` in (9), and the pseudo-inverse, it is
+the convex problem whose closed forms are here.
 """
 
 from __future__ import annotations

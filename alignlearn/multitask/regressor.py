@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _LARGEST = 1e100  # target
-_TOL = 1e-3  # of the final machines, in units of the spread of y
+_TOL = 1e-3  # tolerance of the final machines, in units of the spread of y
 
 
 @parameters
@@ -181,8 +181,8 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
         y = real_targets(self, y, n_samples)
         if np.abs(y).max() > _LARGEST:
             raise ValueError(
-                f"y has absolute values up to {np.abs(y).max():.3g}; accepted: at most {_LARGEST:g}"
-                ", since products of targets are summed. Use a larger unit of y."
+                f"y has absolute values up to {np.abs(y).max():.3g}; accepted: at most "
+                f"{_LARGEST:g}, because products of targets are summed. Scale y down."
             )
         self._same_samples = y.ndim == 2
         if not self._same_samples:

@@ -29,7 +29,7 @@ from alignlearn.validation import (
 from ._expansion import Expansion
 from ._steps import LOSSES, NEVER, SCHEDULES, SQUARED, Rule
 
-_DIVERGED = 100.0  # times the loss of f = 0; outliers and noise cost less where steps do not grow
+_DIVERGED = 100.0  # times the loss of f = 0; outliers and noise alone cost less
 
 
 class KernelSGD(Estimator):
@@ -61,8 +61,8 @@ class KernelSGD(Estimator):
         kernel = as_kernel(self.kernel).resolve_names(column_names(X))
         if not kernel.is_psd:
             raise KernelRuleError(
-                f"kernel={kernel} is indefinite: functions that it spans have no norm to be kept "
-                "small; accepted: positive semi-definite kernels."
+                f"kernel={kernel} is indefinite, so the functions that it spans have no "
+                "norm to regularize; accepted: positive semi-definite kernels."
             )
         samples = kernel_samples("X", X, [kernel])
         return samples, kernel.resolve(samples)
@@ -76,7 +76,7 @@ class KernelSGD(Estimator):
         return kernel_samples("X", X, [self.kernel_])
 
     def _rule(self, X, kernel):
-        """The parameters as numbers, checked; ``eta0`` from the samples where it is None."""
+        """The checked parameters as numbers; if ``eta0`` is None, it depends on the samples."""
         alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
         intercept = float(check_flag("fit_intercept", self.fit_intercept))
         loss = check_choice("loss", self.loss, self._losses)
@@ -102,14 +102,14 @@ class KernelSGD(Estimator):
         )
 
     def _train(self, opened, names, targets, orders):
-        """Steps from checked samples and their kernel; all fitted attributes are set, or none."""
+        """Take steps on checked samples; either all fitted attributes are set, or none."""
         samples, kernel = opened
         rule = self._rule(samples, kernel)
         if self.__sklearn_is_fitted__():
-            # Steps change an expansion; a copy of this estimator has the same one.
+            # Steps change an expansion in place, which a copy of this estimator shares.
             expansion = copy(self._expansion)
             if self.eta0 is None:
-                # Longer samples than before would make the old steps diverge.
+                # With samples of larger norm than before, the old step length would diverge.
                 rule = rule._replace(eta0=min(rule.eta0, expansion.rule.eta0))
             expansion.rule = rule
             curve = expansion.train(samples, targets, orders)
@@ -135,9 +135,11 @@ class KernelSGD(Estimator):
         lost, zero = self.loss_curve_[-1], expansion.loss_of_zero
         if expansion.rule.loss == SQUARED and not lost <= _DIVERGED * zero:
             warn(
-                f"The steps diverge: in the last pass the mean loss was {lost:.3g}, that of f = 0 "
-                f"is {zero:.3g}. eta0={self.eta0_:g} is too long for these samples; accepted: "
-                "about 1 / max k(x, x), or None.",
+                (
+                    f"The steps diverge: the mean loss of the last pass was {lost:.3g}, and "
+                    f"that of f = 0 is {zero:.3g}. eta0={self.eta0_:g} is too large for "
+                    "these samples; accepted: about 1 / max k(x, x), or None."
+                ),
                 ConvergenceWarning,
             )
 

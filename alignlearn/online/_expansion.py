@@ -10,8 +10,8 @@ from alignlearn.validation import check_sparse, is_sparse, take
 
 from ._steps import NEVER, Model, mean_losses, run_block
 
-_BLOCK = 256  # samples whose kernel values are made at once
-_ENTRIES = 2**22  # of kernel values held at once: 32 MB
+_BLOCK = 256  # samples whose kernel values are computed at once
+_ENTRIES = 2**22  # kernel values in memory at once: 32 MB
 
 
 class Expansion:
@@ -29,7 +29,7 @@ class Expansion:
     X : samples of the expansion, or None
     coef : ndarray of shape (n, q)
     number : ndarray of int64 of shape (n,)
-        Place of each sample among all that were ever given.
+        Position of each sample among all samples ever passed.
     intercept, error : ndarray of shape (q,)
     n_steps, n_seen : int
     loss_of_zero : float
@@ -68,7 +68,7 @@ class Expansion:
         Returns
         -------
         list of ndarray of shape (q,)
-            For every order the mean of the losses, each before the sample was learned from.
+            For every order the mean loss, each measured before the step on its sample.
         """
         held, m = len(self.coef), len(targets)
         X = X if self.X is None else _joined(self.X, X)

@@ -4,7 +4,7 @@
 
     f <- (1 - eta alpha) f - eta l'(f(x), y) k(x, .)
 
-multiplies ``scale`` and adds to one coefficient: the decay of all others costs nothing.
+multiplies ``scale`` and adds to one coefficient, so the decay of all others has no cost.
 
 Source: Kivinen, Smola and Williamson (2004), "Online learning with kernels", equations (7)-(10).
 """
@@ -38,13 +38,13 @@ class Rule(NamedTuple):
 
 
 class Model(NamedTuple):
-    """What steps change; q problems share the n samples."""
+    """The arrays that steps change; q problems share the n samples."""
 
     coef: np.ndarray  # (n, q)
-    age: np.ndarray  # (n,): number of the step that changed the coefficients last, or NEVER
+    age: np.ndarray  # (n,): number of the last step that changed the coefficients, or NEVER
     norms: np.ndarray  # (n,): sqrt(k(x, x))
     intercept: np.ndarray  # (q,)
-    error: np.ndarray  # (q,): bound of the norm of what truncation took away
+    error: np.ndarray  # (q,): bound of the norm of the truncated part
     losses: np.ndarray  # (q,): sums of the losses, each before the step
     clock: np.ndarray  # (scale, number of steps done)
 
@@ -73,7 +73,7 @@ def loss_and_slope(kind, value, target, epsilon):
 
 @jit
 def step_length(rule, done):
-    """Length of the step after so many."""
+    """Length of the next step after ``done`` steps."""
     if rule.schedule == OPTIMAL:
         return rule.eta0 / (1.0 + rule.alpha * rule.eta0 * done)
     if rule.schedule == INVSCALING:
@@ -99,7 +99,7 @@ def _add(row, values, factor):
 
 @jit
 def _drop_oldest(K, decisions, model, scale, after):
-    """Remove the sample that changed longest ago from the expansion."""
+    """Remove the sample with the oldest change from the expansion."""
     oldest = 0
     for k in range(model.age.size):
         if model.age[k] < model.age[oldest]:
@@ -128,7 +128,7 @@ def run_block(K, slot, targets, decisions, model, rule):
     K : (n, B) float64
         Kernel of the samples of ``model`` with these.
     slot : (B,) int64
-        Their places among the n; no place twice.
+        Their positions among the n, all different.
     targets : (q, B) float64
     decisions : (q, B) float64
         ``coef' K``, without scale and intercept; overwritten.

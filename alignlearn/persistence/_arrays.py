@@ -1,4 +1,4 @@
-"""Arrays as data: numbers in the description where there are few, else a member in npy format."""
+"""Arrays as data: entries in the description if there are few, else a member in npy format."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ FEW = 200
 _READABLE = (
     16  # entries up to which floats are written as such, which takes a tenth more than bytes
 )
-_BYTES = 2**16  # of such an array, whose strings may be long
+_BYTES = 2**16  # bytes of such an array, whose strings may be long
 _TYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c(8|16)|[mM]8(\[\w+\])?|[US]\d{1,9})")
 _STRANGE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def check_type(text):
-    """The dtype that a text names: of numbers, strings, dates; ValueError for others."""
+    """The dtype of a name, of numbers, strings or dates; raises ValueError for others."""
     if not isinstance(text, str) or not _TYPE.fullmatch(text):
         raise ValueError(f"{text!r:.40} is not a type of numbers or strings")
     return np.dtype(text)
 
 
 def is_small(array):
-    """Whether an array stands in the description."""
+    """Whether an array is written into the description."""
     listed = _TYPE.fullmatch(array.dtype.str) is not None
     return listed and array.size <= FEW and array.nbytes <= _BYTES
 
@@ -37,12 +37,12 @@ def is_packed(array):
 
 
 def packed(array):
-    """The bytes of an array in C order, as text."""
+    """The bytes of an array in C order, as a string."""
     return base64.b64encode(array.tobytes()).decode("ascii")
 
 
 def from_bytes(kind, shape, text, fortran):
-    """The array of such bytes; ValueError where they do not fit its type and shape."""
+    """The array of such bytes; raises ValueError if they do not fit its type and shape."""
     dtype, shape = check_type(kind), check_shape(shape)
     raw = base64.b64decode(text, validate=True)
     if dtype.kind not in "fc" or len(raw) != math.prod(shape) * dtype.itemsize:
@@ -51,7 +51,7 @@ def from_bytes(kind, shape, text, fortran):
 
 
 def listed(array):
-    """The entries of an array in C order as what JSON has."""
+    """The entries of an array in C order, as JSON values."""
     if array.dtype.kind == "c":
         array = np.ravel(array).view(array.real.dtype)
     elif array.dtype.kind in "mM":
@@ -62,7 +62,7 @@ def listed(array):
 
 
 def number(value):
-    """A value as JSON has it: floats that are not finite become words."""
+    """A number as a JSON value; floats that are not finite become strings."""
     if not isinstance(value, float) or math.isfinite(value):
         return value
     return "nan" if value != value else "inf" if value > 0 else "-inf"
@@ -80,7 +80,7 @@ def from_words(value):
 
 
 def from_list(kind, shape, entries, fortran):
-    """The array of such entries; ValueError where they do not fit its type and shape."""
+    """The array of such entries; raises ValueError if they do not fit its type and shape."""
     dtype, shape = check_type(kind), check_shape(shape)
     count = math.prod(shape) * (2 if dtype.kind == "c" else 1)
     if not isinstance(entries, list) or len(entries) != count:
@@ -98,7 +98,7 @@ def _flat(dtype, entries):
     wanted = {"b": bool, "U": str, "S": str}.get(dtype.kind, int)
     for entry in entries:
         if type(entry) is not wanted:
-            raise ValueError(f"{entry!r:.40} does not belong into an array of {dtype}")
+            raise ValueError(f"{entry!r:.40} is not a valid entry of an array of {dtype}")
     if dtype.kind == "S":
         entries = [entry.encode("latin-1") for entry in entries]
     if dtype.kind in "mM":

@@ -60,9 +60,9 @@ _ANNOTATED = {
 
 
 def completed(cls, state):
-    """The state with the defaults of missing parameters, which are newer than the file.
+    """The state, completed by defaults of parameters that are newer than the file.
 
-    ValueError where an object of the class has no such attributes.
+    Raises ValueError if an object of the class cannot have these attributes.
     """
     for name, value in state.items():
         if not name.isidentifier() or name.startswith("__") or name == KEY:
@@ -78,7 +78,7 @@ def completed(cls, state):
 
 
 def _defaults(cls, given):
-    """The defaults of the parameters or fields that are not among those given."""
+    """The defaults of the missing parameters or fields."""
     known = {}
     if is_dataclass(cls):
         known = {f.name: f.default for f in fields(cls)}
@@ -94,10 +94,10 @@ def _defaults(cls, given):
 
 
 def _check_shadow(cls, name):
-    """No attribute takes the place of a method, or of what a class computes itself."""
+    """Raise an error if an attribute would replace a method or property of the class."""
     found = inspect.getattr_static(cls, name, None)
     if isinstance(found, (FunctionType, property, classmethod, staticmethod)):
-        raise ValueError(f"{name} is no attribute, but what the class computes")
+        raise ValueError(f"{name} is not a stored attribute, but computed by the class")
 
 
 def check_fields(annotations, state):

@@ -26,10 +26,10 @@ MAX_DESCRIPTION = 2**26
 """Bytes of the description: what it makes of them in memory is some thirty times as many."""
 _DESCRIPTION = "model.json"
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
-_MAX_RATIO = 1100  # deflated, bytes are at least a 1032nd of what they were
+_MAX_RATIO = 1100  # deflate reduces bytes to 1/1032 of their number at most
 _LARGE, _LOOKED_AT = 2**20, 2**13  # bytes, and entries that decide whether to deflate
-_HEADER = 1000  # bytes before the entries of an array, at most
-_MAGIC, _CHUNK = b"PK\3\4", 2**20  # the first bytes of a zip, and what is read of a stream at once
+_HEADER = 1000  # maximum bytes before the entries of an array
+_MAGIC, _CHUNK = b"PK\3\4", 2**20  # the first bytes of a zip file; bytes per read of a stream
 _START = re.compile(
     rb'\s*\{\s*"format"\s*:\s*"([^"\\]*)"\s*,\s*"version"\s*:\s*(\d{1,9})\s*,'
     rb'\s*"library"\s*:\s*"([ -!#-\[\]-~]*)"'
@@ -38,7 +38,7 @@ _START_BYTES = 1000
 
 
 class ModelFileError(ValueError):
-    """A file is not a model file, is damaged, or holds something that no model of the library has.
+    """A file is not a model file, is damaged, or has content that no model of the library has.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def save(model, path) -> None:
 
     See Also
     --------
-    load : What it reads, and its errors.
+    load : Read a file, with checks and errors.
 
     Examples
     --------
@@ -92,12 +92,13 @@ def save(model, path) -> None:
     except RecursionError:
         raise ValueError("the model is nested too deeply to be written.") from None
     if not writer.values:
-        raise TypeError(f"model={model!r:.40} is no model; accepted: estimators and kernels.")
+        raise TypeError(f"model={model!r:.40} is not a model; accepted: estimators and kernels.")
     head = {"format": FORMAT, "version": VERSION, "library": alignlearn.__version__}
     text = json.dumps({**head, "values": writer.values}, allow_nan=False, separators=(",", ":"))
     if len(text) > MAX_DESCRIPTION:
         raise ValueError(
-            f"the description of the model has {len(text)} bytes; accepted: {MAX_DESCRIPTION}."
+            f"the description of the model has {len(text)} bytes; accepted: at most "
+            f"{MAX_DESCRIPTION}."
         )
     _limits.check_bytes(sum(map(_claim, writer.arrays)), "the arrays of the model")
     if len(writer.arrays) >= _limits.MAX_MEMBERS:
@@ -117,7 +118,7 @@ def _write(file, text, arrays):
     def member(archive, name, size, method=zipfile.ZIP_DEFLATED):
         info = zipfile.ZipInfo(name, _FIRST_DAY)
         info.compress_type, info.external_attr = method, 0o644 << 16
-        info.file_size = size  # beyond 2 GiB its header is another
+        info.file_size = size  # above 2 GiB it has another header
         return archive.open(info, "w")
 
     with zipfile.ZipFile(file, "w") as archive:
@@ -129,7 +130,7 @@ def _write(file, text, arrays):
 
 
 def _method(array):
-    """Large arrays of digits without order, which deflating would not make smaller, are stored."""
+    """The compression method; large arrays of random digits are stored uncompressed."""
     if array.nbytes < _LARGE:
         return zipfile.ZIP_DEFLATED
     some = np.ascontiguousarray(array.ravel(order="K")[:: max(1, array.size // _LOOKED_AT)])
@@ -143,7 +144,7 @@ def _name(k):
 
 @contextmanager
 def _opened(path):
-    """A file to write: one beside the path, which takes its place when all is written."""
+    """A file to write: a temporary one in the same folder, which replaces the path at the end."""
     if hasattr(path, "write"):
         if isinstance(path, io.TextIOBase):
             raise TypeError(f"path={path!r:.60} is a text file; accepted: one opened with 'wb'.")
@@ -269,7 +270,7 @@ def _load(file, where):
     try:
         with np.errstate(all="ignore"):
             return _read(file)
-    # Checks of the library may end in any error for values that its own files never have.
+    # Checks of the library may raise any error for values that its own files never have.
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -288,24 +289,24 @@ def _read(file):
 
         def array(k):
             if type(k) is not int or not 0 <= k < len(arrays) or k in used:
-                raise ValueError(f"{k!r:.40} is no array of the file, or is read before")
+                raise ValueError(f"{k!r:.40} is not an array of the file, or it is used twice")
             used.add(k)
             return _limits.read_array(archive, arrays[k])
 
         model = Reader(array).model(head["values"])
         if len(used) < len(arrays):
-            raise ValueError("it has arrays that no value is")
+            raise ValueError("it has arrays that no value refers to")
     return model, head["library"]
 
 
 def _head(archive):
-    """The description, and that this version of the library reads it."""
+    """The description, after a check that this version of the library reads it."""
     names = archive.namelist()
     if names.count(_DESCRIPTION) != 1:
         raise ValueError(f"it has no member {_DESCRIPTION}, or several")
     info = archive.getinfo(_DESCRIPTION)
     _check_packing(info)
-    if info.file_size > MAX_DESCRIPTION:  # more than this `zipfile` does not read
+    if info.file_size > MAX_DESCRIPTION:  # `zipfile` reads at most this
         raise ValueError(f"its description has more than {MAX_DESCRIPTION} bytes")
     with archive.open(_DESCRIPTION) as stream:
         start = stream.read(_START_BYTES)
@@ -314,7 +315,7 @@ def _head(archive):
 
 
 def _check_start(text):
-    """ValueError where a description is of another format, before the rest of it is parsed."""
+    """Raise a ValueError for a description of another format, before the rest of it is parsed."""
     found = _START.match(text)
     if found is None or found[1] != FORMAT.encode():
         raise ValueError(
@@ -330,11 +331,11 @@ def _check_start(text):
 
 
 def _array_members(archive):
-    """The members that are arrays, by number; ValueError where there are others."""
+    """The members that are arrays, by number; raises ValueError if there are others."""
     names = archive.namelist()
     wanted = [_name(k) for k in range(len(names) - 1)]
     if sorted(names) != sorted([_DESCRIPTION, *wanted]):
-        raise ValueError(f"it holds other members than {_DESCRIPTION} and arrays by number")
+        raise ValueError(f"it has members other than {_DESCRIPTION} and numbered arrays")
     found = [archive.getinfo(name) for name in wanted]
     for info in found:
         _check_packing(info)
@@ -343,9 +344,11 @@ def _array_members(archive):
 
 def _check_packing(info):
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{info.filename} is compressed in another way than by deflating")
+        raise ValueError(f"{info.filename} is not compressed by deflate")
     if info.file_size > _MAX_RATIO * (info.compress_size + 1):
-        raise ValueError(f"{info.filename} claims to expand further than deflating can")
+        raise ValueError(
+            f"{info.filename} claims a higher compression ratio than deflate can reach"
+        )
 
 
 def _parsed(text):
@@ -358,14 +361,14 @@ def _parsed(text):
     if head["version"] != VERSION or not is_version(head["library"]):
         raise ValueError("it does not say which version wrote it")
     if set(head) != {"format", "version", "library", "values"}:
-        raise ValueError("its description has other parts than format 1")
+        raise ValueError("its description has parts that are not in format 1")
     return head
 
 
 def _unique(pairs):
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The values of a description, made again; nothing that it names is called."""
+"""Reconstruct the values of a description without calling anything that it names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._registry import class_named
 from ._writing import ENGINES, MAX_DEPTH, MAX_KEYS, MAX_VALUES, SPARSE
 
 _BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-# Places in the memory of generators, which trust their state: {generator: (key, largest)}.
+# Indices in the state of generators, which do not check them: {generator: (key, largest)}.
 _PLACES = {"MT19937": ("pos", 624), "Philox": ("buffer_pos", 4)}
 
 
 class Reader:
-    """Makes the values, one after the other.
+    """Reconstructs the values in order.
 
     Parameters
     ----------
@@ -40,17 +40,19 @@ class Reader:
         for number, entry in enumerate(values):
             self._size, self._depth = 1, 0
             if not isinstance(entry, dict) or not entry:
-                raise ValueError(f"value {number} is no description")
+                raise ValueError(f"value {number} is not a description")
             kinds = _MAKERS.keys() & entry.keys()
             kind = kinds.pop() if len(kinds) == 1 else None
             parts = set(entry) - ({"order"} if kind in ("array", "packed") else set())
             if kind is None or parts != {kind, *_MAKERS[kind][0].split()}:
-                raise ValueError(f"value {number} has the parts of no kind: {list(entry)!r:.60}")
+                raise ValueError(
+                    f"value {number} is of no known kind; its parts are {list(entry)!r:.60}"
+                )
             found = _MAKERS[kind][1](self, entry)
             self._total += self._size
             if self._total > MAX_VALUES or self._depth >= MAX_DEPTH:
                 raise ValueError(
-                    f"there are more than {MAX_VALUES} values in values, or {MAX_DEPTH} levels"
+                    f"it has more than {MAX_VALUES} nested values, or more than {MAX_DEPTH} levels"
                 )
             self._made.append(found)
             self._sizes.append(self._size)
@@ -58,26 +60,26 @@ class Reader:
         return self._made[-1]
 
     def item(self, item):
-        """What an item stands for: itself, or one of the values before."""
+        """The value of an item: itself, or an earlier value."""
         if not isinstance(item, list):
             if isinstance(item, dict):
-                raise ValueError("a value stands inside another")
+                raise ValueError("a value contains another one directly, not by reference")
             self._size += 1
             return item
         if len(item) != 1 or type(item[0]) is not int or not 0 <= item[0] < len(self._made):
-            raise ValueError(f"{item!r:.40} is no reference to an earlier value")
+            raise ValueError(f"{item!r:.40} is not a reference to an earlier value")
         self._size += self._sizes[item[0]]
         self._depth = max(self._depth, self._depths[item[0]])
         return self._made[item[0]]
 
     def items(self, entries, count=None):
-        """What the items of a list stand for."""
+        """The values of the items of a list."""
         if not isinstance(entries, list) or count not in (None, len(entries)):
             raise ValueError("a list of items is expected")
         return [self.item(entry) for entry in entries]
 
     def state(self, entries):
-        """What the items of a dict stand for."""
+        """The values of the items of a dict."""
         if not isinstance(entries, dict):
             raise ValueError("the attributes of an object are expected")
         return {name: self.item(entry) for name, entry in entries.items()}
@@ -85,15 +87,15 @@ class Reader:
     def _class(self, name):
         found = class_named(name) if isinstance(name, str) else None
         if found is None:
-            raise ValueError(f"{name!r:.60} is no class that model files hold")
+            raise ValueError(f"{name!r:.60} is not a class that model files may contain")
         return found
 
     def _object(self, entry):
         cls, state = self._class(entry["object"]), self.state(entry["state"])
         if issubclass(cls, tuple):
-            raise ValueError(f"{cls.__name__} is a record")
+            raise ValueError(f"{cls.__name__} is a named tuple, not an object with attributes")
         try:
-            if "__setstate__" not in vars(cls):  # those that have one of their own name its keys
+            if "__setstate__" not in vars(cls):  # which checks its keys itself
                 state = completed(cls, state)
             made = object.__new__(cls)
             restore = getattr(made, "__setstate__", None)
@@ -109,7 +111,7 @@ class Reader:
         if check is not None or hasattr(cls, "check_loaded"):
             self._count_bytes(vars(made).values())
         if check is not None:
-            # What is no field, but an argument for a field, is not given again.
+            # An argument of the constructor that is not a field is not passed again.
             check(made, *[None] * (len(inspect.signature(check).parameters) - 1))
         if hasattr(cls, "check_loaded"):
             made.check_loaded()
@@ -123,14 +125,16 @@ class Reader:
     def _record(self, entry):
         cls, state = self._class(entry["record"]), self.state(entry["state"])
         if not issubclass(cls, tuple) or tuple(state) != cls._fields:
-            raise ValueError(f"{cls.__name__} is no record of {list(state)!r:.80}")
+            raise ValueError(
+                f"{cls.__name__} is not a named tuple with the fields {list(state)!r:.80}"
+            )
         check_fields(cls.__annotations__, state)
         return tuple.__new__(cls, state.values())
 
     def _dict(self, entry):
         pairs = [self.items(pair, 2) for pair in self._listed(entry["dict"])]
         if sum(type(key) is not str for key, _ in pairs) > MAX_KEYS:
-            raise ValueError(f"a dict has more than {MAX_KEYS} keys that are no strings")
+            raise ValueError(f"a dict has more than {MAX_KEYS} keys that are not strings")
         found = dict(pairs)
         if len(found) < len(pairs):
             raise ValueError("a dict has a key twice")
@@ -143,7 +147,7 @@ class Reader:
 
     def _fortran(self, entry):
         if entry.get("order", "F") != "F":
-            raise ValueError(f"{entry['order']!r:.40} is no order of an array")
+            raise ValueError(f"{entry['order']!r:.40} is not a memory order of an array")
         return "order" in entry
 
     def _packed(self, entry):
@@ -171,7 +175,7 @@ class Reader:
         from scipy import sparse
 
         if entry["sparse"] not in SPARSE:
-            raise ValueError(f"{entry['sparse']!r:.40} is no sparse matrix")
+            raise ValueError(f"{entry['sparse']!r:.40} is not a sparse matrix")
         parts = [self.item(entry[name]) for name in ("data", "indices", "indptr")]
         if not all(isinstance(part, np.ndarray) and part.dtype != object for part in parts):
             raise ValueError("a sparse matrix needs three arrays")
@@ -185,22 +189,22 @@ class Reader:
     def _generator(self, entry):
         name, state = entry["generator"], self.item(entry["state"])
         if name not in _BIT_GENERATORS or not isinstance(state, dict):
-            raise ValueError(f"{name!r:.40} is no generator of random numbers")
+            raise ValueError(f"{name!r:.40} is not a random number generator")
         key, largest = _PLACES.get(name, ("", 0))
         places = [part[key] for part in (state, state.get("state")) if key and key in part]
         if not all(type(place) is int and 0 <= place <= largest for place in places):
-            raise ValueError(f"{name} has no such state")
+            raise ValueError(f"the state of {name} is not valid")
         found = getattr(np.random, name)(0)
         found.state = state
         return np.random.Generator(found)
 
     def _engine(self, entry):
         if entry["engine"] not in ENGINES:
-            raise ValueError(f"{entry['engine']!r:.40} is no engine")
+            raise ValueError(f"{entry['engine']!r:.40} is not an engine")
         return ENGINES[entry["engine"]]
 
 
-# kind: (its other parts, how it is made)
+# kind: (its other parts, its constructor)
 _MAKERS = {
     "object": ("state", Reader._object),
     "record": ("state", Reader._record),

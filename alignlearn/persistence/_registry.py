@@ -1,7 +1,7 @@
-"""The classes whose objects a model file may hold, by the names that stand there for them.
+"""The classes whose objects a model file may contain, by their names in the file.
 
-A name is the package and the class. Where a class moves inside its package, its line moves here and
-files keep their names; a class that is renamed is listed in ``RENAMED`` as well.
+A name consists of the package and the class. If a class moves inside its package, only its line
+here moves. A class that is renamed is also listed in ``RENAMED``.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ _MODULES = {
 
 
 def class_named(name):
-    """The class that a name in a file stands for; None for any other name."""
+    """The class of a name in a file; None for any other name."""
     name = RENAMED.get(name, name)
     return _loaded(name) if name in _MODULES else None
 
@@ -113,7 +113,7 @@ def _loaded(name):
 
 
 def name_of(cls):
-    """The name of a class in files; None for one that files do not hold."""
+    """The name of a class in files; None if files may not contain it."""
     library, *path = cls.__module__.split(".")
     name = f"{path[0]}.{cls.__qualname__}" if path else ""
     known = library == "alignlearn" and name in _MODULES and class_named(name) is cls

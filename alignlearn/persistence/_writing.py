@@ -1,4 +1,4 @@
-"""A model as a list of values, each made of those before it; see docs/guide/model-files.md."""
+"""A model as a list of values, each built from earlier ones; see docs/guide/model-files.md."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from . import _arrays
 from ._registry import name_of
 
 MAX_DEPTH = 100
-"""Levels of values inside values."""
+"""Maximum levels of nested values."""
 MAX_VALUES = 10_000_000
-"""Values in values, summed over all: those that are shared count wherever they are."""
+"""Maximum number of nested values; shared ones count at every occurrence."""
 MAX_KEYS = 10_000
 """Keys of a dict that are no strings: they can be chosen to be slow to compare."""
 MAX_DIGITS = 1000
@@ -38,20 +38,20 @@ class Writer:
     Attributes
     ----------
     values : list
-        What JSON has. ``[i]`` in one stands for the value of number i.
+        JSON values. ``[i]`` inside one stands for value number i.
     arrays : list of ndarray
-        Those that are members of the file.
+        Arrays that are members of the file.
     """
 
     def __init__(self):
         self.values, self.arrays = [], []
         self._sizes, self._total, self._size = [], 0, 0
-        self._numbers = {}  # id -> (number, the object itself, which so keeps its id)
+        self._numbers = {}  # id -> (number, the object itself, whose reference keeps its id valid)
         self._open = []  # the objects that are being written, outermost first
         self._path = ["model"]
 
     def item(self, value):
-        """A value inside another: itself where JSON has it, else a reference."""
+        """A value inside another: itself if it is a JSON value, else a reference."""
         kind = type(value)
         if value is None or kind in (bool, int, str) or (kind is float and np.isfinite(value)):
             if kind is int and abs(value) >= _LARGEST:
@@ -60,7 +60,7 @@ class Writer:
             return value
         if id(value) not in self._numbers:
             if any(value is other for other in self._open):
-                raise ValueError(f"{self._where} refers to itself, which no model does.")
+                raise ValueError(f"{self._where} refers to itself, which cannot be saved.")
             if len(self._open) >= MAX_DEPTH:
                 raise ValueError(f"{self._where[:80]}... is nested deeper than {MAX_DEPTH} levels.")
             outer, self._size = self._size, 1
@@ -72,7 +72,7 @@ class Writer:
             self._sizes.append(self._size)
             self._total, self._size = self._total + self._size, outer
             if self._total > MAX_VALUES:
-                raise ValueError(f"{self._where} holds more than {MAX_VALUES} values in values.")
+                raise ValueError(f"{self._where} holds more than {MAX_VALUES} nested values.")
         number = self._numbers[id(value)][0]
         self._size += self._sizes[number]
         return [number]
@@ -95,7 +95,7 @@ class Writer:
 
     def _dict(self, value):
         if sum(type(key) is not str for key in value) > MAX_KEYS:
-            raise ValueError(f"{self._where} has more than {MAX_KEYS} keys that are no strings.")
+            raise ValueError(f"{self._where} has more than {MAX_KEYS} keys that are not strings.")
         pairs = value.items()
         keys = [self._inside(".key", key) for key in value]
         return [[k, self._inside(f"[{key!r:.40}]", entry)] for k, (key, entry) in zip(keys, pairs)]
@@ -133,13 +133,13 @@ class Writer:
         state = dict(vars(value) if plain else own(value))
         state.pop(KEY, None)
         if name == "kernels.Precomputed" and type(state["gram"]) is not np.ndarray:
-            # Whatever reads like an array, also one that would not fit into memory.
+            # Any array-like object, also one that would not fit into memory.
             check_bytes(8 * len(state["gram"]) ** 2, f"{self._where}.gram: its entries")
             state["gram"] = np.asarray(state["gram"][:])
         return {"object": name, "state": self._state(state)}
 
     def _refused(self, value, kind):
-        """The error that names what cannot be kept."""
+        """The error that names a value that cannot be saved."""
         if isinstance(value, _FUNCTIONS):
             what = f"the function or class {getattr(value, '__qualname__', value)!r}"
         else:

@@ -48,7 +48,7 @@ def critical_difference_diagram(
     if not isinstance(ranks, NemenyiResult):
         ranks = nemenyi(ranks, n_datasets, level=level, names=names)
     elif n_datasets is not None or names is not None:
-        raise ValueError("n_datasets and names are known to a NemenyiResult; leave them out.")
+        raise ValueError("n_datasets and names are part of the NemenyiResult; do not pass them.")
     average, k, critical = ranks.average_ranks, len(ranks.names), ranks.critical_difference
     high = max(math.ceil(average.max()), 2)
     low = min(math.floor(average.min()), high - 1)

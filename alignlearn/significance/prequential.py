@@ -17,7 +17,7 @@ from alignlearn._text import Result
 from alignlearn.validation import check_count, check_number, check_numbers, plain
 
 BETS = (0.1, 0.25, 0.5, 0.75)
-_LEAST_TRIALS = 5  # of the sign test: with fewer no outcome is significant at 5 %
+_LEAST_TRIALS = 5  # minimum trials of the sign test: with fewer, no outcome is significant at 5%
 # Share of the expected differences: missing ones count as losses, and excess ones are ignored.
 _SHARES = (0.65, 0.85)
 _COARSE = 1000  # number of trials beyond which the significance level is always attained closely
@@ -196,12 +196,13 @@ def _by_betting(D, bets, level):
     """(p-value, lower bound of the mean of Delta) of differences (R, N)."""
     logs = np.stack([np.log1p(bet * D) for bet in bets])  # (bets, R, N)
     if len(D) == 1:
-        # The average over the bets is a supermartingale itself: its largest value counts (Ville).
+        # The average over the bets is a supermartingale, so its maximum is used (Ville's
+        # inequality).
         wealth = np.logaddexp.reduce(np.cumsum(logs[:, 0], axis=1), axis=0).max()
     else:
         wealth = np.logaddexp.reduce(logs.sum(2), axis=None) - math.log(len(D))
     p = math.exp(min(math.log(len(bets)) - float(wealth), 0.0))
-    # Of geometric means over the orders, which are at most the arithmetic ones.
+    # Geometric means over the orders, which are at most the arithmetic ones.
     gained = logs.sum(2).mean(1) - math.log(len(bets) / level)
     return p, float(np.max(gained / (np.array(bets) * D.shape[1])))
 
@@ -211,7 +212,7 @@ def _trials(n_star, pilot, a, b, level):
     if n_star is None and pilot is None:
         return None
     if n_star is not None and pilot is not None:
-        raise ValueError("n_star and pilot are given; accepted: one of them.")
+        raise ValueError("n_star and pilot are both given; accepted: only one of them.")
     if a.ndim == 2:
         raise ValueError("n_star and pilot are for one order of the samples, losses of shape (N,).")
     _zero_one("losses_a", a), _zero_one("losses_b", b)
@@ -243,7 +244,7 @@ def _losses(name, values):
 def _zero_one(name, values):
     values = _losses(name, values)
     if values.ndim != 1 or np.any((values != 0.0) & (values != 1.0)):
-        raise ValueError(f"{name} must be a row of losses 0 and 1 for the sign test.")
+        raise ValueError(f"{name} must be a vector of losses 0 and 1 for the sign test.")
     return values
 
 

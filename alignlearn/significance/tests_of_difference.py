@@ -153,14 +153,14 @@ def _t_test(errors_a, errors_b, ratio, alternative):
     a, b = check_numbers("errors_a", errors_a, 2), check_numbers("errors_b", errors_b, 2)
     n = a.size
     if n != b.size:
-        raise ValueError(f"errors_a has {n} values, errors_b {b.size}; accepted: as many.")
+        raise ValueError(f"errors_a has {n} values, errors_b {b.size}; accepted: the same number.")
     difference = a - b
     rounding = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(a), np.abs(b))
     # Any value from low to high explains all differences up to rounding.
     low, high = np.max(difference - rounding), np.min(difference + rounding)
     if low <= 0.0 <= high:
         return TTestResult(0.0, 1.0, n - 1, 0.0, 0.0, alternative)
-    # t does not depend on the unit of the errors; whether squares underflow does.
+    # t does not depend on the unit of the errors, but underflow of squares does.
     unit = float(np.abs(difference).max())
     mean = float(np.mean(difference / unit))
     spread = 0.0 if low <= high else float(np.std(difference / unit, ddof=1))
@@ -262,7 +262,7 @@ def friedman_test(
     chi2 = float(n * np.sum(centered.mean(axis=0) ** 2) / variance) if variance > 0.0 else 0.0
     df = (k - 1, (k - 1) * (n - 1))
     left = n * (k - 1) - chi2
-    # What rounding leaves of 0; one exchange of neighbors in one row leaves far more.
+    # Rounding error of 0; one exchange of neighbors in one row gives a much larger value.
     if left <= 1e-12 * n * (k - 1):
         ties = np.unique(ranks[0], return_counts=True)[1]
         log_orders = math.lgamma(k + 1) - sum(math.lgamma(tie + 1) for tie in ties)
@@ -386,7 +386,8 @@ def holm_adjusted(p_values) -> np.ndarray:
         raise ValueError(f"p_values={p}; accepted: all in [0, 1].")
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(p.size)
-    # The smallest is one of p.size tests, the next one of those left; none overtakes its successor.
+    # Holm's steps: the smallest p-value is multiplied by the number of tests, the next by one less;
+    # adjusted values are monotone.
     adjusted[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
     return np.minimum(adjusted, 1.0)
 
@@ -473,10 +474,10 @@ def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
     k, error = average.size, _rank_error(average.size, n)
     gap = np.abs(average[:, None] - average)
     q = float(studentized_range.isf(level, k, np.inf)) / math.sqrt(2.0)
-    # Many pairs share a gap, and the distribution is slow.
+    # Many pairs have the same gap, and the distribution takes long to evaluate.
     gaps, where = np.unique(gap, return_inverse=True)
     p = np.clip(studentized_range.sf(math.sqrt(2.0) * gaps / error, k, np.inf), 0.0, 1.0)
-    # In order of rank a group is a run; one with the same end as the run before is part of it.
+    # In order of rank, a group is a run; a run with the same end as the previous one is part of it.
     order = np.argsort(average, kind="stable")
     ends = np.sum(average[order] - average[order, None] < q * error, axis=1)
     starts = np.flatnonzero((ends > np.arange(1, k + 1)) & (np.diff(ends, prepend=0) > 0))
@@ -512,7 +513,9 @@ def _check_average_ranks(ranks, n_datasets, names):
     """Average ranks, number of data sets and names, from a result or as given."""
     if isinstance(ranks, FriedmanResult):
         if n_datasets is not None or names is not None:
-            raise ValueError("n_datasets and names are known to a FriedmanResult; leave them out.")
+            raise ValueError(
+                "n_datasets and names are part of the FriedmanResult; do not pass them."
+            )
         return ranks.average_ranks, ranks.n_datasets, ranks.names
     average = check_numbers("ranks", ranks, 2)
     k = average.size

@@ -1,8 +1,8 @@
-"""The largest mean of given scores over the distributions near the uniform one in chi-square.
+"""The largest mean of scores over distributions within a chi-square distance of the uniform one.
 
-The maximizer is ``(s - tau)_+`` scaled to sum 1, for one threshold tau. Its divergence rises with
-tau, so that sorting the scores finds which of them stay, and the threshold is then the root of a
-quadratic: no iteration, and no tolerance.
+The maximizer is ``(s - tau)_+`` scaled to sum 1, for one threshold tau. Its divergence increases
+with tau. Sorting the scores therefore shows which of them get weight, and the threshold is the root
+of a quadratic, without iterations or tolerances.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def chi_square_ball(scores, rho) -> ChiSquareBall:
     scores = check_numbers("scores", scores, 1)
     rho = check_number("rho", rho, low=0.0)
     n, top = scores.size, scores.max()
-    # Distances below the top in units of the largest: whatever the units, no square overflows, and
-    # the halves keep the difference of two numbers near the end of the range.
+    # Distances to the top score, in units of the largest, so that no square overflows in any units.
+    # The scores are halved, so that the difference of two numbers near the end of the range is
+    # finite.
     below = 0.5 * top - 0.5 * scores
     unit = below.max()
     if unit == 0.0 or rho == 0.0:
@@ -83,14 +84,14 @@ def chi_square_ball(scores, rho) -> ChiSquareBall:
     below /= unit
     margin = _threshold(np.sort(below), rho)
     weights = np.maximum(margin - below, 0.0)
-    if not weights.any():  # the ball holds the uniform distribution on the largest scores
+    if not weights.any():  # the ball contains the uniform distribution on the largest scores
         weights = np.where(below == 0.0, 1.0, 0.0)
     weights /= weights.sum()
     return _certified(scores, weights, top - 2.0 * unit * margin, rho)
 
 
 def _threshold(below, rho):
-    """How far below the top (0) scores get weight; ``below`` is sorted, of largest value 1.
+    """The distance below the top at which weights become 0; ``below`` is sorted, up to 1.
 
     Of k scores with mean c and scatter V = sum (below - c)^2 and threshold u + c, the divergence is
     n (V + k u^2) / (k u)^2 - 1, which is rho for u^2 = n V / (k ((1 + rho) k - n)).
@@ -98,13 +99,14 @@ def _threshold(below, rho):
     n = below.size
     count = np.arange(1, n + 1)
     mean = np.cumsum(below) / count
-    # The first score is 0 and the last of k the largest, so V is no small share of the squares.
+    # The first score is 0 and the last of k the largest, so V is not small compared with the
+    # squares.
     scatter = np.maximum(np.cumsum(below**2) - count * mean**2, 0.0)
-    # Divergence with the threshold at each score, which leaves that score without weight.
+    # Divergence with the threshold at each score, which then has weight 0.
     gap = below - mean
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = n * (scatter + count * gap**2) / np.square(count * gap)
-    # It falls as the threshold passes further scores; ties at the top make 0 / 0.
+    # It decreases as the threshold passes further scores; ties at the top give 0 / 0.
     kept = int(np.count_nonzero(~(divergence <= 1.0 + rho)))
     excess = (1.0 + rho) * kept - n
     if excess <= 0.0:
@@ -116,7 +118,7 @@ def _certified(scores, weights, tau, rho):
     n, objective = scores.size, float(scores @ weights)
     divergence = float(n * (weights @ weights) - 1.0)
     if rho == 0.0 or tau == -np.inf:
-        gap = 0.0  # a single point: nothing else is in the ball
+        gap = 0.0  # a single point: the ball contains only the uniform distribution
     else:
         above = np.maximum(scores - tau, 0.0)
         gap = tau + np.sqrt((1.0 + rho) / n) * float(np.linalg.norm(above)) - objective

@@ -1,11 +1,11 @@
-"""Conjugate gradients for symmetric positive definite operators, with a residual that is true.
+"""Conjugate gradients for symmetric positive definite operators, with the true residual.
 
-`scipy.sparse.linalg.cg` takes one right-hand side: for an operator whose entries are computed on
-the fly, c of them would cost c times the entries, while here all columns that are not solved yet
-share every application. SciPy also stops by the residual that the recurrence carries along, which
-rounding parts from ``b - Ax`` on ill-conditioned systems, and divides by a curvature of 0 or less
-without a word where the operator is not positive definite. Columns do not share a Krylov space:
-block methods need fewer steps, and break down where the residuals become dependent.
+`scipy.sparse.linalg.cg` takes one right-hand side. If the entries of an operator are computed on
+the fly, c right-hand sides would then compute them c times, while here all unsolved columns share
+every application. SciPy also stops by the residual of the recurrence, which rounding separates from
+``b - Ax`` on ill-conditioned systems, and divides by a curvature <= 0 without an error if the
+operator is not positive definite. Columns do not share a Krylov space: block methods need fewer
+steps, but break down when residuals become linearly dependent.
 
 Sources: Hestenes and Stiefel (1952), "Methods of conjugate gradients for solving linear systems";
 van der Vorst and Ye (2000), "Residual replacement strategies" (the residual is computed again).
@@ -23,7 +23,7 @@ from alignlearn.validation import check_number, warn_unconverged
 
 from . import panels
 
-_PROGRESS = 0.5  # of the true residual, for which the recurrence is started again
+_PROGRESS = 0.5  # factor by which the true residual may differ before the recurrence is restarted
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
@@ -133,8 +133,8 @@ class _Solver:
         self.tol, self.patience, self.definite = tol, patience, True
 
     def begin(self, B, start, unit):
-        """The start for columns of that unit, 0 where it is no nearer than 0."""
-        # It may be so far away that squares overflow.
+        """The start for columns in these units, or 0 if 0 is closer to the solution."""
+        # A start may be so far away that squares overflow.
         with np.errstate(over="ignore", invalid="ignore"):
             X = start / unit
             left = self.residual(B, X, np.arange(B.shape[1]))
@@ -151,7 +151,7 @@ class _Solver:
             n_iter += self.recur(solution, R[:, todo], todo, max_iter - n_iter)
             left = self.residual(B[:, todo], solution, todo)
             found = np.linalg.norm(left, axis=0)
-            # Near rounding a run may end above where it began.
+            # Near rounding a run may end with a larger residual than it began with.
             better = found < norms[todo]
             gained = found <= _PROGRESS * norms[todo]
             taken = todo[better]
@@ -197,7 +197,7 @@ class _Solver:
         return max_iter
 
     def judge(self, usable, rz, curvature, vectors):
-        """Distinguish a negative curvature from one that rounding leaves of a tiny positive one."""
+        """Distinguish a negative curvature from the rounding error of a tiny positive one."""
         if not usable.all():
             r, z, p, ap = (np.linalg.norm(V, axis=0) for V in vectors)
             negative = (curvature < -_ROUNDING * p * ap) | (rz < -_ROUNDING * r * z)
@@ -205,7 +205,7 @@ class _Solver:
 
 
 def _for_all(function):
-    """A function of columns that is the same for each of them."""
+    """A function that applies the same operation to each column."""
     return lambda V, numbers: function(V)
 
 

@@ -15,9 +15,10 @@ from alignlearn._lapack import (
     tridiagonalise,
 )
 
-_SMALL = 500  # rows and columns of systems that take NumPy a moment
-# Shifts, of a system so large, for which a factor of each costs less than one reduction: of four
-# shifts and 600, 1200, 2400 and 4000 rows 1.1, 0.7, 0.6 and 0.4 of the time (one thread).
+_SMALL = 500  # size of systems that NumPy solves in a moment
+# Number of shifts up to which one factorization per shift is faster than one reduction, for systems
+# of at least this size: with four shifts and 600, 1200, 2400 and 4000 rows it takes 1.1, 0.7, 0.6
+# and 0.4 of the time (one thread).
 _FEW, _FACTORED = 4, 1000
 _TILE = 32  # rows and columns that are transposed at once
 _BLOCK = 2**19  # entries of the block whose quadratic forms are summed at once: 4 MB
@@ -77,7 +78,7 @@ def solve_shifted(A, target, alphas, rounding=0.0):
 
 @jit
 def _restore_upper(A):
-    """Copy the lower triangle of a square matrix, which `cholesky` leaves, to the upper one."""
+    """Copy the lower triangle, which `cholesky` does not change, to the upper one."""
     m = len(A)
     for i in range(0, m, _TILE):
         for j in range(0, i + 1, _TILE):
@@ -163,7 +164,7 @@ class ShiftedInverse:
 
 @jit_sum
 def _add_squares(X, lower, weights, v, out):
-    """Add ``|L_a^-1 x|^2`` in the weights of each a, for the columns x of X; L_a is bidiagonal.
+    """Add ``|L_a^-1 x|^2`` to the weights of each a, for the columns x of X; L_a is bidiagonal.
 
     ``v`` is room for a row of every ``L_a^-1 X``, and 0.
     """

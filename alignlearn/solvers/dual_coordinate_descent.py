@@ -6,11 +6,10 @@ With signed coefficients b = y alpha and w = X'b the dual is
 
 with u_i = C_i and d_i = 0 for the hinge loss, u_i = inf and d_i = 1 / (2 C_i) for its square. One
 coefficient at a time moves to its minimum, which costs one product with a row and one addition of
-it to w: no pair of samples is looked at.
+the row to w. No pair of samples is computed.
 
-The passes over the coefficients are also those of `alignlearn.solvers.hinge_dual`, which has an
-intercept: b = b_0 + c sum(b_i), of a constant feature c^(1/2) and of a fixed part b_0. Here both
-are 0.
+`alignlearn.solvers.hinge_dual` uses the same passes with an intercept, b_0 + c sum(b_i), which
+comes from a constant feature c^(1/2) and a fixed part b_0. Here both are 0.
 
 Source: Hsieh, Chang, Lin, Keerthi and Sundararajan (2008), "A dual coordinate descent method for
 large-scale linear SVM", algorithm 3 (random order and shrinking).
@@ -28,8 +27,8 @@ from alignlearn._text import Result
 from alignlearn.validation import is_sparse, warn_unconverged
 
 LOSSES = ("hinge", "squared-hinge")
-PART = 10**8  # products between two looks for Ctrl-C, a tenth of a second
-_VISIT = 50  # products that last as long as what a visit costs beside them, out of cache
+PART = 10**8  # products between two checks for Ctrl-C, a tenth of a second
+_VISIT = 50  # cost of a visit besides its product, in products, out of cache
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,9 @@ class Rows(NamedTuple):
 class Walk(NamedTuple):
     """Where the passes are, between two calls of `_iterate`."""
 
-    order: np.ndarray  # of the coefficients; those not set aside come first
-    place: np.ndarray  # how many these are; of this pass, how many are done, and of them kept
-    limits: np.ndarray  # largest and smallest projected gradient: of the pass before, of this one
+    order: np.ndarray  # order of the coefficients; active ones come first
+    place: np.ndarray  # numbers of active ones, of those visited in this pass, of those kept
+    limits: np.ndarray  # extreme projected gradients of the previous pass, and of this one
 
 
 class Problem(NamedTuple):
@@ -131,13 +130,13 @@ def dual_coordinate_descent(
     walk = Walk(everything, np.array([everything.size, 0, 0]), limits)
     n_iter, goal, part = 0, tol, visits(len(rows.data) / len(sign))
     while n_iter < max_iter and everything.size:
-        # Parts of the work, so that Ctrl-C is heard between.
+        # The work is divided into parts, so that Ctrl-C is handled between them.
         options = goal, part, max_iter - n_iter
         steps, violation = _iterate(rows, problem, (alpha, w, intercept), walk, options, rng)
         n_iter += steps
         if violation > goal:
             continue
-        # The passes saw the violation while w changed; what counts is that of the final one.
+        # The passes measured the violation while w changed; the result has that of the final w.
         found = _certificate(X, problem, alpha, n_iter, tol)
         if found.converged or violation == 0.0:
             return found
@@ -181,7 +180,7 @@ def _certificate(X, problem, alpha, n_iter, tol):
     downward = np.where(alpha > 0.0, np.maximum(gradient, 0.0), 0.0)
     upward = np.where(alpha < problem.upper, np.minimum(gradient, 0.0), 0.0)
     violation = float(np.max(downward - upward, initial=0.0))
-    # By sample, loss plus conjugate less their product: sums of terms that are >= 0.
+    # For each sample, loss plus conjugate minus their product: a sum of terms >= 0.
     excess, hinge = np.maximum(-slope, 0.0), problem.added == 0.0
     linear = (np.where(hinge, problem.upper, 0.0) - alpha) * excess
     square = np.square(excess - problem.added * alpha)
@@ -241,10 +240,11 @@ def squares(rows):
 
 @jit.owning
 def _iterate(rows, problem, state, walk, options, rng):
-    """Visit coefficients in random orders; (passes done, violation that the last one saw or inf).
+    """Visit coefficients in random orders; return (passes, violation in the last pass or inf).
 
-    ``state`` is as for `sweep`; ``options`` are the goal, most visits and most passes. The walk
-    goes on where it was, and ends where a pass over all coefficients meets the goal.
+    ``state`` is as for `sweep`; ``options`` are the goal, the maximum number of visits and of
+    passes. The iteration continues from the state, and ends when a pass over all coefficients meets
+    the goal.
     """
     goal, n_visits, n_passes = options
     order, place, limits = walk

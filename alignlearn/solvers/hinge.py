@@ -1,4 +1,4 @@
-"""What the solvers of support vector machines on features return, and what their certificates use.
+"""Results and certificates of the solvers of support vector machines on features.
 
 The problem is ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))``, its dual to maximize
 ``sum_i |a_i| - |Phi'a|^2 / 2`` over signed variables, a_i between 0 and s_i c_i, that sum to 0.

@@ -1,11 +1,11 @@
 """Support vector machines with an intercept on features, by dual coordinate descent.
 
 Minimizes ``|w|^2 / 2 + sum_i c_i max(0, 1 - s_i (w.phi_i + b))`` through its dual: signed variables
-a_i between 0 and s_i c_i with ``w = Phi'a``, which sum to 0 since b has no penalty. One variable at
-a time cannot move while they do; so a constant feature frees the sum, which is the
-method of multipliers: ``b = b_0 + B sum(a)`` in a pass, after which b_0 becomes b. The sum goes to
-0 together with the steps (B is the mean square of the features, so that the constant is one among
-them). Variables that stay at a bound are set aside, and looked at again for each certificate.
+a_i between 0 and s_i c_i with ``w = Phi'a``, which sum to 0 because b has no penalty. Under this
+constraint no single variable can move. A constant feature therefore relaxes it, which is the method
+of multipliers: ``b = b_0 + B sum(a)`` in a pass, after which b_0 is set to b. The sum converges to
+0 together with the steps. B is the mean square of the features, so that the constant feature is of
+their size. Variables that stay at a bound are set aside, and checked again for each certificate.
 
 The certificate is the gap between the primal function at w with the best b, and the dual function
 at variables near a that sum to 0.
@@ -23,9 +23,9 @@ from .dual_coordinate_descent import Problem, dense_rows, squares, sweep, visits
 from .hinge import HingeResult, best_intercept, dual_values
 
 _FIRST = 4  # passes before the first certificate, and at least between two
-_GROWTH = 0.25  # of the passes done, between two certificates
-_HELD_PASSES = 4  # over a block, where not all features are held
-_SAMPLED = 1000  # samples whose features set the size of the constant one
+_GROWTH = 0.25  # share of the passes done, between two certificates
+_HELD_PASSES = 4  # passes over a block, if not all features are stored
+_SAMPLED = 1000  # samples from which the size of the constant feature is computed
 
 
 def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=None, spread=None):
@@ -94,7 +94,7 @@ class _Solver:
             self.square = squares(self.rows)
 
     def passes(self, n):
-        """At most n passes over the samples that are not set aside; their number."""
+        """At most n passes over the active samples; return their number."""
         if self.rows is not None:
             self._descend(slice(None), self.rows, self.square, n)
             return n
@@ -108,7 +108,7 @@ class _Solver:
         return n
 
     def _descend(self, part, rows, square, n):
-        """Passes over the samples ``part``; the problems are on several threads."""
+        """Passes over the samples ``part``; the problems run on several threads."""
 
         def descend(thread, stop):
             for k in range(thread[0], len(self.alpha), thread[1]):
@@ -138,12 +138,12 @@ class _Solver:
         self.alpha[k][part], self.active[k][part] = alpha, active
 
     def certify(self, tol):
-        """Take the points reached into account; samples that break a condition are active again."""
+        """Update the best points; samples that violate a condition become active again."""
         todo = np.flatnonzero(self.relative_gaps() > tol)
         coef = self.signs[todo] * self.alpha[todo]
         sums, dual = dual_values(self.features, coef)
         values = self.features.times(sums).T
-        # Sums from all variables, without the rounding of the steps.
+        # Sums over all variables, without the accumulated rounding of the steps.
         self.w[todo], self.intercept[todo, 2] = sums.T, coef.sum(axis=1)
         self.dual[todo] = np.maximum(self.dual[todo], dual)
         for k, w, value in zip(todo, sums.T, values, strict=True):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-_BLOCK = 2**14  # points whose distances are held at once
-_DIFFERENCES = 1e8  # of coordinates that are taken at once: 0.1 s
+_BLOCK = 2**14  # points whose distances are in memory at once
+_DIFFERENCES = 1e8  # coordinates per block: 0.1 s
 
 
 def nearest(X, centers):

@@ -2,12 +2,12 @@
 
 With ``K = ZZ'`` and Z of shape (m, q) every Newton system is ``D + ZZ'`` with D diagonal, solved
 through the (q, q) matrix ``I + Z'D^-1 Z``: O(m q^2) an iteration and no (m, m) matrix. A few dozen
-iterations are needed whatever C is, where the steps of SMO grow with it.
+iterations are needed for any C, while the number of SMO steps grows with C.
 
 Regression has a penalty ``epsilon |b|_1``, whose slope jumps at 0. Its coefficients are sums of
 two parts, one in [lower, 0] and one in [0, upper], each with a slope of its own. With
 ``d_k dx_k + (ZZ' db)_i = v_k`` for the part k of row i the sums db have a system of the same form,
-where ``1 / D_i`` is the sum of the ``1 / d_k``: two parts cost hardly more than one.
+where ``1 / D_i`` is the sum of the ``1 / d_k``, so two parts cost hardly more than one.
 
 Sources: Fine and Scheinberg (2001), "Efficient SVM training using low-rank kernel
 representations"; Mehrotra (1992) for predictor and corrector.
@@ -72,7 +72,7 @@ def low_rank_hinge(Z, sign, cost, **options) -> SMOResult:
 
 
 def _solved(Z, linear, bounds, epsilon, tol, max_iter):
-    """The same in units in which slopes are of order 1."""
+    """The solution in units in which slopes are of order 1."""
     best = _result(Z, np.zeros(len(linear)), linear, bounds, epsilon, (0, tol))
     if best.converged:
         return best
@@ -104,10 +104,10 @@ def _result(Z, coef, linear, bounds, epsilon, ending):
 
 
 class _State:
-    """The iterate: x = part - lower and room = upper - part, multipliers s and t, nu of the sum.
+    """The iterate: x = part - lower, room = upper - part, multipliers s, t, and nu of the sum.
 
-    Part k belongs to the coefficient ``row[k]``. Columns of Z count as centered, which conditions
-    the problem best and, since sum(b) = 0, does not change it.
+    Part k belongs to the coefficient ``row[k]``. Columns of Z are treated as centered, which
+    conditions the problem best and does not change it, because sum(b) = 0.
     """
 
     def __init__(self, Z, linear, bounds, epsilon):
@@ -117,10 +117,10 @@ class _State:
         square = np.concatenate(
             [np.square(Z[part] - self.center).sum(axis=1) for part in panels.panels(len(Z))]
         )
-        # Coefficients that count as large as a multiplier of 1: the bound, or less where the kernel
-        # makes the solution much smaller.
+        # Size of coefficients that corresponds to a multiplier of 1: the bound, or less if the
+        # kernel makes the solution much smaller.
         self.units = self.width, 1.0 / np.maximum(square[self.row], 1.0 / self.width)
-        # Kept apart, since upper - b has no digits left where b is close to upper.
+        # Stored separately, because upper - b loses all digits if b is close to upper.
         self.x, self.room = 0.5 * self.width, 0.5 * self.width
         size = max(float(np.abs(self._gradient()).max()), 1.0)
         self.s, self.t = np.full(self.row.size, size), np.full(self.row.size, size)
@@ -195,10 +195,10 @@ class _State:
         return dx, dnu, ds, dt
 
     def rounded(self, unit):
-        """Coefficients with those near an end put on it and the others moved to sum 0, or None.
+        """Coefficients, with those near a bound moved to it and sum 0, or None.
 
-        Free coefficients solve their equations exactly where they are few: the last digits, which
-        the update formula loses as D^-1 grows, come from here.
+        If few coefficients are free, they solve their equations exactly. This restores the last
+        digits, which the update formula loses as D^-1 grows.
         """
         low, high = self.x < unit * self.s, self.room < unit * self.t
         loose = ~(low | high)
@@ -212,11 +212,11 @@ class _State:
         if not free.size:
             return b
         ends = [self._sum(np.where(loose, end, parts))[free] for end in (self.lower, self.upper)]
-        # Where all of the room is taken, rounding may not take more.
+        # If a coefficient reaches its bound, rounding must not move it beyond.
         b[free] = np.clip(b[free] - excess * room / room.sum(), *ends)
         if free.size > 2 * self.Z.shape[1] + 10:
             return b
-        # Where both parts are loose, epsilon is too small to matter.
+        # If both parts are free, epsilon is too small to matter.
         penalty = (self._sum(np.where(loose, self.penalty, 0.0)) / np.maximum(count, 1.0))[free]
         moved = b[free] + self._correction(b, free, penalty)
         if np.all((moved >= ends[0]) & (moved <= ends[1])):
@@ -224,10 +224,11 @@ class _State:
         return b
 
     def _correction(self, b, free, penalty):
-        """The least change of the free coefficients that solves their equations."""
+        """The smallest change of the free coefficients that solves their equations."""
         part = self.Z[free] - self.center
         block = self_product(part)
-        # The sum's equation in units of the others: a least singular value is relative to all.
+        # The equation of the sum in units of the others, because the cutoff of singular values is
+        # relative to all.
         unit = unit_of(block.diagonal())
         system = np.full((free.size + 1, free.size + 1), unit)
         system[1:, 1:] = block

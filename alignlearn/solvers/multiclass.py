@@ -1,4 +1,4 @@
-"""Classes: codes and weights of labels, problems of two classes, and the one rule that decides.
+"""Classes: codes and weights of labels, problems of two classes, and the decision rule.
 
 Many labels are a matrix y (m, c) of 0 and 1, a problem of two classes for each column. Their
 ``classes`` are a matrix (c, 2): ``[0, 1]`` for a label that varies, and twice its value for one
@@ -76,7 +76,7 @@ def weights_of_labels(class_weight, n_labels):
 
 
 def _label_weight(weight, labels, class_weight):
-    """Weights (m,) of the samples times those of their values, 0 or 1, of one label."""
+    """Sample weights (m,) times the class weights of the values 0 and 1 of one label."""
     return class_weighted(weight, class_weight, np.arange(2), np.asarray(labels, dtype=np.intp))
 
 
@@ -153,7 +153,7 @@ def _class_weights(class_weight, classes, totals):
     known = classes.tolist()
     unknown = [label for label in class_weight if label not in known]
     if unknown:
-        raise ValueError(f"class_weight has labels that y has not: {unknown}; y has {known}.")
+        raise ValueError(f"class_weight has labels that are not in y: {unknown}; y has {known}.")
     weights = [check_number("class_weight", class_weight.get(k, 1.0), low=0.0) for k in known]
     if min(weights) == 0.0:
         raise ValueError("class_weight must be > 0 for every class.")

@@ -14,16 +14,17 @@ from . import nnqp_pivot as lapack
 from .nnqp_pivot import DONE, INDEFINITE
 
 _EPS = np.finfo(np.float64).eps
-# From this many positive variables on, a LAPACK factorization beats single exchanges.
+# With at least this many positive variables, a LAPACK factorization is faster than single
+# exchanges.
 _PIVOTING_SUPPORT = 100
 _SWEEPS = 20
 _RETRIES = 3
-# Up to this many variables LAPACK alone takes a millisecond; compiled loops save half of it, and
-# take seconds to compile.
+# Up to this many variables, LAPACK alone takes a millisecond. Compiled loops would save half of it,
+# but take seconds to compile.
 _FEW = 64
-# From this many variables on, blocks of exchanges save factorizations where LAPACK does it all.
+# With at least this many variables, exchanges in blocks save factorizations if only LAPACK is used.
 _BLOCKS_OF_FEW = 16
-# Up to this many variables a pass over all of M costs nothing beside the rest.
+# Up to this many variables, the cost of a pass over all of M is negligible.
 _SMALL = 256
 _ASYMMETRY_TOLERANCE = 1e-8
 _PSD_TOLERANCE = 1e-6
@@ -187,7 +188,7 @@ def _rounding(u):
 def _proximal_point(M, d, b, u, usable, tol, limit):
     """Outer iteration; ``delta`` grows by 10 whenever a factorization finds ``M`` indefinite.
 
-    It also grows, at most `_RETRIES` times, where rounding keeps the residual above ``tol``.
+    It also grows, at most `_RETRIES` times, if rounding keeps the residual above ``tol``.
     """
     delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
     if u.size > _FEW:
@@ -331,7 +332,7 @@ def _check_zero_rows(M, a, d, zero, norm):
 
 
 def _check_matrix(M, d):
-    """Check symmetry and every 2 x 2 minor; return ``M`` (symmetrized if it has to be).
+    """Check symmetry and every 2 x 2 minor; return ``M`` (symmetrized if necessary).
 
     Returns
     -------
@@ -366,7 +367,7 @@ def _has_ties(b, tolerance):
 
 
 def _check_rows(M, d, index):
-    """:func:`check_matrix` for some rows and the columns of the same numbers; of all if many."""
+    """:func:`check_matrix` for some rows and the same columns, or for all if they are many."""
     if 16 * index.size > d.size:
         _check_matrix(M, d)
         return

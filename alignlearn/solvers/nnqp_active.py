@@ -3,13 +3,14 @@
 Both work on ``min v'Sv - 2 v'b, v >= 0`` with ``S = diag(d) M diag(d)`` of unit diagonal, which is
 never formed: rows of ``M`` are read in place and scaled on the fly.
 
-The active set is that of Lawson and Hanson (1974, chapter 23) in the normal-equation form of Bro
-and de Jong (1997), started from any feasible point and letting several variables in at a time. It
-keeps the upper factor ``R`` of ``S_PP + delta I = R'R`` row by row (inner loops are contiguous),
-appends a column by a forward substitution and removes one by Givens rotations, which are backward
-stable.
+The active-set method is that of Lawson and Hanson (1974, chapter 23) in the normal-equation form of
+Bro and de Jong (1997). It starts from any feasible point, and several variables may enter at a
+time. It keeps the upper factor ``R`` of ``S_PP + delta I = R'R`` row by row (inner loops are
+contiguous), appends a column by a forward substitution and removes one by Givens rotations, which
+are backward stable.
 
-Array assignments are loops: ``x[:s] = y[:s]`` would compile seconds of error messages.
+Array assignments are written as loops, because ``x[:s] = y[:s]`` compiles error messages for
+seconds.
 """
 
 import numpy as np
@@ -63,7 +64,7 @@ def forward(R, s, x):
     """Solve ``R'x = x`` in place, row by row."""
     for i in range(s):
         x[i] /= R[i, i]
-        # Slices: indices that start at i + 1 would keep the loop from being vectorized.
+        # Slices, because indices that start at i + 1 would prevent vectorization.
         xi, row, rest = x[i], R[i][i + 1 : s], x[i + 1 : s]
         for k in range(rest.size):
             rest[k] -= xi * row[k]
@@ -110,7 +111,7 @@ def remove(R, s, index, q, k):
             row[c - 1] = row[c]
     for i in range(k, s - 1):
         index[i] = index[i + 1]
-    # Column c of the shifted factor reaches down to row c + 1: rotate those entries away.
+    # Column c of the shifted factor extends to row c + 1: Givens rotations eliminate these entries.
     for i in range(k, s - 1):
         x, y = R[i, i], R[i + 1, i]
         r = np.sqrt(x * x + y * y)  # entries of a factor of unit diagonal: no overflow
@@ -135,9 +136,9 @@ def _rotate(upper, lower, c, t):
 def _feasible_step(R, s, index, q, v, z, leader):
     """Move ``v`` to the minimizer on its face, dropping every variable that reaches 0 on the way.
 
-    Several variables may have entered at 0. Those that the minimizer would make negative leave
+    Several variables may have entered at 0. Those that would be negative at the minimizer leave
     again before any move, except ``leader`` (the one of largest gradient): alone with the old face
-    it is sure to be positive, so the objective falls in every call.
+    it is certainly positive, so the objective decreases in every call.
 
     Returns the size of the face and the number of solves.
     """
@@ -163,7 +164,7 @@ def _feasible_step(R, s, index, q, v, z, leader):
         n_zero = 0
         for i in range(s):
             n_zero += v[index[i]] == 0.0
-        # The leader is held back by its companions only, or (rounding) by the old face.
+        # Only other entering variables, or the old face by rounding, can make the leader negative.
         companions = led and held == 0 and n_zero > 1
         leaving = led and n_zero == 1
         for i in range(s - 1, -1, -1):
@@ -210,8 +211,8 @@ def _candidates(g, v, allowed, threshold, most, chosen):
 def _enter(problem, delta, face, s, q, chosen, work):
     """Append the chosen variables; return the new size, or -1 if a pivot is not positive.
 
-    The first always enters, others unless they would leave at once: be negative beside those
-    before them. ``work`` is (n, p), a row for every variable.
+    The first always enters. Another one enters unless it would leave at once, because it would be
+    negative together with those before it. ``work`` is (n, p), a row for every variable.
     """
     M, d, b = problem
     R, index = face
@@ -224,7 +225,7 @@ def _enter(problem, delta, face, s, q, chosen, work):
     for c in range(n):
         j, x = chosen[c], work[c]
         for i in range(n_old, s):
-            # Row i of the factor is one of the rows of ``work`` before this one, moved there.
+            # Row i of the factor is an earlier row of ``work``, which was moved there.
             known = _dot(work[i - n_old], x, i)
             x[i] = (d[j] * M[j, index[i]] * d[index[i]] - known) / R[i, i]
         pivot = 1.0 + delta - _dot(x, x, s)
@@ -248,7 +249,7 @@ def exchange(problem, delta, v, usable, face, threshold, max_iter):
     s = support.size
     R, index = np.empty((p, p)), np.zeros(p, dtype=np.int64)
     R[:s, :s], index[:s] = factor, support
-    # Vectors of p variables: allocation in the loops would be compiled, too.
+    # Work vectors of p variables, because allocation in the loops would also be compiled.
     memory = tuple(np.zeros((3, p))), np.empty((min(_MOST_ENTERING, p), p))
     memory = *memory, np.zeros(p, np.int64), np.zeros(p, bool)
     problem = problem, delta, v, usable, (R, index)
@@ -278,7 +279,7 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter, memory):
     for i in range(s):
         q[i] = b[index[i]]
     forward(R, s, q)
-    chosen[0] = -1  # an array's entry: a literal -1 would be another type, compiled for itself
+    chosen[0] = -1  # an entry of an array: a literal -1 would be another type and compile again
     s, n_iter = _feasible_step(R, s, index, q, v, z, chosen[0])
     gradient(M, d, b, v, g)
     while n_iter < max_iter:
@@ -292,7 +293,7 @@ def active_set(problem, delta, v, usable, face, s, threshold, max_iter, memory):
         s, solves = _feasible_step(R, s, index, q, v, z, chosen[0])
         n_iter += solves
         if v[chosen[0]] == 0.0:
-            # The factored system contradicts the gradient: the leader is at 0 within rounding.
+            # The solution contradicts the sign of the gradient, so the leader is 0 up to rounding.
             allowed[chosen[0]] = False
         else:
             for k in range(p):

@@ -1,7 +1,7 @@
 """The nonnegative quadratic program on LAPACK factorizations of the positive variables' block.
 
-Block principal pivoting makes many exchanges per factorization, for large supports. The active set
-makes one, for few variables: nothing is compiled for it, and it takes less than a millisecond.
+Block principal pivoting makes many exchanges per factorization, for large supports. The active-set
+method makes one exchange, for few variables: it compiles nothing and takes less than a millisecond.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
         face, solves = descend(problem, delta, v, np.append(face[0], leader))
         n_iter += solves
         if v[leader] == 0.0:
-            # The factored system contradicts the gradient: the leader is at 0 within rounding.
+            # The solution contradicts the sign of the gradient, so the leader is 0 up to rounding.
             allowed[leader] = False
         else:
             allowed[:] = usable
@@ -160,7 +160,7 @@ def descend(problem, delta, v, index, R=None):
         if not falls.any():
             v[index] = z
             return (index, R), n_solves
-        # A variable that enters at 0 and is not to rise has to leave at once.
+        # A variable that enters at 0 and would not increase leaves at once.
         ratio = np.full(x.size, np.inf)
         ratio[falls] = x[falls] / np.maximum(x[falls] - z[falls], TINY)
         alpha = ratio.min()

@@ -1,4 +1,4 @@
-"""Products with a matrix of few columns by panels of its rows, so that Ctrl-C is heard between."""
+"""Products with a matrix of few columns by panels of rows, with checks for Ctrl-C."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ def weighted_gram(Z, weight=None, center=None):
         panel = Z[part] if center is None else Z[part] - center
         if weight is not None:
             panel = panel * np.sqrt(weight[part])[:, None]
-        # NumPy sees that both are one array, and computes half of the product.
+        # NumPy recognizes that both are one array, and computes half of the product.
         out += panel.T @ panel
     return out

@@ -1,12 +1,12 @@
 """Partial Cholesky factor of a positive semi-definite matrix that is never formed.
 
-Greedy pivoting takes the row of the largest residual diagonal entry at every step, one matrix
+Greedy pivoting takes the row of the largest residual diagonal entry at every step, with one matrix
 column and one matrix-vector product at a time. Here a block of candidates is taken at once, so that
-the work is matrix products: evenly spaced among the entries of at least half the largest residual,
-since neighbors in the data repeat each other. A small greedy factorization among the candidates
-then keeps those whose pivot is still at least a quarter of the largest residual. The rank for a
-given error is that of greedy pivoting within a few per cent (measured: 0.93 to 1.05 times, for
-Gaussian kernels on 2 to 10 features and their hyper-kernels on pairs, blocks of 16 to 64).
+the work is matrix products. Candidates are evenly spaced among the entries of at least half the
+largest residual, because neighbors in the data are often similar. A small greedy factorization then
+keeps those candidates whose pivot is still at least a quarter of the largest residual. For a given
+error, the rank is within a few percent of that of greedy pivoting (measured: 0.93 to 1.05 times,
+for Gaussian kernels on 2 to 10 features and their hyper-kernels on pairs, blocks of 16 to 64).
 
 Sources: Harbrecht, Peters and Schneider (2012), "On the low-rank approximation by the pivoted
 Cholesky decomposition" (greedy pivots, trace error); Chen, Epperly, Tropp and Webber (2025),
@@ -23,14 +23,14 @@ import numpy as np
 from alignlearn._text import Result
 from alignlearn.validation import check_count, check_number, check_numbers
 
-_NEAR = 0.5  # least residual of a candidate, relative to the largest
-_KEPT = 0.25  # least pivot that is kept, and residual of a candidate where there are few
-_POOL = 4  # candidates for one kept, where they cost a small matrix only
+_NEAR = 0.5  # minimum residual of a candidate, relative to the largest
+_KEPT = 0.25  # minimum pivot that is kept, and minimum residual of a candidate if there are few
+_POOL = 4  # candidates per kept row, if they cost only a small matrix
 _LEAST = 4  # candidates
-_PANEL = 16384  # rows of the matrix at a time: a panel of the product stays in cache (measured)
+_PANEL = 16384  # rows per panel, so that its product stays in cache (measured)
 _GROWTH = 1.125  # of the room for columns
-_DISAGREE = 1e-5  # between ``diagonal`` and the diagonal of ``columns``, relative
-_INDEFINITE = 100.0  # times the rounding that a residual may fall below 0
+_DISAGREE = 1e-5  # relative difference between ``diagonal`` and the diagonal of ``columns``
+_INDEFINITE = 100.0  # units of rounding by which a residual may fall below 0
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def pivoted_cholesky(
             break
         pool = _POOL * block if submatrix is not None else wanted
         kept = growing.extend(_candidates(growing.residual, pool), room, accepted)
-        # Where many were rejected fewer are worth their columns.
+        # If many were rejected, fewer candidates are worth the cost of their columns.
         wanted = min(block, max(_LEAST, 2 * kept))
     return growing.result(accepted)
 
@@ -152,11 +152,11 @@ class _Growing:
         return float(self.residual.max())
 
     def rounding(self):
-        """Size of the errors of the residual: of each step one of the largest entry."""
+        """Size of the rounding errors of the residual: one unit of the largest entry per step."""
         return self.eps * (16 + self.rank) * float(self.diagonal.max())
 
     def extend(self, candidates, room, accepted):
-        """Append the columns of up to ``room`` of the candidates; how many were good enough."""
+        """Append the columns of up to ``room`` of the candidates; return how many were accepted."""
         if self.submatrix is None:
             values = self.evaluate(candidates)
             corner = np.array(values[candidates], dtype=np.float64)
@@ -205,7 +205,7 @@ class _Growing:
             )
         if not np.all(np.isfinite(reduction)):
             raise ValueError("columns returned NaN or infinity; all entries must be finite.")
-        # No column more than the error needs.
+        # No more columns than the error requires.
         enough = np.flatnonzero(self.residual.sum() - np.cumsum(reduction) <= accepted)
         used = int(enough[0]) + 1 if enough.size else new.size
         added = self.rows[rank : rank + used]
@@ -220,7 +220,7 @@ class _Growing:
         np.maximum(self.residual, 0.0, out=self.residual)
 
     def reserve(self, rank):
-        """Room for ``rank`` columns; those that exist stay where they are."""
+        """Allocate memory for ``rank`` columns and keep the existing ones."""
         if rank > len(self.rows):
             room = max(rank, min(int(_GROWTH * len(self.rows)), self.max_rank))
             self.rows.resize((room, self.diagonal.size), refcheck=False)
@@ -258,13 +258,13 @@ def _greedy(A, residual, least, room):
     Parameters
     ----------
     A : (b, b) float64
-        Off its diagonal.
+        The entries off the diagonal are used.
     residual : (b,) float64
-        Its diagonal; the largest is taken whatever it is.
+        The diagonal of A. The largest entry is always a pivot.
     least : float
-        Pivots below are not taken.
+        Smaller pivots are not taken.
     room : int
-        Number of pivots, at most.
+        Maximum number of pivots.
     """
     factor, pivots = np.zeros((min(room, len(A)), len(A))), []
     for k, row in enumerate(factor):
@@ -289,7 +289,7 @@ def _solve_lower(corner, right):
 
 
 def _panels(n):
-    """Slices of rows, so that no product lasts long: Ctrl-C is heard between them."""
+    """Slices of rows, so that products are short and Ctrl-C is handled between them."""
     return [slice(i, min(i + _PANEL, n)) for i in range(0, n, _PANEL)]
 
 

@@ -6,11 +6,11 @@ alpha - alpha* for regression) both duals are
     minimize  b'Kb / 2 + q'b + epsilon |b|_1   subject to  sum(b) = 0,  lower <= b <= upper,
 
 with lower <= 0 <= upper: q = -y, epsilon = 0 and [0, C] or [-C, 0] for classification; q = -y and
-[-C, C] for epsilon-insensitive regression, which so needs m variables and K itself, not 2 m.
-Moving b_i up and b_j down by the same amount keeps the constraint. With g = Kb + q the one-sided
-slopes are u_i = g_i +- epsilon (inf at the upper bound) and d_j = g_j +- epsilon (-inf at the
-lower one); b is optimal exactly if max d <= min u, and max d - min u is the KKT violation m - M of
-LIBSVM.
+[-C, C] for epsilon-insensitive regression, which therefore needs m variables and K itself, not 2 m
+variables. Moving b_i up and b_j down by the same amount keeps the constraint. With g = Kb + q the
+one-sided slopes are u_i = g_i +- epsilon (inf at the upper bound) and d_j = g_j +- epsilon (-inf at
+the lower one); b is optimal exactly if max d <= min u, and max d - min u is the KKT violation m - M
+of LIBSVM.
 
 Sources: Platt (1998); Fan, Chen and Lin (2005), "Working set selection using second order
 information" (the pair); Chang and Lin (2011), "LIBSVM" (shrinking and the stopping rule).
@@ -30,10 +30,11 @@ from . import smo_kernels as kernels
 from .smo_rows import MatrixRows
 
 _CUSHION, _FEWEST = 1.25, 1000  # of a working set: times the violating variables, and at least
-_NEAR = 0.7  # share of variables with an exact gradient from which on all have one
-_LARGE = 2000  # samples above which a part of them gives the start, if there is no matrix
-# Least curvature of a pair: in units of its first diagonal entry, as LIBSVM's for a kernel of ones,
-# and where that is 0 in units of the whole matrix, smaller since entries may differ much.
+_NEAR = 0.7  # share of variables with an exact gradient above which all get one
+_LARGE = 2000  # samples above which the start is the solution on a subsample, if there is no matrix
+# Minimum curvature of a pair, in units of its first diagonal entry, as in LIBSVM for a kernel of
+# ones. If that entry is 0, a smaller minimum in units of the whole matrix, because entries may
+# differ much.
 TAU, LEAST_TAU = 1e-12, 1e-20
 
 
@@ -138,7 +139,7 @@ def unit_of(values, other=0.0):
 
 def divided(linear, bounds, epsilon, unit):
     """A problem in other units of the slopes, and so of the coefficients."""
-    with np.errstate(over="ignore"):  # a bound beyond all numbers is none
+    with np.errstate(over="ignore"):  # a bound larger than all numbers is no bound
         return linear / unit, (bounds[0] / unit, bounds[1] / unit), epsilon / unit
 
 
@@ -159,7 +160,7 @@ def multiplied(result, unit):
 
 
 def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
-    """The same in units in which slopes are of order 1; limits are tol and max_iter."""
+    """The solution in units in which slopes are of order 1; limits are tol and max_iter."""
     gram = MatrixRows(K) if isinstance(K, np.ndarray) else K
     start = None if start is None else _feasible(start, *bounds)
     problem, n_iter = _minimised(gram, linear, bounds, float(epsilon), start, limits, shrinking)
@@ -170,7 +171,7 @@ def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
 
 
 def _minimised(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exact=True):
-    """A solved `_Problem` and its steps; not ``exact`` to the precision of the rows kept."""
+    """A solved `_Problem` and its steps; if not ``exact``, to the precision of the stored rows."""
     (tol, max_iter), n_before = limits, 0
     if coef is None:
         coef = np.zeros(len(linear))
@@ -191,13 +192,13 @@ class _Problem:
         self.least = LEAST_TAU * gram.scale
 
     def minimise(self, coef, tol, max_iter, shrinking):
-        """Run SMO from ``coef``; the number of steps. The result is in ``coef``, ``gradient``."""
+        """Run SMO from ``coef``, update ``coef`` and ``gradient``; return the number of steps."""
         self.coef, self.tol = coef, tol
         self.gradient, self.included = self.linear.copy(), np.zeros(coef.size)
         self.rough, n_iter = False, 0
         if coef.any():
             self.update_gradient()
-        # Steps on a matrix see at once whether none is needed.
+        # With a matrix, the first pass shows whether a step is needed at all.
         if self.gram.exact or self.violation() > tol:
             n_iter = self.descend(max_iter, shrinking)
             self.store()
@@ -206,7 +207,7 @@ class _Problem:
         return n_iter
 
     def descend(self, max_iter, shrinking):
-        """Take steps until the violation among all variables is within ``tol``; how many."""
+        """Take steps until the largest violation is within ``tol``; return their number."""
         tol, n_iter = self.tol, 0
         self.activate()
         while True:
@@ -227,8 +228,8 @@ class _Problem:
                 self.shrink()
 
     def steps(self, most):
-        """At most so many steps on the active variables; how many, and the violation left."""
-        # What rounding of the rows adds must not undo a solution of the active part.
+        """Take at most ``most`` steps on active variables; return (their number, violation)."""
+        # The rounding error of the rows must not undo a solution of the active part.
         tol = self.tol if self.gram.exact else 0.8 * self.tol
         done, limits = 0, np.array([tol, TAU, self.least, self.epsilon])
         while True:
@@ -241,7 +242,7 @@ class _Problem:
             self.gram.load(missing, self.urgency(tol))
 
     def urgency(self, tol):
-        """By how much each active variable violates the optimality conditions, if more than tol."""
+        """The violation of the optimality conditions by each active variable, if more than tol."""
         up, down = self.sided()
         worst = np.maximum(down.max() - up, down - up.min())
         return np.where(worst > tol, worst, 0.0)
@@ -251,7 +252,7 @@ class _Problem:
         return gradient + up, gradient + down
 
     def rounding(self, coef):
-        """Size of the rounding errors in a gradient: no smaller violation means anything."""
+        """Size of the rounding errors in a gradient; smaller violations are not significant."""
         size = np.abs(coef).sum() * np.abs(self.gram.diagonal).max() + np.abs(self.linear).max()
         return np.finfo(np.float64).eps * size
 
@@ -275,10 +276,10 @@ class _Problem:
         self.included = self.coef.copy()
 
     def make_exact(self):
-        """Find the gradient anew where rows were too rough for it and it decides something.
+        """Recompute the gradient of variables that matter and whose rows were too inaccurate.
 
-        A variable at 0 that is far from violating decides nothing. It keeps what the rows gave,
-        if those of the others turn out to be near enough.
+        A variable at 0 that is far from a violation does not matter. It keeps the gradient of the
+        stored rows if the errors of the others are small enough.
         """
         if not self.rough:
             return
@@ -291,18 +292,19 @@ class _Problem:
             exact = self.linear[index]
             self.gram.exact_products(exact, used, self.coef[used], index)
             self.gradient[index] = exact
-            # An eighth of `far`: the others' rows are at most 1.2 times as rough (measured).
+            # An eighth of `far`: the errors of the other rows are at most 1.2 times as large
+            # (measured).
             if np.abs(exact - before[index]).max(initial=0.0) <= 0.25 * self.tol:
                 break
         self.rough = False
 
     def far(self):
-        """Slack from which on a variable at 0 does not come to violate by rounding of the rows."""
+        """Slack above which rounding of the rows cannot make a variable at 0 violate."""
         size = np.sqrt(np.abs(self.gram.diagonal))
         return 2.0 * self.tol * np.maximum(1.0, size / (size.mean() or 1.0))
 
     def check(self, stuck):
-        """Violation among all variables; whether nothing is left to try where a part is stuck."""
+        """Violation among all variables; whether a stuck part allows no further attempt."""
         self.store()
         idle = not self.shrunk and self.gram.finest and np.array_equal(self.coef, self.included)
         self.update_gradient()
@@ -312,14 +314,14 @@ class _Problem:
             return violation, False
         self.make_exact()
         drift = self.drifted()
-        # Rounding of the rows may keep the active part from being solved.
+        # Rounding of the rows may prevent a solution of the active part.
         if stuck or drift > max(0.1 * self.tol, 0.25 * self.drift):
             self.gram.refine()
         self.drift, violation = drift, self.violation()
         return violation, stuck and (idle or violation <= self.rounding(self.coef))
 
     def drifted(self):
-        """How far the gradient of the active variables is from the one that steps have left."""
+        """Distance of the gradient of the active variables from the one that steps updated."""
         return np.abs(self.gradient[self.gram.index] - self.state[kernels.GRADIENT]).max()
 
     def violation(self):
@@ -349,15 +351,16 @@ class _Problem:
     def working_set(self):
         """The variables that are not fixed or, of many without a matrix, those that may move.
 
-        They are the ones that violate the optimality conditions, some of those that come next,
-        since slopes move with every step, the ones before, and the most violating pair.
+        These are the variables that violate the optimality conditions, some of those closest to a
+        violation (because slopes change with every step), the previous ones, and the most violating
+        pair.
         """
         movable = np.flatnonzero(self.lower < self.upper)
         if self.gram.exact:
             return movable
         up, down = self.sided()
         slack = _slack(up, down)[movable]
-        chosen = np.isin(movable, self.working)  # of these rows are at hand
+        chosen = np.isin(movable, self.working)  # rows of these are available
         n_new = np.count_nonzero(slack[~chosen] < self.tol)
         size = np.count_nonzero(chosen) + int(_CUSHION * n_new) + 2
         if size <= self.gram.most:
@@ -376,25 +379,25 @@ class _Problem:
             self.keep(kept)
 
     def keep(self, kept):
-        """Reduce the active set to the positions ``kept`` of it."""
+        """Reduce the active set to its positions ``kept``."""
         self.store()
         self.gram.keep(kept)
         self._take(self.state, kept)
 
     def _take(self, state, index):
-        """Go on with some of the variables of a state."""
+        """Continue with some of the variables of a state."""
         everything = self.gram.exact and index.size == state.shape[1]  # a cache has its own order
         self.state = state if everything else state.take(index, axis=1)
         self.last = kernels.no_direction(index.size)
 
 
 def _violation(up, down):
-    # Python floats: their difference may overflow, to no violation, without a warning.
+    # Python floats, whose difference may overflow (to no violation) without a warning.
     return max(float(down.max(initial=-np.inf)) - float(up.min(initial=np.inf)), 0.0)
 
 
 def _multiplier(up, down):
-    """Mean slope where both sides agree, else the middle of what the one-sided slopes allow."""
+    """Mean slope of free variables, else the middle of the interval of one-sided slopes."""
     free = up == down
     if free.any():
         return float(np.mean(up[free]))
@@ -449,15 +452,15 @@ def _gap(coef, slope, bounds, epsilon):
 
 
 def _least(rate, length):
-    """Minimum of rate t over 0 <= t <= length; -inf if the length is infinite and rate < 0."""
+    """Minimum of rate * t over 0 <= t <= length; -inf if the length is infinite and rate < 0."""
     return np.multiply(rate, length, where=rate < 0.0, out=np.zeros_like(rate))
 
 
 def _snap(coef, lower, upper):
     """Put coefficients within rounding of a bound, or of 0, exactly there, in place.
 
-    Where all of them belong there, one that is off by rounding would count as free and decide the
-    multiplier, which the optimality conditions only keep to an interval.
+    If all coefficients belong at a bound, one that is off by rounding would count as free and
+    determine the multiplier, for which the optimality conditions only give an interval.
     """
     near = kernels.ROUNDING * np.abs(coef).max(initial=0.0)
     for end in (np.zeros_like(coef), lower, upper):
@@ -469,7 +472,7 @@ def _feasible(start, lower, upper):
     coef = np.clip(np.asarray(start, dtype=np.float64), lower, upper)
     excess = coef.sum()
     if abs(excess) <= kernels.ROUNDING * np.abs(coef).sum():
-        return coef  # scaling would take coefficients off their bounds
+        return coef  # scaling would move coefficients away from their bounds
     side = coef > 0.0 if excess > 0.0 else coef < 0.0
     total = coef[side].sum()
     if total != 0.0:
@@ -478,7 +481,7 @@ def _feasible(start, lower, upper):
 
 
 def _nested_start(coef, gram, linear, bounds, epsilon, limits):
-    """Put the solution of the problem on a quarter of the samples into ``coef``; its steps."""
+    """Solve the problem on a quarter of the samples into ``coef``; return the steps."""
     m, (tol, max_iter) = len(linear), limits
     index = np.sort(np.random.default_rng(0).permutation(m)[: m // 4])
     bounds, limits = (bounds[0][index], bounds[1][index]), (10.0 * tol, max_iter)

@@ -10,7 +10,7 @@ from .smo_rows import read_only
 
 SMALL = 600
 """Samples of a problem above which setting some of them aside is faster."""
-_STEPS = 100  # of a problem, times its samples; one that needs more is left to `smo`
+_STEPS = 100  # steps of a problem per sample; `smo` solves problems that need more
 
 
 def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):

@@ -1,17 +1,17 @@
 """The compiled loops of the SMO solver; `alignlearn.solvers.smo` drives them.
 
-The state of the active variables is one (7, n) float64 array, a row each for the gradient, the two
-one-sided slopes to be added to it, the diagonal of the Gram matrix, the bounds and the variable.
-A variable that cannot move up has the slope +inf, one that cannot move down -inf, so that the
-selection loops need no index sets and no branches.
+The state of the active variables is one (7, n) float64 array: the gradient, two one-sided slopes
+that are added to it, the diagonal of the Gram matrix, two bounds and the variable. A variable that
+cannot move up has the slope +inf, one that cannot move down -inf, so that the selection loops need
+no index sets and no branches.
 
-Minimum and maximum reductions of floats do not vectorize under IEEE rules, those of integers do.
-So scores are compared through their bit patterns, which order as the numbers do, and the lowest
-bits carry the position: one pass gives the argument as well. The rounding this means (relative
-2^-52 n) only decides between candidates that are equal to that precision.
+Under IEEE rules, minimum and maximum reductions vectorize for integers but not for floats. Scores
+are therefore compared by their bit patterns, which have the order of the numbers. The lowest bits
+contain the position, so that one pass also gives the argument. The rounding (relative 2^-52 n) only
+affects the choice between candidates that are equal to that precision.
 
-Compiling these loops is part of a first fit, so they are few, each with one signature, take their
-memory from the caller and hold each piece of code once.
+The first fit compiles these loops, so they are few, have one signature each, use memory of the
+caller, and contain each piece of code once.
 
 Steps are along directions conjugate to the last ones (Torres-Barran, Alaiz and Dorronsoro 2021,
 "Faster SVM training via conjugate SMO"), which takes a fifth to a half fewer of them.
@@ -27,9 +27,9 @@ from alignlearn._jit import jit
 
 GRADIENT, UP, DOWN, DIAGONAL, LOWER, UPPER, BETA = range(7)
 _SIGN_FREE = np.int64(0x7FFFFFFFFFFFFFFF)
-_MOST = 24  # variables of a direction; then it starts afresh
+_MOST = 24  # variables of a direction; with more, a new direction starts
 ROUNDING = 64 * np.finfo(np.float64).eps  # of a variable, relative to the largest
-_LEAST_CURVED = 1e-4  # of a pair's curvature, for what a conjugate direction leaves of it
+_LEAST_CURVED = 1e-4  # minimum share of a pair's curvature that remains in a conjugate direction
 TOL, TAU, LEAST, EPSILON = range(4)
 
 
@@ -44,9 +44,9 @@ class Active(NamedTuple):
 
     source: np.ndarray  # (any, m), read-only
     rows: np.ndarray  # (slots, >= n), read-only
-    buffer: np.ndarray  # memory of ``rows`` to be filled; unused where no slot is below -1
+    buffer: np.ndarray  # memory from which ``rows`` is filled; unused if no slot is below -1
     slot: np.ndarray  # (n,): where in ``rows`` a row is; -1: nowhere; -2 - k: in row k of source
-    used: np.ndarray  # (slots + 1,): when each row was last used; at the end the time
+    used: np.ndarray  # (slots + 1,): time of each row's last use, and the current time
     index: np.ndarray  # (n,): the active variables' columns in ``source``
 
 
@@ -55,7 +55,7 @@ class Direction(NamedTuple):
 
     product: np.ndarray  # (n,) float64: the Gram matrix times it
     place: np.ndarray  # (_MOST + 1,) int64: its variables; their number is at the end
-    amount: np.ndarray  # (_MOST + 1,) float64: how much of each; its curvature is at the end
+    amount: np.ndarray  # (_MOST + 1,) float64: their coefficients; its curvature is at the end
 
 
 def no_direction(n):
@@ -65,7 +65,7 @@ def no_direction(n):
 
 @jit
 def _follow(gradient, up, product, row_i, row_j, step, bend, low_bits):
-    """Follow the direction ``bend`` times the last plus the pair's; variable of least upward slope.
+    """Move along ``bend`` times the last direction plus the pair's; return the next variable.
 
     ``product`` is the Gram matrix times the direction: ``step`` times it is added to the gradient.
     """
@@ -76,7 +76,7 @@ def _follow(gradient, up, product, row_i, row_j, step, bend, low_bits):
         value = gradient[k] + step * change
         gradient[k] = value
         bits = np.float64(value + up[k]).view(np.int64)
-        # The int64 that orders as the float does.
+        # The int64 with the same order as the float.
         bits = ((bits ^ ((bits >> 63) & _SIGN_FREE)) & ~low_bits) | k
         best = bits if bits < best else best
     return best & low_bits
@@ -104,8 +104,8 @@ def _partner(gradient, down, diagonal, row, i, slope_i, tau, low_bits):
 def _find(active, i):
     """Slot of row ``i``, which is gathered from the source at its first use; -1 if not at hand.
 
-    One value of each cache line is read: these loads overlap, while the loops with arithmetic would
-    wait for memory again and again (a step at m = 4000 takes 20 per cent longer without).
+    One value of each cache line is read in advance. These loads overlap, while the loops with
+    arithmetic would wait for memory repeatedly (without this, a step at m = 4000 takes 20% longer).
     """
     index, used, slot = active.index, active.used, active.slot[i]
     n = index.size
@@ -123,14 +123,14 @@ def _find(active, i):
         b = row[k + 8] if row[k + 8] > b else b
         c = row[k + 16] if row[k + 16] > c else c
         d = row[k + 24] if row[k + 24] > d else d
-    # Always so: the comparison keeps the loop alive.
+    # Always true; the comparison keeps the compiler from removing the loop.
     used[slot] = used[time] if a + b + c + d < np.inf else 0
     return slot
 
 
 @jit
 def _end(b, lower, upper, rising):
-    """Where a variable that moves meets a bound or the kink of epsilon |b| at 0."""
+    """The step at which a moving variable reaches a bound or the kink of epsilon |b| at 0."""
     above = b > 0.0 or (b == 0.0 and rising)
     if rising:
         return upper if above else 0.0
@@ -139,10 +139,10 @@ def _end(b, lower, upper, rising):
 
 @jit
 def _advance(beta, lower, upper, last, i, j, gap, curvature):
-    """Take a step along a direction conjugate to the last or, where there is none, the pair's own.
+    """Take a step along a direction conjugate to the last one, or else along the pair's own.
 
-    There is none where a variable of it would meet a bound or 0; the pair's own is cut there.
-    Returns the length of the step, and how much of the last direction is in it.
+    There is none if one of its variables would reach a bound or 0; the step along the pair's own
+    direction ends there. Returns the length of the step, and the coefficient of the last direction.
     """
     place, amount, count = last.place, last.amount, last.place[_MOST]
     bend, rest = 0.0, curvature
@@ -183,7 +183,7 @@ def _advance(beta, lower, upper, last, i, j, gap, curvature):
 
 @jit
 def _set_slopes(state, k, epsilon):
-    """One-sided slopes of epsilon |b| for a variable; whether both agree, so that it is free."""
+    """One-sided slopes of epsilon |b| for a variable; whether they are equal (it is free)."""
     b = state[BETA, k]
     up = -epsilon if b < 0.0 else epsilon
     down = epsilon if b > 0.0 else -epsilon

@@ -1,7 +1,7 @@
-"""Where the SMO solver finds rows of the Gram matrix: in the matrix, or in a cache of limited size.
+"""Rows of the Gram matrix for the SMO solver: from the matrix, or from a cache of limited size.
 
-Both classes keep the set of active variables, to which shrinking reduces rows and columns, and hand
-the compiled loops an `Active`.
+Both classes keep the set of active variables, to which shrinking reduces rows and columns, and pass
+an `Active` to the compiled loops.
 """
 
 from __future__ import annotations
@@ -12,19 +12,20 @@ from alignlearn.validation import doubt
 
 from . import smo_kernels as kernels
 
-_WORTH_COPYING = 0.54  # share of all rows below which gathering is faster: it takes 0.3 of the time
+_WORTH_COPYING = 0.54  # share of rows below which gathering is faster: it takes 0.3 of the time
 _WORTH_COMPACTING = 0.7  # the same once they are gathered (both measured)
 _LEAST_STEPS = 100  # between shrinks; else m / 2, which read as much memory as undoing one
-_GATHERED = 2**16  # values of rows that are added up at a time: they stay in the cache
-_STEPS = 4  # the same of a cache, in active variables, which were chosen as those that will move
-_FEWEST = 16  # rows computed at a time, where there is room for them; else so many pairs:
-_LOADED, _MULTIPLIED = 2**20, 2**21  # of rows to be kept, many of which may not be used; of others
-_BLOCK_SHARE = 8  # of the memory, to the block of rows being computed
-_ROOM = 0.125  # of a row, for variables that are added later
-# Values computed, and Gram matrices of them, above which little memory is warned of: about 10 s.
+_GATHERED = 2**16  # values of rows that are summed at a time, so that they stay in the cache
+_STEPS = 4  # the same for a cache, in active variables, which were chosen because they will move
+_FEWEST = 16  # rows computed at a time, if memory allows; else this number of pairs:
+_LOADED, _MULTIPLIED = 2**20, 2**21  # pairs: of rows to keep (some stay unused), of others
+_BLOCK_SHARE = 8  # share of the memory for the block of rows being computed
+_ROOM = 0.125  # share of a row for variables that are added later
+# Computed values, also in units of the Gram matrix, above which a warning about memory is given:
+# about 10 s.
 _MANY_VALUES, _MANY_MATRICES = 2**31, 10
-_ALIGNMENT = 16  # a row is a multiple of so many values
-_NARROW = 1e-20, 1e20  # sizes of values that float32 holds, with room for smaller and larger ones
+_ALIGNMENT = 16  # a row is a multiple of this number of values
+_NARROW = 1e-20, 1e20  # range of values that float32 holds, with room for smaller and larger ones
 
 
 class _Gathered:
@@ -32,7 +33,7 @@ class _Gathered:
 
     @property
     def _whole(self):
-        """Whether no rows are gathered, as all variables are active."""
+        """Whether all variables are active, so that no rows are gathered."""
         return self.active.rows is self.active.source
 
     def worth_keeping(self, n):
@@ -41,7 +42,7 @@ class _Gathered:
         return n < share * self.index.size
 
     def keep(self, kept):
-        """Reduce the active variables to the positions ``kept`` of them."""
+        """Reduce the active variables to their positions ``kept``."""
         active, self.index = self.active, self.index[kept]
         if self._whole:
             buffer = self._memory(kept.size, self.K.dtype)
@@ -62,7 +63,7 @@ class _Gathered:
 
     @staticmethod
     def _memory(n, dtype):
-        # Zeros: the loops may read, though not use, a row that is not there yet.
+        # Zeros, because the loops may read (and ignore) a row before it is filled.
         return np.zeros((n, -(-n // 8) * 8), dtype=dtype)
 
 
@@ -187,7 +188,7 @@ class RowCache:
         return out
 
     def _set_type(self, dtype):
-        """Keep rows of this type; there are none yet."""
+        """Set the type of stored rows, before any is stored."""
         share = self.memory - _own_arrays(self.m) - self._block
         self.dtype = np.dtype(dtype)
         self._size = min(share // self.dtype.itemsize, self.m * _with_room(self.m))
@@ -195,7 +196,7 @@ class RowCache:
 
     @property
     def _kept_rows(self):
-        """What gives rows to be kept."""
+        """A function that computes rows to be stored."""
         return self.rows if self.finest else self.single
 
     @property
@@ -219,7 +220,7 @@ class RowCache:
         """
         if self._store is None or index.size > self.active.buffer.shape[1]:
             if self._store is None:
-                # A system that gives memory where it is written gives no more than is needed.
+                # An operating system that commits memory on first write uses no more than needed.
                 self._store = np.zeros(self._size, dtype=self.dtype)
             self._lay_out(index, _with_room(index.size))
             return index
@@ -245,7 +246,7 @@ class RowCache:
     def _keep_rows(self, index, stays, width):
         """Lay out ``index``, which begins with the active variables at the positions ``stays``.
 
-        Their rows are kept; how many there are.
+        Their rows are kept; return their number.
         """
         old = self.active
         position = np.full(self.index.size, -1)
@@ -262,7 +263,7 @@ class RowCache:
         return slots.size
 
     def _repack(self, widths, slots, stays):
-        """Move rows in slots, which increase, to the front, of columns that stay alone.
+        """Move the rows in increasing slots to the front, with only the columns that stay.
 
         ``widths`` are those of a row before and after, with padding; the latter is not larger.
         """
@@ -317,11 +318,11 @@ class RowCache:
         active.slot[wanted] = slots
         self._owner[slots] = wanted
         active.used[slots] = active.used[-1]
-        # What is used next is used later: no row of the pair to be moved may be dropped.
+        # The time advances first, so that no row of the pair to be moved is dropped.
         active.used[-1] += 1
 
     def _free(self, n):
-        """n slots: empty ones first, in order, then those used longest ago."""
+        """n slots: empty ones first, in order, then the least recently used."""
         empty = np.flatnonzero(self._owner < 0)[:n]
         if empty.size == n:
             return empty
@@ -341,7 +342,7 @@ class RowCache:
             gradient += weights[part] @ compute(used[part])
 
     def _rows_in(self, n_pairs, width):
-        """How many rows of a width to compute at a time."""
+        """The number of rows of a width to compute at a time."""
         return int(min(max(n_pairs // width, _FEWEST), max(self._block // (8 * width), 1)))
 
     def warn_slow(self):
@@ -371,9 +372,9 @@ class FullRows(_Gathered, RowCache):
 
     def _set_type(self, dtype):
         self.dtype, m = np.dtype(dtype), self.m
-        # A system that gives memory where it is written gives no more than is needed.
+        # An operating system that commits memory on first write uses no more than needed.
         self.K = np.empty((m, m), dtype=dtype)
-        self.K[:1] = 0.0  # the loops begin with it, whatever it is
+        self.K[:1] = 0.0  # the initial state of the loops; its value does not matter
         self.place, self._n_rows, self._fill = np.full(m, -1), 0, None
 
     @property
@@ -405,7 +406,7 @@ class FullRows(_Gathered, RowCache):
         slot[wanted] = place if self._whole else -2 - place
 
     def _compute(self, samples):
-        """Compute rows that are not there."""
+        """Compute missing rows."""
         samples = samples[self.place[samples] < 0]
         self._fill, step = self._fill or self._kept_rows(None), self._rows_in(_LOADED, self.m)
         for first in range(0, samples.size, step):
@@ -434,8 +435,9 @@ def check_cache_memory(n_samples, memory):
     least = least_memory(n_samples)
     if memory < least:
         raise ValueError(
-            f"memory={memory} bytes do not hold two rows of the Gram matrix of {n_samples} "
-            f"samples and the solver's own arrays; accepted: at least {least}."
+            f"memory={memory} bytes are too few for two rows of the Gram matrix of "
+            f"{n_samples} samples and the arrays of the solver; accepted: at least "
+            f"{least}."
         )
 
 
@@ -451,7 +453,7 @@ def type_of_rows(largest):
 
 
 def _scale(diagonal, first_row):
-    """How large values are: by the diagonal or, for kernels without a constant, by a row."""
+    """Size of the values: from the diagonal or, for kernels without a constant, from a row."""
     largest = np.abs(diagonal).max(initial=0.0)
     return float(largest or np.abs(first_row()).max(initial=0.0)) or 1.0
 

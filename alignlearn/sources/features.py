@@ -337,5 +337,6 @@ class FeaturePredictor(Predictor):
     def reweighted(self, weights):
         """Raise an error: the coefficients of the features contain the kernel weights."""
         raise ValueError(
-            "a predictor with a coefficient of each feature does not keep the weights of kernels."
+            "a predictor that stores one coefficient per feature does not store the "
+            "weights of kernels."
         )

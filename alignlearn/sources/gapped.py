@@ -5,8 +5,9 @@ A kernel is known for the samples that have its table, and is centered at their 
 *Statistics* are sums over the pairs of samples that have the tables: ``<K_kc, T>`` over the samples
 with table k, ``<K_kc, K_lc>`` over those with both tables. These are the exact statistics of
 kernels whose centered feature vectors are 0, the mean, for a missing table. Hence M is positive
-semi-definite, and a table that many samples do not have counts for less. Only the trace is an
-estimate for all samples, from those with the table, so that every kernel has mean diagonal 1 there.
+semi-definite, and a table that is missing for many samples has less influence. Only the trace is an
+estimate for all samples, from those with the table, so that every kernel has mean diagonal 1 on
+these.
 
 *The combination* is completed: ridge regression predicts the feature vector of a missing table from
 the tables of the sample, in the combination's own kernel; see `completion`.
@@ -95,9 +96,10 @@ class GappedSource(Source):
         few = [name for name, n in zip(self.spans, count) if n < 2]
         if few:
             raise ValueError(
-                f"X: no pair of training samples has the table {listed(few)}, so its kernels have "
-                "no values; accepted: tables that at least two samples of positive weight have, "
-                "in every training set of a cross-validation. Remove the table."
+                f"X: fewer than two training samples have the table {listed(few)}, so "
+                "its kernels have no values; accepted: at least two samples of positive "
+                "weight with the table in every training set, those of a cross-validation "
+                "included. Remove the table."
             )
         return self
 

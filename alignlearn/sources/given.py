@@ -233,7 +233,7 @@ class GramCombination(Combination):
 
     def own_gram(self, X):
         """Raise an error: precomputed kernels hold new samples only against the opened ones."""
-        raise ValueError("precomputed kernels have no values of new samples with each other.")
+        raise ValueError("precomputed kernels have no values between new samples.")
 
     def rows(self, index, columns=None, exact=False):
         """Rows of the training Gram matrix, or of some of its columns."""

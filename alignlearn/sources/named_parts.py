@@ -1,4 +1,4 @@
-"""Named parts that are indexed by sample: what several tables and several matrices share."""
+"""Named parts that are indexed by sample: the base of several tables and of several matrices."""
 
 from __future__ import annotations
 

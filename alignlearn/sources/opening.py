@@ -108,8 +108,8 @@ def _open_with_gaps(X, kernels, sample_weight, how):
     if isinstance(kernels, Opener) or are_per_column(kernels) or not isinstance(X, Tables):
         given = type(kernels if isinstance(X, Tables) else X).__name__
         raise TypeError(
-            "missing='tables' needs X of several tables, a dict or list of them or Tables, and "
-            f"kernels that work on vectors, got {given}; accepted with others: missing=None."
+            "missing='tables' needs X of several tables (a dict, a list or Tables) and "
+            f"kernels of vectors, got {given}; accepted otherwise: missing=None."
         )
     joined = with_gaps("X", X.joined(gaps=True), X.spans())
     weight = optional_weights(sample_weight, len(joined))

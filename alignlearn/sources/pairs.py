@@ -152,7 +152,7 @@ class PairCombination(Combination):
             if self._shared and self._shared[0][0] is split:
                 return self._shared.pop()[1]
             found = super().split(split)
-            if self._shared is not None:  # who gets them may overwrite them
+            if self._shared is not None:  # the caller may overwrite them
                 self._shared[:] = [(split, tuple(K.copy() for K in found))]
             return found
         number = source.made.dtype.type(self.weights[0])

@@ -177,7 +177,7 @@ class AlignmentAccumulator(Versioned):
         n_features = X.shape[1] if getattr(X, "ndim", 0) == 2 else None
         if self.n_batches and n_features != self._n_features:
             raise ValueError(
-                f"X has {n_features} columns, but the batches before had {self._n_features}."
+                f"X has {n_features} columns, but earlier batches had {self._n_features}."
             )
         s = alignment_statistics(X, y, kernels, task=self.task, unbiased=True)
         m2 = float(s.n_samples) ** 2
@@ -204,8 +204,9 @@ class AlignmentAccumulator(Versioned):
             pairs = zip(self._names, other._names)
             mine, theirs = next((a, b) for a, b in [*pairs, (self._names, other._names)] if a != b)
             raise ValueError(
-                f"other has other kernels: {theirs} instead of {mine}; accepted: the same "
-                'kernels with the same parameters (gamma="scale" differs from batch to batch).'
+                f"other has different kernels: {theirs} instead of {mine}; accepted: "
+                'the same kernels with the same parameters (gamma="scale" differs from '
+                "batch to batch)."
             )
         self._add(other._sum, other.n_batches, other._names)
         self._resolved, self._n_features = other._resolved, other._n_features

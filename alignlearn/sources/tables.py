@@ -126,8 +126,9 @@ class Tables(NamedParts):
         if len(set(rows.values())) > 1:
             shown = listed([f"{name!r} has {m}" for name, m in rows.items()], show=str)
             raise ValueError(
-                f"tables have different numbers of rows: {shown}; accepted: as many. Data frames "
-                "with row labels are matched by table.reindex(labels)."
+                f"tables have different numbers of rows: {shown}; accepted: the same "
+                "number of rows. Match data frames with row labels by "
+                "table.reindex(labels)."
             )
         self.row_labels = next((own for own in labels if own is not None), self.row_labels)
 
@@ -393,8 +394,8 @@ def as_tables(X, kernels=None):
         return Tables(X)
     if len(X) != len(kernels):
         raise ValueError(
-            f"X has {len(X)} tables, kernels has {len(kernels)} names, {listed(list(kernels))}; "
-            "accepted: as many."
+            f"X has {len(X)} tables, but kernels has {len(kernels)} names, "
+            f"{listed(list(kernels))}; accepted: one name for each table."
         )
     return Tables(dict(zip(kernels, X)))
 

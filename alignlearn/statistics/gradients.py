@@ -4,7 +4,7 @@ With a projection P (centering, or U-centering without the diagonal) and
 ``A = <P K, P L> / (|P K| |P L|)`` the gradient is
 ``dA/dK = P L / (|P K| |P L|) - A P K / |P K|^2``, since P is its own adjoint.
 
-The same code takes arrays of NumPy and tensors of PyTorch, of which it uses what both have.
+The same code works on NumPy arrays and PyTorch tensors, and uses only operations that both have.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .targets import plain_columns, target_columns
 KINDS = ("centered", "uncentered", "unnormalized")
 _ROWS = 128  # held at a time
 _LEAST_UNBIASED = 4  # samples of a U-statistic
-_SKEW = 1e-5  # difference of sums of rows and of columns, relative to what they may be
+_SKEW = 1e-5  # accepted difference of sums of rows and of columns, relative to their possible size
 
 
 def alignment_gradient(K, L, *, kind="centered", unbiased=False) -> tuple[float, np.ndarray]:
@@ -276,9 +276,9 @@ def second_matrix(L, m, kind):
 
 
 def _check_symmetric(K, rows, columns):
-    """Raise for a matrix whose sums of rows and of columns differ by more than rounding."""
+    """Raise an error for a matrix whose sums of rows and columns differ by more than rounding."""
     skew, size = float(abs(rows - columns).max()), float(abs(rows).max())
-    # Of the values and not their sizes, of which there would be a copy.
+    # Of the values and not their absolute values, which would need a copy.
     largest = max(float(K.max()), -float(K.min())) if not isinstance(K, Outer) else size
     if skew > _SKEW * (size + len(rows) * largest):
         raise ValueError(

@@ -43,12 +43,12 @@ def traced_alignment(K, L, kind="centered", unbiased=False):
             )
         return _function(kind, unbiased, None)(K, L)
     L = np.asarray(L)
-    second_matrix(L, K.shape[0], kind)  # raises for bad targets, where their errors are read
+    second_matrix(L, K.shape[0], kind)  # errors for bad targets are readable here
     return _function(kind, unbiased, L)(K, jnp.zeros(()))
 
 
 def _function(kind, unbiased, fixed):
-    """The function of (K, L) with a ``custom_vjp``; of K alone where L is ``fixed``."""
+    """The function of (K, L) with a ``custom_vjp``, or of K alone if L is ``fixed``."""
     import jax
 
     def on_host(K, L):

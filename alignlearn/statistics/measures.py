@@ -160,7 +160,7 @@ def _differentiable(K, L, kind="centered", unbiased=False, sample_weight=None):
 
 
 class _Matrix:
-    """A Gram matrix over its largest entry, which a normalized measure cannot see, by rows."""
+    """A Gram matrix by rows, divided by its largest entry, which normalized measures ignore."""
 
     def __init__(self, K, center, weight):
         self.share = None
@@ -170,7 +170,7 @@ class _Matrix:
             self.share = weight[used] / weight.sum()
         self.K, self.m = K, len(K)
         self.unit = max(float(np.max(np.abs(self.K[rows]))) for rows in self.row_blocks()) or 1.0
-        # Centering rounds by a few units in the last place of the largest entry.
+        # Centering has rounding errors of a few units in the last place of the largest entry.
         self.rounding = 8.0 * np.finfo(self.K.dtype).eps if center else 0.0
         self.means = np.zeros(self.m)
         if center:
@@ -209,14 +209,14 @@ class _Terms(NamedTuple):
 
     inner: float
     squares: tuple[float, float]
-    diagonal_products: tuple[float, float, float]  # of K with L, of each with itself
+    diagonal_products: tuple[float, float, float]  # sums of K with L, and of each with itself
     traces: tuple[float, float]
     units: float
     m: int
 
 
 def _terms(K, L, sample_weight, center=True):
-    """One pass over both matrices; sums of one where only rounding is left are exactly 0."""
+    """One pass over both matrices; sums of a matrix that is only rounding are exactly 0."""
     K = check_gram("K", K)
     weight = optional_weights(sample_weight, len(K))
     L = _gram_or_target("L", L, len(K), center, weight)
@@ -243,13 +243,13 @@ def _terms(K, L, sample_weight, center=True):
 
 
 def _gram_or_target(name, L, m, center, weight):
-    # A list of labels of mixed type has to stay one: an array would hide it.
+    # A list of labels of mixed type stays a list, because an array would hide the types.
     shape = L.shape if hasattr(L, "shape") else np.asarray(L, dtype=object).shape
     if len(shape) == 2 and shape[0] == shape[1]:
         L, columns = check_gram(name, L), None
     else:
         columns = target_columns if center else plain_columns
-        same = weight if shape[:1] == (m,) else None  # refused below
+        same = weight if shape[:1] == (m,) else None  # an error is raised below
         L = columns(L, name=name, weight=same)
     if shape[0] != m:
         raise ValueError(f"{name} has {shape[0]} samples, but K has {m}.")
@@ -258,7 +258,7 @@ def _gram_or_target(name, L, m, center, weight):
 
 def _ratio_or_zero(numerator, denominator, what):
     if denominator > 0:
-        # Rounding must not lead out of the interval of all alignments.
+        # Rounding must not move the result out of the interval of all alignments.
         return float(np.clip(numerator / denominator, -1.0, 1.0))
     warn(
         f"The {what} is 0 by definition: a kernel has no variance on this sample (constant after "
@@ -367,7 +367,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
     own = []
     for square, product, trace in zip(t.squares, t.diagonal_products[1:], t.traces):
         value = _unbiased(square, product, trace, trace, t.m)
-        # A diagonal matrix has no U-statistic with itself but rounding.
+        # The U-statistic of a diagonal matrix with itself is only rounding.
         own.append(value if value > _SELF_ROUNDING * square / t.m**2 else 0.0)
     return _ratio_or_zero(both, np.sqrt(own[0] * own[1]), "CKA")
 
@@ -392,7 +392,7 @@ def center_gram(K, means=None, share=None):
     if share is None:
         means = K.mean(axis=0, dtype=np.float64) if means is None else means
         total = means.mean()
-        # Rows first: in a matrix against new samples they carry the constants.
+        # Rows first, because in a matrix of new samples they contain the constants.
         K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
     else:
         means = share @ K if means is None else means

@@ -1,4 +1,4 @@
-"""The p-sized summary of m samples that all of stage 1 works on, and how sums become it."""
+"""The p-sized summary of m samples for stage 1, and its computation from sums."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class AlignmentStatistics(Result, Versioned):
             )
         w = np.ldexp(w, -np.frexp(np.abs(w).max())[1])  # exact, and no square overflows
         norm = np.sqrt(max(w @ self.M @ w, 0.0))
-        # Rounding must not lead out of the interval of all alignments.
+        # Rounding must not move the result out of the interval of all alignments.
         return float(np.clip(_ratio(w @ self.a, norm * self.target_norm), -1.0, 1.0))
 
     def take(self, index) -> AlignmentStatistics:
@@ -208,7 +208,8 @@ def finish_sums(sums, Y, names, unbiased=False, weight=None):
     M = S - (2.0 / m) * (row_sums @ row_sums.T) + np.outer(total / m, total / m)
     M = 0.5 * (M + M.T)
     zero = np.diagonal(M) <= _ROUNDING * np.diagonal(S)
-    # By roots: the square of a noise may overflow where that of the values does not.
+    # By square roots, because the square of the noise may overflow where that of the values does
+    # not.
     flat = ~zero & (np.sqrt(np.maximum(np.diagonal(M), 0.0)) <= noise * m)
     if flat.any():
         _warn_flat([names[k] for k in np.flatnonzero(flat)])
@@ -251,11 +252,11 @@ def without_diagonal(a, M, norm, centered, Y, noise=0.0):
     products = m**2 * (centered @ centered.T)
     M = unbiased_from_centered(M, products, m * trace[:, None], m * trace, m)
     a = unbiased_from_centered(a, m**2 * (centered @ length), m * trace, m * length.sum(), m)
-    # A diagonal kernel (the limit of narrow ones) has no U-statistic but rounding.
+    # The U-statistic of a diagonal kernel (the limit of narrow ones) is only rounding.
     zero = np.diagonal(M) <= 8 * _ROUNDING * biased + noise * m * np.sqrt(biased)
     square = m * length.sum()
     both = unbiased_from_centered(norm**2, m**2 * (length @ length), square, square, m)
-    # Nor has a target that one sample alone departs from.
+    # So is that of a target that is constant except for one sample.
     norm = float(np.sqrt(both)) if both > 8 * _ROUNDING * norm**2 else 0.0
     return a, M, norm, zero
 
@@ -272,7 +273,7 @@ def check_sums(S, names, diagonal=None):
     """Raise where a kernel's values are not finite, or too large to be squared and summed."""
     bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
     if len(bad):
-        # Infinite values stay so when they are divided by the diagonal.
+        # Infinite values stay infinite after division by the diagonal.
         finite = diagonal is not None and np.isfinite(diagonal[bad[0]]).all()
         remedy = ", lower gamma, or normalize the kernel: kernel.normalized()"
         raise ValueError(

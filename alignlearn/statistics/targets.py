@@ -1,4 +1,4 @@
-"""Target columns Y whose centered kernel ``Y Y'`` is what kernels are aligned with."""
+"""Target columns Y, whose centered kernel ``Y Y'`` kernels are aligned with."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from alignlearn.validation import (
     warn,
 )
 
-_MANY = 20  # classes of integers above which they may be real values
-_FEW, _REPEATED = 10, 5  # different real values, each this often, that may be classes
-_LEAST_NORM = 1e-150  # of targets whose fourth powers keep their digits
+_MANY = 20  # number of different integers above which they may be real values
+_FEW, _REPEATED = 10, 5  # different real values, and repetitions of each, that may be classes
+_LEAST_NORM = 1e-150  # range of targets whose fourth powers keep their digits
 
 
 def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
@@ -62,13 +62,15 @@ def target_norm(Y, name="y", weight=None):
         norm = float(np.linalg.norm(Y.T @ (Y if weight is None else weight[:, None] * Y)))
     if not np.isfinite(norm):
         raise ValueError(
-            f"{name} reaches {np.abs(Y).max():.3g} beside its mean, where the fourth powers that "
-            "an alignment is made of overflow; accepted: up to about 1e75. Scale it."
+            f"{name} differs from its mean by up to {np.abs(Y).max():.3g}, so that "
+            "fourth powers in the alignment overflow; accepted: up to about 1e75. Scale "
+            "it."
         )
     if norm < _LEAST_NORM and Y.any():
         raise ValueError(
-            f"{name} varies by at most {np.abs(Y).max():.3g} from its mean, where the fourth "
-            "powers that an alignment is made of vanish; accepted: at least about 1e-75. Scale it."
+            f"{name} varies by at most {np.abs(Y).max():.3g} from its mean, so that "
+            "fourth powers in the alignment underflow; accepted: at least about 1e-75. "
+            "Scale it."
         )
     return norm
 
@@ -104,7 +106,7 @@ def doubt_real(Y, name="y"):
     if Y.ndim > 1 or len(Y) < 3 * _REPEATED or np.any(np.floor(Y) != Y):
         return
     n = len(np.unique(Y))
-    # For two values both readings have the same target.
+    # With two values, both readings give the same target.
     if 2 < n <= _FEW and n * _REPEATED <= len(Y):
         doubt(
             f"{name} holds {n} different whole numbers of floating point, which are read as "
@@ -119,6 +121,7 @@ def reads_as_regression(y, task):
     y = plain("y", y)
     y = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
     if y.dtype == object and y.ndim >= 1:
-        # A list of labels of mixed type has to stay one: an array of numbers would hide it.
+        # A list of labels of mixed type stays a list, because an array of numbers would hide the
+        # types.
         return y.ndim == 2 or all(isinstance(v, (float, np.floating)) for v in y.ravel())
     return y.dtype.kind == "f" or y.ndim == 2

@@ -1,6 +1,6 @@
-"""Every check of what a user passes, one of each, and the library's warnings.
+"""All checks of users' input, one function for each, and the library's warnings.
 
-Checked once, at the public edge: inside, code trusts its input.
+Public functions check their input once; internal code trusts it.
 """
 
 from .arguments import (

@@ -118,7 +118,7 @@ def doubt(message):
 class _Setting:
     """A context in which a variable has another value.
 
-    Not a generator: one that a thread leaves by an asynchronous exception is finalized anywhere.
+    It is not a generator, which could be finalized at any time after an asynchronous exception.
     """
 
     def __init__(self, variable, value, result=None):

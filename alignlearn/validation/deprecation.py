@@ -1,4 +1,4 @@
-"""Old names that still work for a while: one warning for all of them, and a list that is tested.
+"""Deprecated names: one form of warning for all of them, and a list that is tested.
 
 The promise to users is in docs/support.md; how to deprecate something, in CONTRIBUTING.md.
 """
@@ -24,7 +24,10 @@ class Old(NamedTuple):
         """A FutureWarning, which Python shows to users, at the line of their own code."""
         instead = f"is now called {self.new}" if self.new else "has no effect any more"
         warn(
-            f"{self.old} of {self.where} {instead}; the old name goes in alignlearn {self.gone}.",
+            (
+                f"{self.old} of {self.where} {instead}; the old name will be removed in "
+                f"alignlearn {self.gone}."
+            ),
             FutureWarning,
         )
 
@@ -68,7 +71,7 @@ def current_names(function, given):
 
 
 def _renamed(entry, given):
-    """The arguments without the old name; warns if it was there."""
+    """The arguments without the old name, with a warning if it was used."""
     found = {}
     for key, value in given.items():
         name, separator, inner = key.partition("__")

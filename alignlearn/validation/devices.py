@@ -1,6 +1,6 @@
-"""Arrays that lie on a device and were copied to this memory to be checked.
+"""Arrays on a device that were copied to host memory for checks.
 
-An engine that computes on the device takes them where they lie, instead of the copy.
+An engine that computes on the device uses the device array instead of the copy.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import weakref
 
 import numpy as np
 
-# By the id of the array that owns the memory of a copy: it, weakly, the copy's description, and
-# the array on the device.
+# Keys are the ids of the arrays that own the memory of copies. Values are a weak reference to the
+# owner, the description of the copy, and the array on the device.
 _originals = {}
 
 

@@ -1,4 +1,4 @@
-"""The error for what is used before ``fit``, which is also scikit-learn's."""
+"""The error for use before ``fit``, which is also scikit-learn's `NotFittedError`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def own_or_sklearn(own):
 
 @cache
 def _joint(own, theirs):
-    # It is pickled by the name of our own: there is no other way to find it.
+    # It is pickled by the name of the library's class, the only importable one.
     def reduced(error):
         return _rebuilt, (own, error.args)
 

@@ -26,7 +26,7 @@ _DATES = (datetime.date, np.datetime64)  # datetime.datetime and pandas.Timestam
 _SPANS = (datetime.timedelta, np.timedelta64)
 _ACCEPTED = "accepted: numbers, categories, strings, booleans, dates and durations"
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?", re.ASCII)
-_LEAST_DATES = 3  # different dates from which on strings of dates are dates
+_LEAST_DATES = 3  # number of different dates from which strings of dates are read as dates
 
 
 class CategoryValues(NamedTuple):
@@ -117,13 +117,13 @@ def is_frame(X):
 
 
 def _series_of(X):
-    """Labels of the columns, and a function that returns one by its position; None for no frame."""
+    """Column labels, and a function that returns a column by its position; None for no frame."""
     if isinstance(X, (np.ndarray, dict, list, tuple)):
         return None
     if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "get_columns"):
         raise TypeError(
-            f"X is a {type(X).__name__} of polars, which holds no values yet; accepted: a data "
-            "frame, such as X.collect()."
+            f"X is a polars {type(X).__name__}, which has no values yet; accepted: a "
+            "data frame, such as X.collect()."
         )
     if hasattr(X, "schema") and callable(getattr(X, "column", None)):  # Arrow
         names = getattr(X, "column_names", None)
@@ -255,7 +255,7 @@ def _check_infinite(name, found):
 
 
 class _NotAColumn(TypeError):
-    """A column holds what is no number, category, string, boolean or date."""
+    """A column has values that are not numbers, categories, strings, booleans or dates."""
 
 
 def _read(series):
@@ -266,7 +266,7 @@ def _read(series):
         levels = [level_of(level) for level in declared.categories]
         values = _sorted(np.asarray(declared.codes, dtype=np.int32), levels)
         return "category", _in_order(values, levels if declared.ordered else ())
-    kind = getattr(dtype, "kind", None)  # of pandas' own types, too
+    kind = getattr(dtype, "kind", None)  # including pandas' own types
     if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
         return "number", _numbers(series, dtype)
     if kind == "M" and not isinstance(dtype, np.dtype):  # with a time zone
@@ -305,7 +305,7 @@ def _numbers(series, dtype):
 
 
 def _holds_objects(series, dtype, kind):
-    """Whether a column is to be read value by value, as the type of its array is ambiguous."""
+    """Whether a column is read value by value, because the type of its array is ambiguous."""
     if isinstance(dtype, np.dtype):
         return False
     if kind is not None:
@@ -341,7 +341,7 @@ def _spans(array):
 
 def _read_objects(values):
     """`_read` of a list of Python objects."""
-    known = {}  # of each type one value that is not missing
+    known = {}  # one value of each type that is not missing
     for value in values:
         kind = type(value)
         if kind not in known and not is_missing(value):

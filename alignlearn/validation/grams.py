@@ -11,9 +11,9 @@ from alignlearn._lapack import cholesky, smallest_eigenvalue
 
 from .samples import as_array, check_finite, is_sparse, plain
 
-# Largest |K_ij - K_ji| accepted, relative to the largest |K_ij|: rounding of any usual formula for
-# K stays below it, a wrong matrix does not. The same numbers, relative to the mean diagonal entry,
-# bound how negative an eigenvalue of a positive semi-definite matrix may be.
+# Largest accepted |K_ij - K_ji|, relative to the largest |K_ij|. Rounding of usual formulas for K
+# is smaller, and the asymmetry of a wrong matrix larger. The same numbers, relative to the mean
+# diagonal entry, limit negative eigenvalues of a positive semi-definite matrix.
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-4}
 _BLOCK = 256
 _COMPLEX = (
@@ -29,13 +29,13 @@ def tolerance(dtype) -> float:
 
 @jit
 def _magnitude(value):
-    """Bits of |value|: they order as magnitudes do, with inf and NaN above every finite one."""
+    """Bits of |value|, in the order of magnitudes, with inf and NaN above all finite values."""
     return np.float64(value).view(np.int64) & 0x7FFFFFFFFFFFFFFF
 
 
 @jit
 def _extremes(A, B):
-    """Largest |A_ij| and largest |A_ij - B_ji|; not finite where an entry is not."""
+    """Largest |A_ij| and largest |A_ij - B_ji|; not finite if an entry is not finite."""
     largest, skew = np.int64(0), np.int64(0)
     for i in range(A.shape[0]):
         row = A[i]
@@ -201,11 +201,11 @@ def check_psd(name: str, K, dtype=None, *, overwrite=False):
         return
     least = smallest_eigenvalue(A)
     raise ValueError(
-        f"{name} is not positive semi-definite: its smallest eigenvalue is about {least:.3g}, "
-        f"accepted is at least -{allowed:g} times the mean diagonal entry, "
-        f'{-max(shift, 0):.3g}. Accepted in place of the matrix K: Precomputed(K, fix="clip"), '
-        'with its negative part left out (also "flip", "shift"), and Precomputed(K, '
-        "is_psd=False), as it is."
+        f"{name} is not positive semi-definite: its smallest eigenvalue is about "
+        f"{least:.3g}, accepted is at least -{allowed:g} times the mean diagonal "
+        f"entry, {-max(shift, 0):.3g}. Accepted in place of the matrix K: Precomputed(K, "
+        'fix="clip"), which drops the negative part (also "flip", "shift"), and '
+        "Precomputed(K, is_psd=False), which leaves K unchanged."
     )
 
 

@@ -1,4 +1,4 @@
-"""Memory: what is free, budgets, and the refusal of work that needs more, before the work."""
+"""Memory: the free amount, budgets, and errors before work that needs more."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from .arguments import check_number
 
-_SHARE = 0.5  # of what is free, where no budget is given: other work needs some, too
+_SHARE = 0.5  # share of free memory used by default, because other work needs some, too
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SIZE = re.compile(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 _LARGEST = 2**62
-_LEAST_ROWS = 100  # fewer are not worth advising
-# Of a control group: its limit, what it uses, and the part of that which it would give back.
+_LEAST_ROWS = 100  # fewer rows are not suggested in messages
+# Files of a control group: its limit, its use, and the reclaimable part of its use.
 _GROUP_FILES = {
     "": ("", "memory.max", "memory.current", "inactive_file"),
     "memory": ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -38,7 +38,7 @@ def free_memory() -> float:
 def _physical():
     try:
         with open("/proc/meminfo") as lines:
-            # Unlike the free pages these count what the system would give back.
+            # Unlike free pages, these include reclaimable memory.
             return next(1024 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
     except (OSError, StopIteration):
         pass
@@ -70,7 +70,7 @@ def group_memory(root="/sys/fs/cgroup", groups="/proc/self/cgroup") -> float:
 
 @cache
 def _groups(root, groups):
-    """The control groups of this process, each with the names of its files; kept, as they stay."""
+    """The control groups of this process with the names of their files; they do not change."""
     try:
         lines = Path(groups).read_text().splitlines()
     except OSError:
@@ -90,7 +90,7 @@ def _groups(root, groups):
 def _left(group, limit, used, reclaimable):
     try:
         limit = int((group / limit).read_text())
-        if limit > _LARGEST:  # none; what is used takes a millisecond to count
+        if limit > _LARGEST:  # no limit; counting the use takes a millisecond
             return float("inf")
         used = int((group / used).read_text())
         pairs = (line.split() for line in (group / "memory.stat").read_text().splitlines())
@@ -121,8 +121,8 @@ def check_memory(name: str, value) -> int:
         match = _SIZE.fullmatch(value.strip())
         if match is None:
             raise ValueError(
-                f"{name}={value!r} is not a size; accepted: a number of bytes, such a text as "
-                "'800MB' or '1.5GiB', or None for half of what is free."
+                f"{name}={value!r} is not a size; accepted: a number of bytes, a "
+                "string such as '800MB' or '1.5GiB', or None for half of the free memory."
             )
         number, unit, binary = match.groups()
         value = float(number) * (1024 if binary else 1000) ** _UNITS[unit.lower()]
@@ -151,8 +151,8 @@ def require_memory(m, need, what, advice):
     size, free = need(m), free_memory()
     if size > free:
         raise MemoryError(
-            f"{what} needs about {size / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; "
-            f"accepted: {advice(most_rows(m, need, free), free)}."
+            f"{what} needs about {size / 2**30:.1f} GiB, but {free / 2**30:.1f} "
+            f"GiB are free; accepted: {advice(most_rows(m, need, free), free)}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Row labels of tables, targets and weights: rows with the same labels are brought to one order.
+"""Row labels of tables, targets and weights: rows are sorted to one order of labels.
 
 `align_rows` is the one place that compares labels. Estimators call it through `wrap_methods`,
 functions through the decorator `aligns_rows`.
@@ -168,7 +168,7 @@ def columns_as_rows(name, matrix):
     """Bring the columns of a square matrix of training samples to the order of its rows."""
     labels = column_labels(matrix)
     if labels is None or matrix.shape[0] != matrix.shape[1]:
-        return matrix  # what is not square is another error
+        return matrix  # a matrix that is not square raises another error
     order = row_order(f"rows of {name}", row_labels(matrix), f"columns of {name}", labels)
     return matrix if order is None else matrix.iloc[:, order]
 
@@ -245,7 +245,7 @@ def _align_arguments(given):
 
 
 def _aligned(X, others, kernels):
-    """X and what else has a row for each sample, aligned by their labels."""
+    """X and other arguments with a row per sample, aligned by their labels."""
     tables = _tables_of(X, kernels)
     found = align_rows(tables | others)
     if isinstance(kernels, str) and kernels == "precomputed":
@@ -272,7 +272,7 @@ def _tables_of(X, kernels):
 
 
 def _keys(labels):
-    """Labels as a list of hashable values, one value for all that are missing."""
+    """Labels as a list of hashable values, with one value for all missing labels."""
     return [_MISSING if is_missing(label) else label for label in labels]
 
 

@@ -35,7 +35,7 @@ def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
     """
     if is_sparse(X):
         raise TypeError(
-            f"{name} is a sparse matrix; accepted is a dense one here. Use {name}.toarray()."
+            f"{name} is a sparse matrix; accepted here: a dense matrix. Use {name}.toarray()."
         )
     if not vectors:
         foreign = hasattr(X, "__array__") or hasattr(X, "__dlpack__")
@@ -55,7 +55,7 @@ def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
 
 
 def _refuse_ragged(name, X):
-    """Raise for lists of rows of different lengths, and name the first row that differs."""
+    """Raise an error for lists of rows of different lengths that names the first such row."""
     if not isinstance(X, (list, tuple)) or not X:
         return
     lengths = [len(row) if is_sequence(row) else None for row in X]
@@ -69,7 +69,7 @@ def _refuse_ragged(name, X):
 
 
 def _check_shape(name, shape):
-    """Two dimensions, at least one row and one column."""
+    """Check for two dimensions, and at least one row and one column."""
     if len(shape) != 2:
         raise ValueError(
             f"{name} must be a matrix (n_samples, n_features), got shape {shape}. Reshape your "
@@ -131,7 +131,7 @@ def _canonical(name, X):
     increasing[starts - 1] = True
     if np.all(increasing):
         return indptr, indices, data
-    # SciPy has no sum of float16, and remembers of X itself what it was told.
+    # SciPy has no sum of float16, and caches attributes of X itself.
     data = data.astype(np.float64 if data.dtype == np.float16 else data.dtype)
     X = csr_array((data, indices.copy(), X.indptr.copy()), shape=(m, d))
     X.sum_duplicates()
@@ -139,7 +139,7 @@ def _canonical(name, X):
 
 
 def _real_array(name, X):
-    """A float32 or float64 array, or an error for what does not hold real numbers."""
+    """A float32 or float64 array, or an error for values that are not real numbers."""
     if isinstance(X, dict):
         raise TypeError(
             f"{name} must be a matrix (n_samples, n_features), got a dict with the keys "
@@ -249,7 +249,7 @@ def plain(name, A):
     A = detached(A)
     try:
         return _handed_over(A)
-    except Exception as error:  # of many kinds, each library has its own
+    except Exception as error:  # errors of many kinds, because each library has its own
         for attempt in (lambda: np.asarray(A.__array__()), lambda: _handed_over(_in_single(A))):
             try:
                 return attempt()
@@ -333,7 +333,7 @@ def check_finite(name: str, A, names=None, *, columns=False):
 
 
 def _not_finite(name, A, names):
-    """The error for a matrix of samples: in which columns there is what, and what to do."""
+    """The error for a matrix of samples; it names the values, their columns, and what to do."""
     found, bad = {"NaN": [], "infinity": []}, {"NaN": np.isnan, "infinity": np.isinf}
     step = max(1, 2**20 // max(1, A.shape[1]))
     for what in found:
@@ -345,7 +345,7 @@ def _not_finite(name, A, names):
 
 
 def _check_sparse_finite(name, data, indices):
-    """The same of the entries of a sparse matrix, whose columns are ``indices``."""
+    """The same for the entries of a sparse matrix, whose columns are ``indices``."""
     if not np.all(np.isfinite(data)):
         nan, infinite = np.isnan(data), np.isinf(data)
         found = {"NaN": np.unique(indices[nan]), "infinity": np.unique(indices[infinite])}

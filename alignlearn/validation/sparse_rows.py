@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-COLUMNS_PER_ENTRY = 2  # beyond which work per column is avoided
-_LOOKED_AT = 20  # rows after which a column without zeros is hardly one by chance
+COLUMNS_PER_ENTRY = 2  # number of columns above which work per column is avoided
+_LOOKED_AT = 20  # number of rows after which a column without zeros is unlikely by chance
 
 
 class SparseRows:
@@ -94,10 +94,10 @@ class SparseRows:
 
         if columns not in self.cache:
             indptr, indices, width, numbers = self.indptr, self.indices, self.shape[1], columns
-            # Which entries they are goes along in place of their values.
+            # The positions of the entries take the place of their values.
             entries = np.arange(len(self.data))
             if width > COLUMNS_PER_ENTRY * len(entries):
-                # SciPy counts all columns that there could be.
+                # SciPy allocates counts for all possible columns.
                 found = np.unique(columns)
                 place = np.minimum(np.searchsorted(found, indices), len(found) - 1)
                 entries = np.flatnonzero(found[place] == indices)

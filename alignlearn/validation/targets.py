@@ -22,7 +22,7 @@ def codes_by_appearance(labels):
 
 
 def _refuse_missing(name, labels):
-    """Raise where some of a 1-d array of objects are missing; NaN among numbers is found later."""
+    """Raise an error for missing values among objects; NaN among numbers is found later."""
     missing = [i for i, label in enumerate(labels) if is_missing(label)]
     if missing and not all(isinstance(label, Real) for label in labels):
         raise ValueError(
@@ -65,8 +65,8 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
                 "labels."
             )
         raise ValueError(
-            f"{name} holds {raw[raw != np.floor(raw)][0]:g}, which is no label; accepted: whole "
-            "numbers or strings."
+            f"{name} holds {raw[raw != np.floor(raw)][0]:g}, which is not a label; "
+            "accepted: whole numbers or strings."
         )
     if n_samples is not None and len(raw) != n_samples:
         raise ValueError(f"{name} has {len(raw)} labels, but X has {n_samples} samples.")
@@ -90,8 +90,9 @@ def check_label_matrix(y, n_samples=None, name="y"):
         y = np.asarray(y.toarray() if is_sparse(y) else plain(name, y))
     except ValueError:
         raise ValueError(
-            f"{name} has rows of different lengths; accepted: many labels as 0 and 1 in columns, "
-            "as sklearn.preprocessing.MultiLabelBinarizer makes of lists of labels."
+            f"{name} has rows of different lengths; accepted: several labels as columns "
+            "of 0 and 1, as sklearn.preprocessing.MultiLabelBinarizer returns for lists "
+            "of labels."
         ) from None
     try:
         found = y.astype(np.float64)
@@ -101,9 +102,10 @@ def check_label_matrix(y, n_samples=None, name="y"):
     if bad.size or y.dtype.kind in "SU":
         values = np.unique(y[:, bad[0] if bad.size else 0].astype(str))
         raise ValueError(
-            f"{name} has shape {y.shape} with the values {listed(values.tolist())} in one column, "
-            "which are no multilabel targets; accepted: several columns of 0 and 1, or one column "
-            "of class labels. Fit a classifier for each column of more classes."
+            f"{name} has shape {y.shape} with the values {listed(values.tolist())} "
+            "in one column, which are not multilabel targets; accepted: several columns "
+            "of 0 and 1, or one column of class labels. Fit a classifier for each column "
+            "of more classes."
         )
     if n_samples is not None and len(y) != n_samples:
         raise ValueError(f"{name} has {len(y)} rows, but X has {n_samples} samples.")
@@ -143,7 +145,7 @@ def check_targets(y, n_samples=None, name="y", *, columns=True, gaps=False):
     return y
 
 
-# Squares of weights are summed; beyond they overflow or vanish.
+# Squares of weights are summed; outside this range they overflow or vanish.
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
 
 

@@ -93,8 +93,9 @@ class EasyMKL(Weighting):
 
     def _solve(self, statistics, nonzero):
         raise TypeError(
-            "EasyMKL needs samples, whose margins no statistics hold; accepted: "
-            "weighting='easymkl' of MKLClassifier, MKLClassifierCV or KernelCombiner."
+            "EasyMKL needs the samples, because statistics do not contain their margins; "
+            "accepted: weighting='easymkl' of MKLClassifier, MKLClassifierCV or "
+            "KernelCombiner."
         )
 
 

@@ -39,9 +39,10 @@ def learn_from_grams(problem, rule):
 def _check_takes_weights(rule):
     if rule.sample_weights not in ("matrices", "costs"):
         raise ValueError(
-            f"weighting={rule!r} takes no sample_weight: nothing says how weights enter its "
-            "problem; accepted: the two-stage rules, LKRR, L1SVM, AlignedKRR, and objects whose "
-            "attribute sample_weights is 'matrices' or 'costs'."
+            f"weighting={rule!r} does not accept sample_weight, because its problem does "
+            "not define how weights enter; accepted: the two-stage rules, LKRR, L1SVM, "
+            "AlignedKRR, and objects whose attribute sample_weights is 'matrices' or "
+            "'costs'."
         )
 
 

@@ -196,8 +196,8 @@ class Structure(_WithoutTarget):
         source, scale = problem.source, problem.scale
         if source.weight is not None:
             raise ValueError(
-                f"weighting={self!r} takes no sample_weight; accepted: repeated samples, or "
-                "another rule."
+                f"weighting={self!r} does not accept sample_weight; accepted: repeated "
+                "samples, or another rule."
             )
         solve = partial(self._on_graph, source, scale, n_neighbors, tol)
         return self._learned(problem.statistics, solve)
@@ -223,8 +223,9 @@ class Structure(_WithoutTarget):
 
     def _solve(self, statistics, nonzero):
         raise TypeError(
-            "Structure needs samples, whose neighbors no statistics hold; accepted: "
-            'weighting="structure" of KernelCombiner, OneClassMKL, MKLClassifier or MKLRegressor.'
+            "Structure needs the samples, because statistics do not contain their "
+            'neighbors; accepted: weighting="structure" of KernelCombiner, OneClassMKL, '
+            "MKLClassifier or MKLRegressor."
         )
 
 

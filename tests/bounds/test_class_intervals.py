@@ -293,7 +293,7 @@ K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
         (lambda: class_betting.class_betting_interval(2 * K5, Y5), "exceeds R"),
         (
             lambda: class_betting.class_betting_interval(2 * K5 - 1, Y5, 0.05, UNIT),
-            r"K\(x, x'\) >= 0 is not met",
+            r"K\(x, x'\) >= 0 does not hold",
         ),
         (lambda: FeatureRange(0.0), "positive finite R"),
         (lambda: FeatureRange(np.inf), "positive finite R"),
@@ -306,7 +306,7 @@ K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
         ),
         (
             lambda: class_betting.target_betting_interval(K5, Y5, (0.0, 0.5)),
-            "does not hold the labels",
+            "does not contain the labels",
         ),
         (lambda: class_betting.target_betting_interval(K5, Y5, (1.0, 0.0)), "low < high"),
         (

@@ -182,7 +182,7 @@ def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys):
         (["{csv}", "--folds", "2"], "--folds 2; accepted: an integer >= 3"),
         (["{csv}", "--kernels", "rfb"], "'rfb' is not known"),
         (["{csv}", "--kernels", "linear", "--gammas", "0:1"], "--gammas needs"),
-        (["{csv}", "--kernels", "rank-one,rbf"], "stands alone"),
+        (["{csv}", "--kernels", "rank-one,rbf"], "cannot be combined"),
         (["{csv}", "--kernels", "rank-one", "--methods", "best-single"], "best-single"),
         (["{csv}", "--gammas", "3"], "A:B"),
         (["{csv}", "--gammas", "3:1"], "A <= B"),

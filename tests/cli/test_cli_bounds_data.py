@@ -185,7 +185,7 @@ def test_it_refuses(folder, capsys):
         (("table.csv", "--claim", "p1-theorem-12"), "--claim does not go with DATA"),
         (("table.csv", "--m", "10:100"), "--m does not go with DATA"),
         (("table.csv", "--radius2", "-1"), "radius2"),
-        (("real.npz", "--label-range", "-0.1:0.1"), "does not hold the labels"),
+        (("real.npz", "--label-range", "-0.1:0.1"), "does not contain the labels"),
         (("no-such.csv",), "no-such.csv"),
         (("table.csv", "--target", "colour"), "colour"),
         (("--target", "sold"), "--target needs DATA"),

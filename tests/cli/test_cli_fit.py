@@ -101,11 +101,11 @@ def test_what_cannot_be_predicted(tables, capsys, tmp_path):
     file = tmp_path / "array.alignlearn"
     al.save(al.MKLRegressor().fit(RNG.normal(size=(20, 2)), RNG.normal(size=20)), file)
     assert main(["predict", str(file), str(folder / "new.csv")]) == 2
-    assert "holds no model of a table" in capsys.readouterr().err
+    assert "does not contain a model of a table" in capsys.readouterr().err
     short = tmp_path / "few.csv"
     short.write_text("a,b\n1,2\n3,x\n")
     assert main(["predict", str(folder / "class.alignlearn"), str(short)]) == 2
-    assert "X has no columns 'size', 'city', 'sold', 'flag'" in capsys.readouterr().err
+    assert "X does not have the columns 'size', 'city', 'sold', 'flag'" in capsys.readouterr().err
 
 
 def test_few_rows(tmp_path, capsys):

@@ -412,7 +412,7 @@ def test_prequential_comparison_refuses_what_it_cannot_learn_from():
     with pytest.raises(ValueError, match="test='t' is not known"):
         compare(X, y, protocol=Protocol(test="t"))
     rare = np.where(np.arange(80) < 3, "rare", "common")
-    with pytest.raises(ValueError, match="those that train have 1 different"):
+    with pytest.raises(ValueError, match="training samples among these have 1 different"):
         compare(X, rare, methods="uniform", protocol=Protocol(test="prequential"))
 
 
@@ -485,7 +485,7 @@ BAD = [
     ({"y": np.r_[0, 0, np.ones(58, dtype=int)]}, "class 0 has 2 samples"),
     ({"y": np.where(Y60 > 1, np.inf, Y60)}, "y contains NaN"),
     ({"y": np.column_stack([Y60, Y60])}, "one target"),
-    ({"X": X60[:8], "y": Y60[:8]}, "at least 2 for each fold"),
+    ({"X": X60[:8], "y": Y60[:8]}, "at least 2 samples per fold"),
     ({"kernels": []}, "kernels is empty"),
     ({"kernels": ["nope"]}, "'nope' is not known"),
     ({"kernels": RankOneKernels()}, "best-single"),

@@ -185,7 +185,7 @@ def test_second_address_is_tried(server, toy):
 
 
 def test_size_limit(server, toy):
-    for path, words in (("/good", "27 bytes announced"), ("/no-length", "more than 20 bytes")):
+    for path, words in (("/good", "announced 27 bytes"), ("/no-length", "more than 20 bytes")):
         cache = toy(server.address + path, max_bytes=20)
         with pytest.raises(datasets.DatasetError, match=words):
             datasets.load("toy")

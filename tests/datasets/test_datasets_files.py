@@ -156,8 +156,8 @@ def test_columns_of_other_data_are_dropped(tmp_path):
         (4, None, ValueError, "drop=4 is out of range.*4 columns"),
         (1.5, None, TypeError, "drop"),
         ([None], None, TypeError, "drop must be a column name or an integer"),
-        ("y", "y", ValueError, "target of t.csv cannot be left out"),
-        (["name", "a", "b"], None, ValueError, "drop leaves no feature"),
+        ("y", "y", ValueError, "target of t.csv cannot be dropped"),
+        (["name", "a", "b"], None, ValueError, "drop removes every feature"),
         (["name", "a", "b", "y"], None, ValueError, "drop"),
     ],
 )
@@ -167,7 +167,7 @@ def test_what_cannot_be_dropped(tmp_path, drop, target, error, words):
 
 
 def test_what_cannot_be_dropped_of_other_data():
-    with pytest.raises(ValueError, match="drop leaves no feature of iris"):
+    with pytest.raises(ValueError, match="drop removes every feature of iris"):
         datasets.load("iris", drop=[0, 1, 2, 3])
     with pytest.raises(ValueError, match="drop='petals' is not a column of iris"):
         datasets.load("iris", drop="petals")
@@ -245,7 +245,7 @@ def test_npz_dense_sparse_and_extra(tmp_path):
     other = datasets.load(tmp_path / "a.npz", target="group", task="classification")
     assert other.y.tolist() == [4, 5, 6]
     assert other.extra["y"].tolist() == [-1, 1, 1]
-    with pytest.raises(ValueError, match="'groop' is not known"):
+    with pytest.raises(ValueError, match="'groop' is not a target"):
         datasets.load(tmp_path / "a.npz", target="groop")
 
     S = csr_matrix(X3)
@@ -345,7 +345,7 @@ def test_svmlight_file(tmp_path):
     packed = datasets.load(write(tmp_path, "a.svm.bz2", bz2.compress(text.encode())))
     assert packed.X.shape == (4, 9)
     assert isinstance(datasets.load(write(tmp_path, "d.svm", "1 1:2 2:3\n2 1:5\n")).X, np.ndarray)
-    with pytest.raises(ValueError, match="target in front"):
+    with pytest.raises(ValueError, match="always the first field"):
         datasets.load(write(tmp_path, "ok.svm", "1 1:1\n"), target="y")
 
 

@@ -202,7 +202,7 @@ BAD_SPARSE = {
     "label not finite": ("inf 2:1", "infinite"),
     "label with underscore": ("1_1 2:1", "label"),
     "several labels": ("1,2 2:1", "label"),
-    "no label": ("1:1 2:1", "label"),
+    "not a label": ("1:1 2:1", "label"),
     "no colon": ("1 2", "index:value"),
     "two colons": ("1 2:3:4", "index:value"),
     "a word": ("1 2:x", "index:value"),

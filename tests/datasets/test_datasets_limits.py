@@ -65,7 +65,7 @@ def test_limit_of_text(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(
             ValueError,
-            match=r"t\.csv.*(accepted: at most 1000 bytes|more than 1000 bytes, the most accepted)",
+            match=r"t\.csv.*(accepted: at most 1000 bytes|more than 1000 bytes, the largest size)",
         ):
             datasets.load(tmp_path / name)
 

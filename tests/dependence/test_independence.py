@@ -210,7 +210,7 @@ def test_bad_views_are_named(arguments, message):
         (
             {"method": "gamma", "unbiased": True},
             ValueError,
-            "its distribution is that of the biased",
+            "the distribution of the biased",
         ),
         ({"n_permutations": 0}, ValueError, "n_permutations"),
         ({"n_permutations": None}, TypeError, "n_permutations"),

@@ -344,7 +344,7 @@ X = np.random.default_rng(12).normal(size=(30, 2))
         (lambda: al.mmd_test(X, X[:1]), "Y has 1 samples; accepted for this test: at least 2"),
         (lambda: al.mmd_test(np.ones(4), np.ones(5)), "X is constant under its kernel|constant"),
         (lambda: al.mmd_test(X, np.nan * X), "Y contains NaN"),
-        (lambda: al.mmd_test(X @ X.T, X @ X.T, "precomputed"), "takes no new samples"),
+        (lambda: al.mmd_test(X @ X.T, X @ X.T, "precomputed"), "cannot be evaluated on new"),
         (lambda: al.kci_test(X, X[:29], X), "view 'Y' has 29 samples, but view 'X' has 30"),
         (lambda: al.kci_test(X, X, X[:29]), "view 'Z' has 29 samples, but view 'X' has 30"),
         (lambda: al.kci_test(np.ones(30), X, X), "view 'X' is constant under its kernel"),
@@ -357,7 +357,7 @@ X = np.random.default_rng(12).normal(size=(30, 2))
         (lambda: al.hsic_test(X, X, method="low-rank"), "X has 30 samples; .* at least 10000"),
         (
             lambda: al.hsic_test(X, X, method="low-rank", unbiased=True, n_permutations=1),
-            "its distribution is that of the biased",
+            "the distribution of the biased",
         ),
         (
             lambda: al.hsic_test(X, np.ones(30), method="low-rank", n_permutations=1),

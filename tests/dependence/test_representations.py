@@ -127,7 +127,7 @@ A = np.random.default_rng(7).normal(size=(8, 3))
 
 
 def test_features_that_do_not_vary_are_zero_with_a_warning():
-    with pytest.warns(DegenerateKernelWarning, match="number 1: their CKA is 0"):
+    with pytest.warns(DegenerateKernelWarning, match="number 1; their CKA is 0"):
         found = cka_matrix([A, np.ones((8, 2))])
     assert (found[0, 1], found[1, 1]) == (0.0, 0.0)
     assert found[0, 0] == pytest.approx(1.0)
@@ -183,7 +183,7 @@ def test_width_of_a_gaussian_is_fixed_by_the_first_batch():
     kernels = [al.Gaussian("scale").resolve(F) for F in batches[0]]
     fixed = CKAAccumulator(kernels).update(batches[0]).update(batches[1])
     np.testing.assert_allclose(sums.matrix(), fixed.matrix(), atol=1e-12)
-    with pytest.raises(ValueError, match="other has other kernels"):
+    with pytest.raises(ValueError, match="other has different kernels"):
         CKAAccumulator("rbf").update(batches[0]).merge(CKAAccumulator("rbf").update(batches[1]))
 
 
@@ -192,13 +192,13 @@ def test_bad_batches_are_named():
         CKAAccumulator().matrix()
     sums = CKAAccumulator().update([A, A])
     for other in ([A], [A, A[:, :2]]):
-        with pytest.raises(ValueError, match="another number or width"):
+        with pytest.raises(ValueError, match="differ in number or width"):
             sums.update(other)
-    with pytest.raises(ValueError, match="another number or width"):
+    with pytest.raises(ValueError, match="differ in number or width"):
         sums.merge(CKAAccumulator().update([A]))
     with pytest.raises(ValueError, match="at least 4 samples"):
         CKAAccumulator().update([A[:3], A[:3]])
-    with pytest.raises(ValueError, match="other has other kernels"):
+    with pytest.raises(ValueError, match="other has different kernels"):
         sums.merge(CKAAccumulator(al.Gaussian(1.0)).update([A, A]))
     assert sums.n_batches == 1
 

@@ -229,7 +229,7 @@ def test_another_file_on_a_worker_is_refused(dask_client, tmp_path):
     mapped = np.load(path, mmap_mode="r")
     np.save(tmp_path / "W.npy", _points(2000, seed=1).V)
     os.replace(tmp_path / "W.npy", path)
-    with pytest.raises(OSError, match=r"V\.npy.*another file.*storage that all workers share"):
+    with pytest.raises(OSError, match=r"V\.npy.*another file.*a file that all workers share"):
         _results(Cluster(dask_client, Here()), "sums", Points(mapped, (0, 0)), [(0, 9, 0, 9)])
 
 
@@ -302,7 +302,7 @@ def test_pickled_it_is_the_inner_target(dask_client):
 @pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 4, object()])
 def test_what_is_no_client_is_refused(client):
     with pytest.raises(
-        TypeError, match=r"client=.* is no dask\.distributed\.Client; accepted: None"
+        TypeError, match=r"client=.* is not a dask\.distributed\.Client; accepted: None"
     ):
         Cluster(client, Here())
 
@@ -399,7 +399,7 @@ def test_workers_of_which_none_comes_back(monkeypatch):
             cluster.scale(0)
             assert _until(lambda: not client.nthreads())
 
-        with pytest.raises(ClusterLost, match=f"all workers are lost, and none came back.*{KEPT}"):
+        with pytest.raises(ClusterLost, match=f"workers were lost, and none reconnected.*{KEPT}"):
             _results(Cluster(client, Here(0.002)), "sums", _points(), _boxes(200, 10), (3, lose))
 
 
@@ -422,7 +422,7 @@ def test_workers_that_are_lost_again_while_they_get_the_data(monkeypatch, error,
         if times == 2:
             _equal(_results(target, "sums", data, boxes), _results(Here(), "sums", data, boxes))
             return
-        message = f"lost 4 times in a row; give workers more memory.*0 of 55 boxes.*{KEPT}"
+        message = f"lost 4 times in a row; give the workers more memory.*0 of 55 boxes.*{KEPT}"
         with pytest.raises(ClusterLost, match=message) as caught:
             _results(target, "sums", data, boxes)
     assert caught.value.__cause__ is error
@@ -470,7 +470,7 @@ def test_workers_that_stay_paused(monkeypatch):
     """As those whose memory is full; without an error the run would wait for ever."""
     monkeypatch.setattr(engine_cluster, "_WAIT", 0.2)
     monkeypatch.setattr(engine_cluster, "_LOOK", 0.05)
-    message = f"all workers are paused.*more memory; .*{KEPT}"
+    message = f"all workers have been paused.*more memory; .*{KEPT}"
     data, boxes = _points(), _boxes(200, 5)
     with threads_only() as (client, _), pytest.raises(ClusterLost, match=message):
         _results(Cluster(client, Here(0.002)), "sums", data, boxes, (3, lambda: client.run(_pause)))

@@ -131,7 +131,7 @@ def test_bad_input_is_refused():
         ({"y": np.zeros(40)}, "1 different values"),
         ({"y": np.arange(40)}, "label_range"),
         ({"y": np.arange(39) % 2}, r"accepted: \(40,\)"),
-        ({"y": np.arange(40.0), "label_range": (0, 5)}, "does not hold the labels"),
+        ({"y": np.arange(40.0), "label_range": (0, 5)}, "does not contain the labels"),
         ({"label_range": (1, 0)}, "low < high"),
         ({"y": np.full(40, np.nan), "label_range": (0, 1)}, "NaN"),
         ({"kernel": LADDER}, "3 kernels"),

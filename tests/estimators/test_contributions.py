@@ -273,7 +273,7 @@ def test_groups_that_the_model_has_not():
     groups = (
         ({"a": [0], "b": [0]}, "kernel 0, .* is in 'a' and 'b'"),
         ({"a": [1, 1]}, "is in 'a' twice"),
-        ({"a": [3]}, "has kernel 3, which the model has not; accepted: 0 to 2"),
+        ({"a": [3]}, "has kernel 3, which the model does not have; accepted: 0 to 2"),
         ({"a": [-1]}, "has kernel -1"),
         ({"a": ["rbf"]}, "'rbf', which is no kernel of the model"),
         ({"a": [True]}, "holds True"),
@@ -283,7 +283,7 @@ def test_groups_that_the_model_has_not():
         ({1: [0]}, "a name must be a str"),
         ({}, "groups must be a dict"),
         ("rows", "groups must be a dict"),
-        ({"other kernels": [0]}, "is the name of kernels in no group"),
+        ({"other kernels": [0]}, "is reserved for kernels in no group"),
     )
     cases = [(w, partial(model.contributions, new, y_new, groups=g), w) for g, w in groups]
     name = {"a": [str(PAIRS[0])]}
@@ -298,12 +298,12 @@ def test_bad_input():
     refit = {"method": "refit", "fit": (X, y)}
     options = (
         ({"method": "shapley"}, "method='shapley' is not known; accepted: 'product'"),
-        ({"method": "refit"}, "goes with fit="),
-        ({"fit": (X, y)}, "goes with fit="),
+        ({"method": "refit"}, "requires fit="),
+        ({"fit": (X, y)}, "requires fit="),
         ({"method": "refit", "fit": X}, "fit must be a tuple"),
         ({"method": "refit", "fit": (new, y_new)}, "fit has 30 samples of 8 features"),
         ({"method": "refit", "fit": (X, np.c_[y, y])}, "accepted: 1 targets"),
-        ({**refit, "groups": {"all": [0, 1, 2]}}, "nothing is left to fit"),
+        ({**refit, "groups": {"all": [0, 1, 2]}}, "no kernel is left to fit"),
         ({"scoring": "accuracy"}, "scoring='accuracy' is not known"),
         ({"n_repeats": 0}, "n_repeats"),
         ({"sample_weight": np.eye(30)[0]}, "1 sample of positive weight"),
@@ -416,7 +416,7 @@ def test_split_predictions_add_up_and_do_not_depend_on_the_batch(name):
     few = model.predict(X[40:43], split=True)
     for part, values in few.items():
         np.testing.assert_allclose(values, parts[part][:3], atol=1e-9)
-    with pytest.raises(ValueError, match="split=True goes with no other option"):
+    with pytest.raises(ValueError, match="split=True cannot be combined with other options"):
         model.predict(X, True, split=True)
     with pytest.raises(TypeError, match="split"):
         model.predict(X, split="yes")

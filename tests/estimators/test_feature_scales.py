@@ -183,7 +183,7 @@ def test_sparse_samples_have_the_same_scales_and_stay_sparse():
         made = found.transform(sparse)
         assert sp.issparse(made)
         np.testing.assert_allclose(made.toarray(), expected.transform(dense), rtol=1e-8)
-    with pytest.raises(TypeError, match=r"full matrix would make dense.*toarray"):
+    with pytest.raises(TypeError, match=r"full=True would make dense.*toarray"):
         al.FeatureScales(full=True).fit(sparse, LABELS)
 
 

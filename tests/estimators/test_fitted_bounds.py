@@ -180,7 +180,7 @@ def test_the_bound_refuses():
     plain = al.MKLRegressor([al.Gaussian(5.0)], alpha=0.0).fit(X, y)
     cases = (
         (svr, {}, "machine='krr'"),
-        (reg, {}, "give label_range"),
+        (reg, {}, "set label_range"),
         (reg, {"X": 0.1}, "given together"),
         (two, {}, "one target"),
         (plain, limits, "ridge lam0 must be positive"),

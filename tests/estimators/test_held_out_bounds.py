@@ -137,8 +137,8 @@ def test_what_is_refused():
     cases += [
         (words, partial(model.bound, *given, held_out=True, label_range=limits), words)
         for model, given, limits, words in (
-            (reg, (other, target), None, r"give label_range=\(low, high\)"),
-            (reg, (other, 2 * target), (-1, 1), "does not hold the labels"),
+            (reg, (other, target), None, r"set label_range=\(low, high\)"),
+            (reg, (other, 2 * target), (-1, 1), "does not contain the labels"),
             (reg, (None, None), (-1, 1), "needs X and y"),
             (reg, (None, target), (-1, 1), "given together"),
             (reg, (Z, real), (-1, 1), "took no part in the fit"),

@@ -116,7 +116,7 @@ def test_every_kind_of_kernels(form):
     }[form]().fit(X, y)
     radius2 = None
     if form in ("linear", "rank one", "precomputed"):
-        with pytest.raises(HypothesisNotMet, match="give radius2, or held-out samples"):
+        with pytest.raises(HypothesisNotMet, match=r"give radius2\. Held-out samples"):
             clf.bound(X, y, draws=50)
         radius2 = 100.0
     found = clf.bound(X, y, radius2=radius2, draws=50)

@@ -105,7 +105,7 @@ def test_few_columns_of_given_matrices_are_those_of_the_kernels(data):
     with pytest.raises(ValueError, match="the combination at the centers is not positive semi"):
         al.MKLRegressor("precomputed", normalize=None, **options).fit([indefinite], y[:200])
     marked = al.Precomputed(indefinite, is_psd=False)
-    with pytest.raises(ValueError, match="is indefinite, and has no features"):
+    with pytest.raises(ValueError, match="is indefinite, so it has no feature map"):
         al.MKLRegressor("precomputed", normalize=None, **options).fit([marked], y[:200])
     fixed = al.MKLRegressor("precomputed", **options)
     fixed.fit([al.Precomputed(indefinite, fix="shift")], y[:200])
@@ -158,7 +158,7 @@ def test_bad_input(data):
     )
     targets = {al.MKLClassifier: y > 0, al.MKLRegressor: y}
     calls = [(words, partial(model.fit, X, targets[type(model)]), words) for model, words in cases]
-    words = "bound: only for machine='svm', or held-out samples"
+    words = "bound is available only for machine='svm' or for held-out samples"
     assert not_refused([*calls, (words, partial(fitted.bound, X, y > 0), words)]) == []
     short = al.MKLClassifier(["rbf"], **few, max_iter=1)
     with pytest.warns(al.ConvergenceWarning, match="raise max_iter"):

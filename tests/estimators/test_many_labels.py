@@ -255,7 +255,7 @@ def test_containers():
 
 
 def test_bad_labels_and_class_weights():
-    no_labels = "no multilabel targets"
+    no_labels = "not multilabel targets"
     labels = {
         "two": (np.where(Y == 1, 2, 0), no_labels),
         "gaps": (np.where(Y == 1, np.nan, 0.0), no_labels),
@@ -269,7 +269,7 @@ def test_bad_labels_and_class_weights():
     }
     weights = (
         (["balanced"], "1 entries for 4 labels"),
-        ({2: 1.0}, "that y has not"),
+        ({2: 1.0}, "that are not in y"),
         ({1: 0.0}, "> 0"),
         ("equal", "balanced"),
         (3.0, "class_weight must be"),

@@ -157,7 +157,7 @@ def test_groups_that_no_one_asked_for_are_an_error():
 def test_groups_that_no_splitter_looks_at_are_named(estimator, cv):
     X, y, groups = _data(estimator)
     estimator = clone(estimator).set_params(cv=cv)
-    with pytest.warns(UserWarning, match="groups are given, but cv=.* does not look at them"):
+    with pytest.warns(UserWarning, match="groups are given, but cv=.* does not use them"):
         estimator.fit(X, y, groups=groups)
 
 

@@ -166,7 +166,7 @@ def test_bad_input():
         *((f"nu={nu}", partial(al.OneClassMKL(nu=nu).fit, X), "nu") for nu in nus),
         ("y", partial(al.OneClassMKL(weighting="alignf").fit, X), "OneClassMKL requires y"),
         ("K", partial(given.fit, [indefinite]), "not positive semi-definite"),
-        ("w", partial(structure.fit, X, sample_weight=np.ones(120)), "takes no sample_weight"),
+        ("w", partial(structure.fit, X, sample_weight=np.ones(120)), "not accept sample_weight"),
         ("one", partial(al.OneClassMKL().fit, X[:1]), "X has 1 sample"),
         ("fit", partial(al.OneClassMKL().predict, X), "not fitted"),
         ("columns", partial(fitted.predict, X[:, :3]), "X has 3 features"),

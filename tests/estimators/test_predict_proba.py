@@ -190,7 +190,7 @@ def test_folds_without_a_class_are_named():
     with pytest.raises(ValueError, match="class 'alone' has one sample"):
         al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, rare)
     folds = np.arange(len(y)) % 3
-    with pytest.raises(ValueError, match="class 'alone' is missing in that of fold 1"):
+    with pytest.raises(ValueError, match="class 'alone' is missing from that of fold 1"):
         al.MKLClassifierCV(KERNELS, weighting="alignf", probability="sigmoid", cv=folds).fit(
             X, rare
         )

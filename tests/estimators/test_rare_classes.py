@@ -89,7 +89,7 @@ def test_weights_of_a_class_that_a_training_set_lacks(weighting):
     model = al.MKLClassifierCV(["rbf", "linear"], weighting=weighting, Cs=[1.0, 10.0], cv=3)
     model.set_params(class_weight={3: 2.0}).fit(X, y)
     assert model.predict(X).tolist() == y.tolist()
-    with pytest.raises(ValueError, match="class_weight has labels that y has not"):
+    with pytest.raises(ValueError, match="class_weight has labels that are not in y"):
         model.set_params(class_weight={4: 2.0}).fit(X, y)
 
 
@@ -103,7 +103,7 @@ def test_class_weights_of_other_searches():
     found = al.cross_validate_kernels(model, [X @ X.T, np.exp(-X @ X.T / 99)], y, cv=3)
     assert found["test_score"].shape == (3,)
     model.class_weight = {4: 2.0}
-    with pytest.raises(ValueError, match="class_weight has labels that y has not"):
+    with pytest.raises(ValueError, match="class_weight has labels that are not in y"):
         al.cross_validate_kernels(model, [X @ X.T], y, cv=3)
 
 

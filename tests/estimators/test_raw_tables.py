@@ -77,7 +77,7 @@ def test_columns_are_found_by_name_and_kept_in_files(name):
         (pickle.loads(pickle.dumps(model)), NEW),
     ]:
         assert np.array_equal(_answers(found, X), expected)
-    with pytest.raises(ValueError, match="X has no columns 'city', 1 of the 5"):
+    with pytest.raises(ValueError, match="X does not have the columns 'city', 1 of the 5"):
         model.predict(NEW.drop(columns="city"))
 
 
@@ -234,7 +234,7 @@ def test_contributions_of_the_columns_of_a_frame(name):
     own, other = (model.score(X, new) for X in again)
     one = model.contributions(NEW, new, groups="features", n_repeats=1, random_state=0)
     assert one.values[2, 0] == pytest.approx(own - other, abs=1e-9)
-    with pytest.raises(ValueError, match="goes with method='permutation'"):
+    with pytest.raises(ValueError, match="requires method='permutation'"):
         model.contributions(NEW, new, groups="features", method="leave-out")
 
 

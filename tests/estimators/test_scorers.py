@@ -175,7 +175,7 @@ def test_scorers_see_the_samples_of_the_fold_only():
     def of_others(estimator, X, y):
         return accuracy_score(y[:3], estimator.predict(X[:3]))
 
-    with pytest.raises(ValueError, match="known for the samples of the fold only"):
+    with pytest.raises(ValueError, match="available for the samples of the fold only"):
         al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[1.0], scoring=of_others).fit(X, y)
 
 

@@ -479,7 +479,7 @@ def test_bad_parameters():
         (al.MKLClassifierCV(strategy="quick"), "strategy='quick'"),
         (al.MKLClassifierCV(ensemble="yes"), "ensemble"),
         (al.MKLClassifierCV(weighting=["auto", "alignf"]), "weighting"),
-        (al.MKLClassifierCV(weighting="alignf", strategy="best"), "goes with weighting='auto'"),
+        (al.MKLClassifierCV(weighting="alignf", strategy="best"), "requires weighting='auto'"),
         (al.MKLRegressorCV(cv="loo", weighting="auto"), "weighting='auto'"),
     )
     assert not_refused((words, partial(model.fit, X, y), words) for model, words in cases) == []

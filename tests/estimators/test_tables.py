@@ -285,7 +285,7 @@ def test_one_kernel_is_on_all_tables_or_on_none():
         lambda: al.hsic_test([GENES, LIPIDS], LIPIDS),
         lambda: al.alignment_interval(X, LABELS, al.Gaussian(0.1)),
     ):
-        with pytest.raises(ValueError, match="X is several tables; accepted: one matrix"):
+        with pytest.raises(ValueError, match="X consists of several tables; accepted: one matrix"):
             call()
     with pytest.warns(al.DoubtfulResultWarning, match="Columns 'genes__1' and 'genes__0' of X"):
         al.MKLRegressor().fit({"genes": GENES * [1.0, 1e5, 1.0, 1.0]}, TARGET)
@@ -320,7 +320,7 @@ def test_kernels_of_other_tables_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             al.MKLRegressor(kernels).fit(X, TARGET)
-    with pytest.raises(ValueError, match="X has 2 tables, kernels has 1 names, 'genes'"):
+    with pytest.raises(ValueError, match="X has 2 tables, but kernels has 1 names, 'genes'"):
         al.MKLRegressor({"genes": "rbf"}).fit([GENES, LIPIDS], TARGET)
 
 
@@ -430,9 +430,9 @@ def test_views_by_name():
     assert nothing is None
     np.testing.assert_array_equal(values, expected.transform([None, LIPIDS[:5]])[1])
     assert found.score(dict(reversed(views.items()))) == expected.score([GENES, LIPIDS])
-    with pytest.raises(ValueError, match="X has views 'text', which fit had not"):
+    with pytest.raises(ValueError, match="X has views 'text', which were not in fit"):
         found.transform({"text": GENES})
-    with pytest.raises(ValueError, match="accepted: a dict of kernels for a dict of views"):
+    with pytest.raises(ValueError, match="accepted: for a dict of views, a dict of kernels"):
         al.KernelCCA(kernels=kernels).fit({"genes": GENES, "text": LIPIDS})
     matrix = al.cka_matrix(views, kernels=kernels)
     np.testing.assert_array_equal(

@@ -101,7 +101,7 @@ BAD = {
     ),
     "gaps not expected": (Y, {"missing": None}, "y contains NaN or infinity in 4 of 4 columns"),
     "another word": (Y, {"missing": "drop"}, "missing='drop' is not known"),
-    "one kernel for all": (Y, {"per_target": False}, "missing='drop-per-target' goes with per_tar"),
+    "one kernel for all": (Y, {"per_target": False}, "missing='drop-per-target' requires per_tar"),
 }
 
 

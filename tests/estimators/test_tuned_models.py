@@ -100,7 +100,7 @@ def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
     with pytest.raises(ValueError, match="80 rows of X were seen"):
         average.bound(X, LABELS, held_out=True)
     for member in average.members_:
-        what = "were seen" if member.factors is None else "part of another one"
+        what = "were seen" if member.factors is None else "part of a tuned estimator"
         with pytest.raises(ValueError, match=what):
             member.model.bound(member.of(X), LABELS, held_out=True)
 

@@ -299,7 +299,7 @@ def test_rules_that_do_not_say_how_they_take_weights_are_refused():
             raise AssertionError
 
     X, y, weight, _ = data("two")
-    with pytest.raises(ValueError, match=r"Rule.*takes no sample_weight.*accepted"):
+    with pytest.raises(ValueError, match=r"Rule.*does not accept sample_weight.*accepted"):
         al.MKLClassifier(KERNELS, weighting=Rule()).fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"LKRR\.solve_grams takes no sample_weight"):
         al.LKRR().solve_grams([np.eye(3)], np.arange(3.0), sample_weight=np.ones(3))

@@ -76,5 +76,5 @@ def test_too_little_memory_is_refused_before_the_kernels_are_evaluated(data, mon
 
 def test_a_hard_margin_says_what_it_needs(data):
     X, y = data
-    with pytest.raises(ValueError, match=r"C=inf .* decided on the Gram matrix .* more memory"):
+    with pytest.raises(ValueError, match=r"C=inf .* needs the Gram matrix .* more memory"):
         al.MKLClassifier(KERNELS, C=np.inf, memory=SMALL).fit(X, y > 0)

@@ -193,7 +193,7 @@ def test_a_ladder_learns_gaussians_of_other_widths(gamma):
             ValueError,
             "2 numbers but X has 3",
         ),
-        (lambda: hyper_kernels([9.0], 1.0), ValueError, "reach=1 has no width"),
+        (lambda: hyper_kernels([9.0], 1.0), ValueError, "reach=1: all widths"),
         (lambda: HyperKernelSum(()), ValueError, "no parts"),
         (lambda: HyperKernelSum((Gaussian(1.0),)), TypeError, "parts must be hyper-kernels"),
         (lambda: 0.0 * WISHART, ValueError, "must be positive"),

@@ -271,7 +271,7 @@ def test_bad_input_is_named(params, data, error, message):
 def test_rows_of_which_nothing_is_known():
     K = np.eye(4)
     K[2], K[:, 2] = np.nan, np.nan
-    with pytest.raises(ValueError, match=r"no similarity is known of 1 of 4 samples \(rows 2\)"):
+    with pytest.raises(ValueError, match=r"no similarity is known for 1 of 4 samples \(rows 2\)"):
         HyperKRR().fit(np.eye(4), K)
 
 

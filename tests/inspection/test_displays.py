@@ -90,7 +90,7 @@ def test_contributions_of_targets(tmp_path):
     violins = al.ContributionsDisplay.from_estimator(many, new, Y_new, kind="violins")
     violins.figure_.savefig(tmp_path / "violins.png")
     assert len(violins.ax_.get_xticks()) == 3
-    with pytest.raises(ValueError, match="kind='bars' is for up to 6 targets, there are 9"):
+    with pytest.raises(ValueError, match="kind='bars' is for up to 6 targets, got 9"):
         display.plot(kind="bars")
     with pytest.raises(ValueError, match="kind='pie' is not known"):
         display.plot(kind="pie")
@@ -238,9 +238,9 @@ def test_an_average_has_a_panel_for_each_model(tmp_path):
         np.testing.assert_allclose(np.sort(widths(panel.bars_)), np.sort(member.model.weights_))
         assert panel.ax_.get_title().startswith(member.name)
     display.figure_.savefig(tmp_path / "average.png")
-    with pytest.raises(ValueError, match="X and y are for one model"):
+    with pytest.raises(ValueError, match="X and y are for a single model"):
         al.KernelWeightsDisplay.from_estimator(model, X, y)
-    with pytest.raises(ValueError, match="one a model"):
+    with pytest.raises(ValueError, match="one per model"):
         al.KernelWeightsDisplay.from_estimator(model, ax=[display.ax_])
 
 
@@ -283,7 +283,7 @@ def test_models_of_many_labels_are_a_distribution(tmp_path):
     assert len(display.distributions_) == 3
     assert display.target_weights.shape == (3, 20)
     display.figure_.savefig(tmp_path / "labels.png")
-    with pytest.raises(ValueError, match=r"up to 6 labels, and there are 20.*models_\[j\]"):
+    with pytest.raises(ValueError, match=r"at most 6 labels, got 20.*models_\[j\]"):
         al.KernelWeightsDisplay.from_estimator(model, X, Y)
     default = al.MKLClassifierCV(per_label=True, Cs=[1.0, 10.0], cv=2).fit(X, Y[:, :2])
     if any(len(m.members_) > 1 for m in default.models_):

@@ -93,7 +93,7 @@ def test_columns_by_prefix_are_the_blocks_of_a_column_transformer():
         ([], "names is empty"),
         ("a__b", "a sequence of the names of columns, got 'a__b'"),
         ([0, 1], "the name of column 0 must be a str, got 0"),
-        (["a__b", "c", "__d"], "'c', '__d' without a prefix before '__'"),
+        (["a__b", "c", "__d"], "'c', '__d' have no prefix before '__'"),
     ],
 )
 def test_names_without_prefixes_are_refused(names, message):

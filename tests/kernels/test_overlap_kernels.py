@@ -335,7 +335,7 @@ def test_what_packed_does_not_go_with():
     kernel = Tanimoto(packed=True)
     with pytest.raises(TypeError, match=r"data frame.*X.to_numpy\(\)"):
         al.MKLClassifier([kernel]).fit(pd.DataFrame(PACKED), LABELS)
-    with pytest.raises(ValueError, match="no columns or tables"):
+    with pytest.raises(ValueError, match="cannot be used on columns or tables"):
         Columns(kernel, [0, 1])(PACKED)
     with pytest.raises(ValueError, match=r"accepted: np.unpackbits\(table 'a', axis=1\)"):
         al.MKLClassifier({"a": kernel, "b": "rbf"}).fit(TWO, LABELS)

@@ -169,7 +169,7 @@ def test_mini_batches_of_linear_and_other_kernels():
             sums.append(accumulator.statistics())
         np.testing.assert_allclose(sums[1].M, sums[0].M, rtol=1e-10)
         np.testing.assert_allclose(sums[1].a, sums[0].a, rtol=1e-9, atol=1e-12)
-    with pytest.raises(ValueError, match="X has 5 columns, but the batches before had 6"):
+    with pytest.raises(ValueError, match="X has 5 columns, but earlier batches had 6"):
         accumulator.update(sparse.csr_array(A[:10, :5]), y[:10])
 
 

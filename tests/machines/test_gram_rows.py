@@ -121,7 +121,7 @@ def test_a_path_on_rows_is_that_on_the_matrix():
         return paths.support_vector_predictions(make, source, y, split, [10.0, 1.0], **options)
 
     np.testing.assert_allclose(decisions(3 * least_memory(240)), decisions(None), atol=1e-6)
-    with pytest.raises(ValueError, match="do not hold two rows"):  # so rows are what it reads
+    with pytest.raises(ValueError, match="too few for two rows"):  # so rows are what it reads
         decisions(1000)
 
 
@@ -131,7 +131,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=f"two rows .* {M} samples .* at least {least_memory(M)}"):
         gram_or_rows(source, 1000)
     rows, _ = both(source)
-    with pytest.raises(ValueError, match=r"C=inf .* decided on the Gram matrix .* more memory"):
+    with pytest.raises(ValueError, match=r"C=inf .* needs the Gram matrix .* more memory"):
         SupportVectorClassifier(np.inf).fit(rows, y)
     with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
         SupportVectorClassifier().fit(rows, y[:-1])

@@ -87,7 +87,7 @@ def test_estimator_goes_without_the_matrix_where_it_does_not_fit(monkeypatch):
 def test_bad_input():
     X, Y = data()
     model = al.MKLRegressor([al.Gaussian(0.1)], memory=50_000)
-    with pytest.raises(ValueError, match="memory=50000 bytes do not hold one block of columns"):
+    with pytest.raises(ValueError, match="memory=50000 bytes are too few for one block of columns"):
         model.fit(X, Y)
     with pytest.raises(ValueError, match=r"alpha=0: without the Gram matrix.*only alpha > 0"):
         model.set_params(alpha=0.0, memory="1MB").fit(X, Y)

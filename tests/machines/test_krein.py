@@ -362,7 +362,7 @@ def test_what_is_stopped_short_is_warned_of():
     # From the largest feasible coefficients and a kernel of large numbers, whose sums are rounded.
     with (
         pytest.warns(ConvergenceWarning, match="KKT violation"),
-        pytest.warns(ConvergenceWarning, match="The coefficients in K give"),
+        pytest.warns(ConvergenceWarning, match="the coefficients in K reproduce"),
     ):
         KreinSVC(C=1.0, max_iter=2).fit(1e15 * K, y, alpha0=2.0 * y - 1.0)
 

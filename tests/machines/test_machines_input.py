@@ -65,7 +65,7 @@ def test_bad_data_is_named(machine, K, y, weight, message):
         (SVM(multiclass="both"), ValueError, "multiclass='both' is not known"),
         (SVM(class_weight="equal"), ValueError, "class_weight='equal' is not known"),
         (SVM(class_weight=[1, 2]), TypeError, "class_weight must be None, 'balanced' or a dict"),
-        (SVM(class_weight={7: 1.0}), ValueError, "class_weight has labels that y has not"),
+        (SVM(class_weight={7: 1.0}), ValueError, "class_weight has labels that are not in y"),
         (SVM(class_weight={1: -1.0}), ValueError, "class_weight=-1.0 is out of range"),
         (SVM(class_weight={1: 0.0}), ValueError, "class_weight must be > 0"),
         (REG(C=np.inf), ValueError, "C=inf is out of range"),

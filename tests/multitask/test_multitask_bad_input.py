@@ -49,7 +49,7 @@ def test_parameters(kind, parameters, error, message):
     [
         (TASK[:-1], ValueError, "task has 23 labels, but X has 24"),
         (np.column_stack([TASK, TASK]), ValueError, "task must be a 1-d array"),
-        (TASK + 0.5, ValueError, "task holds 0.5, which is no label"),
+        (TASK + 0.5, ValueError, "task holds 0.5, which is not a label"),
         (np.where(TASK == 0, np.nan, TASK), ValueError, "task contains NaN"),
         ([0, "a"] * 12, TypeError, "task holds labels of mixed type"),
         (np.arange(24), ValueError, "one class within every task"),
@@ -115,7 +115,7 @@ def test_predictions():
     model.fit(X, Y, TASK)
     with pytest.raises(ValueError, match=r"task holds 3, which fit has not seen; accepted: 0, 1"):
         model.predict(X[:2], [0, 3])
-    with pytest.raises(ValueError, match="task is needed: fit has learned 3 tasks"):
+    with pytest.raises(ValueError, match="task is needed, because fit learned 3 tasks"):
         model.predict(X)
     with pytest.raises(ValueError, match="task has 2 labels, but X has 3"):
         model.predict(X[:3], [0, 1])
@@ -157,7 +157,7 @@ def test_targets_inside_the_tube_are_a_constant_each(coupling):
 @pytest.mark.parametrize("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
 def test_labels_of_tasks_are_no_classes(kind):
     y = Y if kind.endswith("Classifier") else X[:, 0]
-    with pytest.raises(ValueError, match=r"^task holds 1\.5, which is no label; accepted: whole"):
+    with pytest.raises(ValueError, match=r"^task holds 1\.5, which is not a label; accepted"):
         getattr(al, kind)().fit(X, y, TASK + 1.5)
     with pytest.raises(ValueError, match=r"task holds 0\.25"):
         getattr(al, kind)(task_column=0).fit(np.column_stack([TASK + 0.25, X]), y)

@@ -128,7 +128,7 @@ def test_steps_that_diverge_are_named(kind, eta0, partial):
         fit = model.partial_fit
         if kind is KernelSGDClassifier:
             fit = partial_of(model, classes)
-    with pytest.warns(al.ConvergenceWarning, match=f"The steps diverge.*eta0={eta0:g} is too long"):
+    with pytest.warns(al.ConvergenceWarning, match=f"steps diverge.*eta0={eta0:g} is too large"):
         fit(X, y)
     largest = np.square(X).sum(axis=1).max()
     kind("linear", eta0=1.0 / (largest + 1.0), loss="squared").fit(X, y)  # a warning is an error

@@ -308,12 +308,12 @@ def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
         (lambda: holm_adjusted([0.1, 1.2]), r"p_values=.*all in \[0, 1\]"),
         (lambda: holm(demsar(), control="C5"), "control='C5'"),
         (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
-        (lambda: holm(demsar(), 14), "n_datasets and names are known to a FriedmanResult"),
+        (lambda: holm(demsar(), 14), "n_datasets and names are part of the FriedmanResult"),
         (lambda: holm([1.0, 2.0]), "n_datasets=None"),
         (lambda: holm([1.0, 2.0], 1), "n_datasets=1"),
         (lambda: holm([0.1, 0.2, 0.3], 5), "ranks=.*average ranks of 3 methods"),
         (lambda: nemenyi(demsar(), level=1.0), r"level=1\.0"),
-        (lambda: critical_difference_diagram(nemenyi(demsar()), 14), "known to a NemenyiResult"),
+        (lambda: critical_difference_diagram(nemenyi(demsar()), 14), "part of the NemenyiResult"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

@@ -380,7 +380,7 @@ def test_accumulators_of_other_kernels_do_not_merge():
         scaled[0].merge(scaled[1])
     with pytest.raises(ValueError, match="linear instead of gaussian"):
         make([al.Gaussian(1.0)]).update(X, y).merge(make(["linear"]).update(X, y))
-    with pytest.raises(ValueError, match="X has 1 columns, but the batches before had 2"):
+    with pytest.raises(ValueError, match="X has 1 columns, but earlier batches had 2"):
         make([al.Gaussian(1.0)]).update(X, y).update(X[:, :1], y)
     empty = make([al.Gaussian(1.0)])
     merged = empty.merge(make([al.Gaussian(1.0)]).update(X, y)).update(X, y)

@@ -61,7 +61,7 @@ def test_an_old_parameter_works_and_warns_at_the_line_of_the_caller():
         assert ridge(1, lamda=2.0) == (1, 2.0)
     (warning,) = said
     assert str(warning.message) == (
-        "lamda of ridge is now called alpha; the old name goes in alignlearn 99.3."
+        "lamda of ridge is now called alpha; the old name will be removed in alignlearn 99.3."
     )
     assert warning.filename == __file__
     assert (ridge(1), ridge(1, 3.0), ridge(1, alpha=4.0)) == ((1, 1.0), (1, 3.0), (1, 4.0))
@@ -121,6 +121,6 @@ def test_an_old_name_of_a_module_works_and_warns(monkeypatch):
 def test_an_old_name_at_the_top_works_and_warns_each_time(monkeypatch):
     monkeypatch.setitem(alignlearn._RENAMED, "Gauss", ("Gaussian", "99.3"))
     for _ in range(2):
-        with pytest.warns(FutureWarning, match=r"Gauss of alignlearn .* goes in alignlearn 99\.3"):
+        with pytest.warns(FutureWarning, match=r"Gauss of .* removed in alignlearn 99\.3"):
             assert alignlearn.Gauss is alignlearn.Gaussian
     assert "Gauss" not in alignlearn.__all__

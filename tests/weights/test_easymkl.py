@@ -75,5 +75,5 @@ def test_in_estimators_and_what_is_refused():
     for lam in (0.0, 1.1, "a"):
         with pytest.raises((ValueError, TypeError), match="lam"):
             al.MKLClassifier(KERNELS, weighting=al.EasyMKL(lam)).fit(X, Y)
-    with pytest.raises(TypeError, match="EasyMKL needs samples"):
+    with pytest.raises(TypeError, match="EasyMKL needs the samples"):
         al.EasyMKL().solve(al.alignment_statistics(X, Y, KERNELS))

@@ -176,10 +176,10 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="n_neighbors=0"):
         al.KernelCombiner(KERNELS, weighting=al.Structure(0)).fit(X)
     weight = np.arange(40.0)
-    with pytest.raises(ValueError, match="takes no sample_weight; accepted: repeated samples"):
+    with pytest.raises(ValueError, match="not accept sample_weight; accepted: repeated samples"):
         al.MKLRegressor(KERNELS, weighting="structure").fit(X, X[:, 0], weight)
     statistics = al.alignment_statistics(X, X[:, 0], KERNELS)
-    with pytest.raises(TypeError, match="Structure needs samples"):
+    with pytest.raises(TypeError, match="Structure needs the samples"):
         al.Structure().solve(statistics)
     with pytest.raises(ValueError, match="every kernel is constant"):
         al.KernelCombiner(KERNELS, weighting="structure").fit(np.ones((9, 5)))

@@ -370,8 +370,8 @@ def width_error(gamma, widths, variances) -> float:
     rates = 0.5 / widths
     own = np.array([[mean_gaussian(a + b, variances) for b in rates] for a in rates])
     cross = np.array([mean_gaussian(gamma + a, variances) for a in rates])
-    # Nearly parallel Gaussians: what their eigenvalues below rounding could explain is left out,
-    # which would only lower the bound by as much.
+    # Nearly parallel Gaussians: eigenvalues below rounding are omitted; including them would only
+    # lower the bound by the part that they explain.
     fitted = cross @ np.linalg.lstsq(own, cross, rcond=1e-13)[0]
     square, mean = mean_gaussian(2 * gamma, variances), mean_gaussian(gamma, variances)
     return math.sqrt(max(square - fitted, 0.0) / (square - mean**2))

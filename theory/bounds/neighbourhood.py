@@ -5,8 +5,8 @@ the functions <w_t, phi_t> of the kernels K_t = sum_m theta_t^m K_t^m with theta
 - Khat_t||_F^2 <= rho and sum_t ||w_t||^2 <= R, without a bias. The complexity is the mean over
 signs of the supremum of (1/N) sum_t sigma_t'f_t, N the number of samples of all tasks (n T for
 equal tasks). For given signs it is (R max_theta sum_t theta_t'u_t)^(1/2)/N, u_t^m = sigma_t'K_t^m
-sigma_t. Only matrices (p, p) are solved with, by pseudo-inverses: A of the paper is singular
-whatever the kernels. Proofs are in ``p3_multitask/proofs.md``.
+sigma_t. Only systems with (p, p) matrices are solved, by pseudo-inverses, because the paper's
+matrix A is singular for any kernels. Proofs are in ``p3_multitask/proofs.md``.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def pseudo_inverse(gram):
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     kept = values > _RANK * max(values[-1], 0.0)
     root = vectors[:, kept] / np.sqrt(values[kept])
-    # A generalized inverse; it is applied to vectors in the range of G only, where all agree.
+    # A generalized inverse; it is applied only to vectors in the range of G, where all of them
+    # agree.
     inverse = (root @ root.T) / np.outer(scale, scale)
     return inverse, int(kept.sum())
 
@@ -335,7 +336,7 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
     products = np.array([task.products for task in tasks])
     with np.errstate(divide="ignore", invalid="ignore"):
         enter = np.where(forms > 0, np.maximum(-products, 0.0) / forms, np.inf)
-    # Beyond, some kernel has a positive weight; infinite where no theta changes the value.
+    # Above this value some kernel has a positive weight; infinite if no theta changes the value.
     enter = enter.reshape(len(forms), -1).min(1)
     open_ = moving = np.isfinite(enter) & (room > 0)
     low, high = np.zeros(len(forms)), np.full(len(forms), np.inf)
@@ -346,7 +347,7 @@ def largest_forms(tasks, forms, rho, steps=60) -> np.ndarray:
         high = np.where(distance > rho, s, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             new = np.sqrt(np.maximum(rho - constant, 0.0) / slope)
-        # On the support at hand s is the root; rounding may put it outside of the interval.
+        # On the current support s is the root; rounding may move it out of the interval.
         open_ = open_ & ~(np.abs(new - s) <= 1e-13 * s)
         if not open_.any():
             break

@@ -3,10 +3,10 @@
 Statement (conclusion of the remark after theorem 17 of the 2012 paper): with Tr K_k = 1, and L1,
 lam0 (and R, M) constant, the learning bound converges as O(1/sqrt(m)). Checked: |h'(x) - h(x)| for
 alignf on both samples, every kernel divided by its trace on the sample, against L1 M (R + R')/(lam0
-sqrt(m)), from which such a bound follows. Verdict: true but degenerate: |h| and |h'| are at most
-that large by themselves, so that nothing follows about learning; proofs.md, section 13. What can be
-used: the data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions; proofs.md,
-section 15. The weights are those of the library's `nonnegative_qp`, the predictions of
+sqrt(m)), from which such a bound follows. Verdict: true but degenerate: |h| and |h'| themselves
+satisfy this bound, so it implies nothing about learning; proofs.md, section 13. An informative
+alternative is the data-dependent bound of ||Delta v|| and ||Delta mu|| from the solutions;
+proofs.md, section 15. The weights are those of the library's `nonnegative_qp`, the predictions of
 `KernelRidge`.
 
 `p1-alignf-flip`. The stability of alignf without that normalization. Not in the paper: for kernels
@@ -49,7 +49,7 @@ def cases(draw):
 
 
 def _learned(case):
-    """Complete a case of given kernels with alignf's weights on either sample."""
+    """Complete a case of given kernels with the weights of alignf on each sample."""
     for key, rows, y in zip(("", "_new"), rows_of(case), labels_of(case)):
         traces = np.trace(case["kernels"][:, rows][:, :, rows], axis1=1, axis2=2)
         scaled = case["kernels"] / np.maximum(traces, 1e-3)[:, None, None]

@@ -2,9 +2,10 @@
 
 Not in the paper. rho = s(1-s) d^2/A with s the share of a class, d the distance of the means of the
 classes in feature space and A^2 = E[K_c^2]; each of the three is bounded from the sample
-(`class_intervals.class_interval_from`); proofs.md, section 19. Checked: how often rho lies outside,
-against delta, on finite distributions with rare atoms, near-constant kernels and unbalanced labels
-among them; a sample of one class has no interval and is not counted. Verdict: holds.
+(`class_intervals.class_interval_from`); proofs.md, section 19. Checked: the frequency of rho
+outside the interval, against delta, on finite distributions, including rare atoms, near-constant
+kernels and unbalanced labels; a sample of one class has no interval and is not counted. Verdict:
+holds.
 
 `p1-class-betting`. A confidence interval for the alignment with labels of two classes, by betting.
 Not in the paper. Each of the three quantities of the closed form (`p1-class-interval`) is bounded
@@ -13,10 +14,11 @@ often rho lies outside, against delta, on the distributions of the closed form. 
 
 `p1-class-learned`. Confidence intervals for the alignment of a combination whose weights came from
 the same samples. Not in the paper, whose bounds are for one kernel. d^2 = sum_k mu_k d_k^2 and
-E[K_muc^2] = sum_kl mu_k mu_l E[K_kc K_lc] are linear in what does not depend on the weights, so p
-events for the former and p, or p(p+1)/2, for the latter hold for all mu >= 0 at once; proofs.md,
-section 22. Checked: how often rho of the combination of largest alignment on the sample lies
-outside, against delta, for the closed form and for betting. Verdict: holds.
+E[K_muc^2] = sum_kl mu_k mu_l E[K_kc K_lc] are linear in mu with coefficients that do not depend on
+it, so p events for the former and p, or p(p+1)/2, for the latter hold for all mu >= 0
+simultaneously; proofs.md, section 22. Checked: how often rho of the combination of largest
+alignment on the sample lies outside, against delta, for the closed form and for betting. Verdict:
+holds.
 """
 
 from itertools import product

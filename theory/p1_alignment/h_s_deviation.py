@@ -38,7 +38,7 @@ def cases(draw):
 def sample_predictors(case):
     """h_S on the atoms for each sample (TRIALS, n), nan where kernel or labels do not vary."""
     law = case["law"]
-    # Centered by the distribution first, which changes nothing but rounding.
+    # Centered by the distribution first, which only changes rounding.
     K = law.center(case["K"])
     W = law.counts(case["m"], TRIALS, case["seed"]) / case["m"]
     rows = W @ K
@@ -74,7 +74,7 @@ def measure(case):
     return np.abs(sample_predictors(case) - population(case)).max(1)
 
 
-# Four McDiarmid inequalities in a row: samples come to a fifteenth of the bound.
+# Four McDiarmid inequalities are combined: deviations reach a fifteenth of the bound.
 PART = 0.05
 
 
@@ -127,7 +127,7 @@ def margin_measure(case):
 
 
 def _noisy_point():
-    """At the third point h* = 0 and the label is a fair coin: any sign there errs half the time."""
+    """At the third point h* = 0 and the label is a fair coin: any sign is wrong half the time."""
     law = FiniteDistribution(np.full(4, 0.25), np.array([1.0, -1.0, 1.0, -1.0]))
     K = np.eye(3)[np.ix_([0, 1, 2, 2], [0, 1, 2, 2])]
     return {"law": law, "K": K, "m": 10**6, "delta": 0.05, "seed": 1}

@@ -3,9 +3,9 @@
 Statement (after theorem 14 of the 2012 paper): |R(h*) - R(h_S)| <= O(1/sqrt(m)) with high
 probability, for classification and regression. Checked: the gap for the 0/1 loss on given
 distributions, against C/sqrt(m) with C = 20. Verdict: false for the 0/1 loss; where h* = 0 and the
-labels are noise, any sign of h_S errs half of the time. Distribution: three points with P = (1/4,
-1/4, 1/2), K = I, labels 1, -1 and a fair coin; the gap tends to 1/4. Correct: for the squared loss
-and h_S centered on the sample, |R(h_S)^(1/2) - R(h*)^(1/2)| is at most
+labels are noise, any sign of h_S is wrong half of the time. Distribution: three points with P =
+(1/4, 1/4, 1/2), K = I, labels 1, -1 and a fair coin; the gap tends to 1/4. Correct: for the squared
+loss and h_S centered on the sample, |R(h_S)^(1/2) - R(h*)^(1/2)| is at most
 `predictors.root_risk_deviation` = O(1/sqrt(m)); proofs.md, section 11. For the 0/1 loss see
 `p1-h-s-margin`.
 """
@@ -69,7 +69,7 @@ def regression_measure(case):
     return np.abs(np.sqrt(losses @ law.weights) - np.sqrt(predictors.regression_risk(law, h)))
 
 
-# The mean over the points moves less than the worst of them.
+# The mean over the points changes less than the worst point.
 PART = 0.04
 
 

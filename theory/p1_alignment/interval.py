@@ -44,7 +44,7 @@ def measure(case):
     return position(*intervals(case).T, case["law"].alignment(case["K"], case["L"]))
 
 
-# McDiarmid's inequality, three times, and an interval that is not centered.
+# Three uses of McDiarmid's inequality, and an interval that is not centered.
 CONTROL = 0.1
 
 

@@ -1,4 +1,4 @@
-"""The price of learned weights is O(1/m): an oracle inequality for alignf.
+"""The price (loss of alignment) of learned weights is O(1/m): an oracle inequality for alignf.
 
 Not in the paper, whose theorem 12 gives m^(-1/2) for the alignment of learned weights. With v the
 weights of alignf from a sample, v* those of the population, and h = (M v - a) - (M^ v - a^): V^2
@@ -15,10 +15,10 @@ frequency of violations over samples from a finite support, with unbiased statis
 holds.
 
 `p1-learned-price-align`. The price of the weights of align, v_k = a_k, is of the order m^(-1/2).
-Not in the paper. They are not a minimum, so that an error of order m^(-1/2) in a changes the
-alignment by as much: for orthogonal C_1, C_2 of lengths 1 and 2 and a = (1, 1) the derivative of
-rho^2 along (1, -1) is 24/25 of V^-2, and with a^ = a - t (1, -1) the loss is at least 0.8 t for 0 <
-t <= 1/4; proofs.md, section 27. Checked: the loss against 0.8 t. Verdict: holds.
+Not in the paper. They are not a minimum, so an error of order m^(-1/2) in a changes the alignment
+by the same order: for orthogonal C_1, C_2 of lengths 1 and 2 and a = (1, 1) the derivative of rho^2
+along (1, -1) is 24/25 of V^-2, and with a^ = a - t (1, -1) the loss is at least 0.8 t for 0 < t <=
+1/4; proofs.md, section 27. Checked: the loss against 0.8 t. Verdict: holds.
 """
 
 import numpy as np
@@ -251,7 +251,8 @@ def exact():
     return {"law": distribution, "kernels": kernels, "eps": 1.0, "m": 100, "delta": 0.05, "seed": 0}
 
 
-# The mean over quadruples forgets most pairs, which costs a factor 4, and log(6/delta) another.
+# The mean over quadruples ignores most pairs, which costs a factor 4, and log(6/delta) costs
+# another one.
 PART = 0.015
 
 

@@ -3,10 +3,10 @@
 Statement (lemma 18 of the 2012 paper): |f(S) - f(S')| <= 24 R^2 R'^2/m for f = <K_c, K'_c>_F/m^2
 and samples that differ in one point. Checked: m f on random features, scaled so that the diagonals
 of K and K' have maximum 1. Verdict: holds, loose. Sharpened: 25 sqrt(15)/18 = 5.379 for K' != K,
-128/27 = 4.741 for K' = yy' with real labels, which cannot be lowered, and 27 (m-1)^2/(2m-1)^3 <=
-3.375/m for K' = K; proofs.md, sections 5 and 17. The largest value known for any pair is 128/27 (1
-- 3/(2m)), attained for features +-1 and 3 | m; that 128/27 is the constant for two vector features
-is a conjecture.
+128/27 = 4.741 for K' = yy' with real labels, which is the smallest possible constant, and 27
+(m-1)^2/(2m-1)^3 <= 3.375/m for K' = K; proofs.md, sections 5 and 17. The largest known value for
+any pair is 128/27 (1 - 3/(2m)), attained for features +-1 if 3 divides m. It is a conjecture that
+128/27 is the constant for two vector features.
 
 `p1-covariance-change`. The change of the empirical cross-covariance when one point is exchanged.
 Not in the paper: the statement from which its concentration results follow with better constants.

@@ -64,7 +64,7 @@ def target_bound(case):
     return numerator_deviation(case["m"], case["delta"], scalar_target=True)
 
 
-# McDiarmid's inequality is loose: a sample violates a share of the bound well below 1.
+# McDiarmid's inequality is loose, so samples exceed only a share of the bound well below 1.
 CONTROL = 0.2
 
 

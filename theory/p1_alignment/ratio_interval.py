@@ -15,12 +15,12 @@ from ..prelude import P1, Claim, NegativeControl, Status, once
 from ..reference.coverage import position, reach
 from .class_interval import FEATURES, alignment, control_case, draw_law, ends
 
-TRIALS = 14  # each costs some eigenproblems
+TRIALS = 14  # each interval needs some eigenproblems
 
 
 def cases(draw):
     return draw_law(draw) | {
-        "m": draw.choice((80, 40, 160)),  # on fewer samples nearly every interval is vacuous
+        "m": draw.choice((80, 40, 160)),  # with fewer samples nearly every interval is vacuous
         "delta": draw.choice((0.5, 0.2)),
         "seed": draw.integer(0, 2**32 - 1),
     }

@@ -1,4 +1,4 @@
-"""The price of any weights from a sample alone, without population quantities.
+"""The price of any weights, their loss of alignment, from a sample alone.
 
 Not in the paper. The first part of the sample determines a metric W and weights v_1, the second
 part M_2 and a_2; x and eta are deviations of its gradient at v_1 and of M_2 in that metric, from

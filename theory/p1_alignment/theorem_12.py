@@ -160,7 +160,8 @@ def proof_bound(case):
     return alignment_deviation_by_printed_proof(*values, **radii)
 
 
-# The bound is 100 times what samples show: McDiarmid's inequality for a sum of three deviations.
+# The bound is 100 times the observed deviations: McDiarmid's inequality for a sum of three
+# deviations.
 PART = 0.008
 
 

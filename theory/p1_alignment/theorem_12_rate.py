@@ -77,7 +77,7 @@ def measure(case, most=150):
 
 
 def _exact(law, K, L, m, eps):
-    """Probability over all samples; those on which a kernel is constant are not counted."""
+    """Probability over all samples, without those on which a kernel is constant."""
     from scipy.special import gammaln
 
     first = np.indices((m + 1,) * 3).reshape(3, -1).T

@@ -60,7 +60,7 @@ def bound(case):
 def measure(case):
     alignment_of(case)
     h = predictors.h_star(case["law"], case["K"])
-    # Values that are zero up to rounding are no errors.
+    # Values that are zero up to rounding are not errors.
     h = np.where(np.abs(h) < 1e-10 * np.abs(h).max(), 0.0, h)
     return predictors.classification_risk(case["law"], h)
 

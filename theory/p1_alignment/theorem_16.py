@@ -3,10 +3,10 @@
 Statement (theorem 16 of the 2012 paper): |h'(x) - h(x)| <= 2 L1 R^2 M/(lam0 m) [1 + ||Delta mu||_s
 ||K_c||_{2,t}/(2 lam0)] for two samples that differ in one point, |y| <= M, 1/s + 1/t = 1 (printed
 with r). Checked: the printed bound at its smallest over s = 1, 2, infinity, at every point.
-Verdict: false, in three independent ways: (a) M must bound residuals, not labels; (b) the term
-alpha'(k_mu' - k_mu)(x) is missing, alignf itself violates the bound; (c) K_c should be K, constant
-kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.md, section 12. h and h' are
-predictions of the library's `KernelRidge`.
+Verdict: false for three independent reasons: (a) M must bound residuals, not labels; (b) the term
+alpha'(k_mu' - k_mu)(x) is missing, and alignf itself violates the bound; (c) K_c should be K,
+because constant kernels have K_c = 0. Correct: `stability.two_stage_stability`; proofs.md, section
+12. h and h' are predictions of the library's `KernelRidge`.
 """
 
 import numpy as np

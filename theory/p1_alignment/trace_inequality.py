@@ -24,7 +24,7 @@ def cases(draw):
     for _ in range(p):
         K = draw.kernel(m)
         trace = np.trace(center(K))
-        # Centering a constant kernel leaves rounding, which must not be blown up to trace 1.
+        # Centering a constant kernel leaves rounding errors, which must not be scaled to trace 1.
         kernels.append(K / trace if trace > 1e-9 * np.trace(K) else 0 * K)
     return {"kernels": np.array(kernels), "mu": draw.weights(p), "mu_new": draw.weights(p)}
 

@@ -4,12 +4,12 @@ Statement (after algorithm 1 of the 2009 paper, where eta in (0, 1) is a paramet
 experiments, and convergence is not claimed): a Lipschitz constant of f(alpha) = (K(alpha) + lam)^-1
 y bounds the number of iterations, which it can only do below 1. Checked: |f(alpha) - f(beta)|
 against |alpha - beta|. Verdict: gap; the paper states that it "should be clear", without a proof or
-a number, and the ratio comes as close to 2 as one likes. What holds: at eta = 1/2 the iteration
+a number, but the ratio can be arbitrarily close to 2. What holds: at eta = 1/2 the iteration
 converges locally at rate 1/2 or better for every L, which is proved (proofs.md, section 5, and
 `p2-algorithm-1-spectrum`), and has no 2-cycle (`p2-algorithm-1-hessian`); that it always converges
-is a conjecture, supported by the relative step that follows those of the library's iteration
-without its safeguard. For eta < 1/3 it can cycle (`p2-algorithm-1-cycle`). What is proved to
-converge is `p2-algorithm-1-safeguarded`.
+is a conjecture, supported by the size of the relative step after the library's iteration without
+its safeguard. For eta < 1/3 it can cycle (`p2-algorithm-1-cycle`). `p2-algorithm-1-safeguarded` is
+a variant with a proof of convergence.
 
 `p2-algorithm-1-safeguarded`. Algorithm 1 with steps that are halved until the objective rises
 enough. Not in the paper: from the step 1 - eta on, halve t until P(alpha + t d) >= P(alpha) + 2 c t
@@ -55,7 +55,7 @@ def bound(case):
 
 
 def measure(case):
-    # The library's iteration stops where it sees a cycle, which may still be settling.
+    # The library's iteration stops when it detects a cycle, which may not have converged yet.
     return relative_step(case, case["eta"], more=500)
 
 

@@ -1,4 +1,4 @@
-"""Quantities that rise along Algorithm 1 with the safeguard, and may fall without it.
+"""Quantities that increase along Algorithm 1 with the safeguard, and may decrease without it.
 
 Not in the paper: with the safeguard the objective P rises at every step, from any point; proofs.md,
 section 6. Checked: its change in one step of the library at eta = 1/2. Verdict: holds. Without the

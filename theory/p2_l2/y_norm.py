@@ -5,8 +5,8 @@ kernels and vectors. Verdict: true, proof wrong. The conclusion is true: sum_k K
 B W B' with B = [K_k alpha], W = I - v^ u', ||u|| <= 1, so x'Yx >= lam |x|^2; proofs.md, section 2.
 The printed argument is not: it claims that each K_k alpha alpha'Q_k has eigenvalues >= 0
 (eigenvalue
--1/2 for K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y nothing is
-proved.
+-1/2 for K_1 = (1,1)(1,1)', K_2 = (1,2)(1,2)', alpha = (1,0), v' = v). For the correct Y, no bound
+is proved.
 """
 
 import numpy as np

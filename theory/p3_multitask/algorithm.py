@@ -3,10 +3,11 @@
 Statement (section 4.2 of the paper): the steps in alpha, theta and Khat are block coordinate
 descent. Checked: with the corrected steps, the objective J(theta) = sum_t SVM_t(theta_t) + beta
 d'theta (the minimum over Khat, up to a constant) after one round is at most that before. Verdict:
-gap; alpha maximizes, so nothing makes the rounds descend. Correct: a round is exactly one projected
-gradient step of length 1/eta on J in the metric of A, theta_t <- argmin over theta >= 0 of ||theta
-- theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta is an inverse step size and nothing
-else; proofs.md, section 8.
+gap; alpha maximizes, so the rounds need not decrease the objective. Correct: a round is exactly one
+projected gradient step of length 1/eta on J in the metric of A, theta_t <- argmin over theta >= 0
+of ||theta
+- theta_t||_{G_t}^2 + (2/eta)(beta d_t - q_t)'theta, so that eta only acts as an inverse step size;
+proofs.md, section 8.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ factor is R^(1/2)/(n T); proofs.md, section 6.
 
 `p3-lp-conversion`. From an l_p to an l_q norm. Statement (before (24) of the paper): ||a||_q <=
 T^(1/q - 1/p) ||a||_p for a >= 0 and 0 <= q <= p. Checked: both sides, with q = 1/2, p = 1 as used.
-Verdict: holds for 0 < q <= p; "0 <=" is a slip, 1/q has no meaning at 0.
+Verdict: holds for 0 < q <= p; "0 <=" is an error, because 1/q is undefined at 0.
 """
 
 import numpy as np

@@ -6,8 +6,8 @@ stationary point of (15), found from its gradient with all matrices formed, as c
 Verdict: misprint; the proof takes b = V'v where (5) has b = 2V'v (at beta = 0 it gives K/2
 for K). With b = 2V'v, (15) as printed has Sigma = (eta - 4 beta) I + 2 beta P, a = eta V theta -
 beta V A^+ d. With the consistent -2c the answer is Khat_t = K_t - (beta/eta) P_t(I), one (M, M)
-system per task; proofs.md, section 3. At eta = 5 beta proposition 1 and the second agree by
-accident.
+system per task; proofs.md, section 3. At eta = 5 beta, proposition 1 and the second answer
+coincide.
 """
 
 import numpy as np

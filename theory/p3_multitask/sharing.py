@@ -76,7 +76,7 @@ def measure(case):
 
 
 def _one_kernel_for_all(case):
-    """The same weights in all tasks, which would be sharing."""
+    """The same weights in all tasks, as if they were shared."""
     from scipy.optimize import minimize
 
     M, T = len(case["kernels"][0]), len(case["kernels"])

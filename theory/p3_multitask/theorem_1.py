@@ -16,10 +16,10 @@ for that; proofs.md, section 6.
 
 `p3-am-gm`. The last step to (7), and the scale of the kernels. Statement (after (27) of the paper):
 the geometric mean of x = d'A^-1 d + 2 tr P and y = b'A^-1 b + 4(rho - c) is replaced by the
-arithmetic one. Checked: the two bounds. Verdict: holds, but x has no unit and y is a squared
-kernel, so (7) depends on the unit of the kernels: with K, Khat multiplied by s and rho by s^2 the
-complexity is multiplied by s^(1/2), the geometric mean too, (7) is not. Sharpened: keep the
-geometric mean (the arithmetic one at the best weight); proofs.md, section 7.
+arithmetic one. Checked: the two bounds. Verdict: holds, but x has no unit and y has the unit of a
+squared kernel, so (7) depends on the unit of the kernels. With K, Khat multiplied by s and rho by
+s^2, the complexity and the geometric mean are multiplied by s^(1/2), and (7) is not. Sharpened:
+keep the geometric mean (the arithmetic one at the best weight); proofs.md, section 7.
 """
 
 import numpy as np

@@ -5,7 +5,8 @@ elements of the hyper-RKHS, and the kernel is learned freely there. Checked: the
 target matrix from all expansions (2.3) with the Gaussian hyper-kernel. Verdict: false; on (-1, 0,
 1) the pairs (-1, 1) and (0, 0) have one midpoint, and k*(-1, 1)/k*(0, 0) = exp(-2/sigma^2) for
 all coefficients, so no yy' with different labels at the ends is reached. Correct: k*(s, t) =
-exp(-|s - t|^2/(2 v1)) k*(c, c) with c = (s + t)/2; proofs.md, section 1. Of k*, not of k* + b.
+exp(-|s - t|^2/(2 v1)) k*(c, c) with c = (s + t)/2; proofs.md, section 1. This holds for k*, not for
+k* + b.
 """
 
 from functools import partial

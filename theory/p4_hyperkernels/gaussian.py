@@ -13,10 +13,10 @@ holds.
 
 `p4-gaussian-scale`. The constant in front of the Gaussian hyper-kernel. Not in the 2020 paper: its
 factor (2 pi sigma^2)^-d (2 pi (sigma^2 + sigma_h^2))^(-d/2) is 0 in double precision from a
-dimension of some hundred on (log10 of it is -404 at d = 300, sigma = sigma_h = 1) and can be left
-out: ridge regression with c K and lam is that with K and lam/c, support vector regression with c K
-and C that with K and c C; proofs.md, section 9. Checked: the learned values on both sides. Verdict:
-holds.
+dimension of some hundred on (log10 of it is -404 at d = 300, sigma = sigma_h = 1) and can be
+omitted: ridge regression with c K and lam is that with K and lam/c, support vector regression with
+c K and C that with K and c C; proofs.md, section 9. Checked: the learned values on both sides.
+Verdict: holds.
 """
 
 from functools import partial

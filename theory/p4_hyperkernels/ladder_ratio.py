@@ -9,10 +9,10 @@ r). Checked: the least squares fit. Verdict: holds; proofs.md, section 22.
 is at most that product, for d > 2 at least. Checked: the least squares fits for d = 1, 3, 4 and 6.
 Verdict: holds; proofs.md, section 22.
 
-`p4-ladder-ratio-limit`. The error of a ladder of ratio q without ends. Not in the 2020 paper: for
-points that are far apart the product is largest half-way between two rungs, where it is prod_k
-tanh^2((2k + 1) ln(q)/4), at most 2 exp(-pi^2/(2 ln q)), and tends to that as q -> 1. Checked:
-products of 41 rungs at rates between two of them. Verdict: holds; proofs.md, section 22.
+`p4-ladder-ratio-limit`. The error of an infinite ladder of ratio q. Not in the 2020 paper: for
+distant points the product is largest half-way between two rungs, where it is prod_k tanh^2((2k + 1)
+ln(q)/4), at most 2 exp(-pi^2/(2 ln q)), and tends to that as q -> 1. Checked: products of 41 rungs
+at rates between two of them. Verdict: holds; proofs.md, section 22.
 """
 
 import numpy as np

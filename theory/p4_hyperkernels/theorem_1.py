@@ -3,7 +3,7 @@
 Statement (theorem 1 of the 2020 paper, (3.10)): the error in L^{p*} falls as m^(eps - Theta/q),
 Theta = min(alpha r, (1 + alpha r - alpha)/(2 - theta), 1/(2+s-theta) - alpha s/(1+s)). Checked:
 Theta against the exponents that the repaired proof gives. Verdict: true, proof wrong; true, because
-every false step of the proof only costs constants or is conservative. Sharper: 1/(2-theta) -
+every false step of the proof only changes constants or is conservative. Sharper: 1/(2-theta) -
 alpha(1-r)/2 and alpha s/(2(1+s)), checked against the slope of the sum of all terms; proofs.md,
 section 13.
 

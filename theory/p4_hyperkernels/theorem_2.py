@@ -139,7 +139,7 @@ def bias_measure(case, nodes=96):
     """
     root, _ = circle.problem(case["s"], 2.0, case["size"])
     total = np.zeros(2 * case["size"])
-    # Nothing changes when the distance is x or -x.
+    # Distances x and -x are equivalent.
     for apart in (np.arange(nodes) + 0.5) / (2 * nodes):
         G = circle.second_moments(np.array([0.0, apart]), case["size"]) * np.outer(root, root)
         total += np.diagonal(np.linalg.inv(G + case["lam"] * np.eye(len(root))))

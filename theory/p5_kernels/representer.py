@@ -3,9 +3,9 @@
 Statement (slides): V(f(x_1), ..., f(x_n)) + r(|f|^2) with r increasing has a solution in the span
 of the k(., x_i). Checked: whether the objective falls at every doubling of one f, so that there is
 no minimum, and that the projection of any f on the span has the same values at the x_i and an
-objective that is not larger. Verdict: unstated hypothesis; the proof goes from any f, hence from
-any minimizer, to one in the span; it does not show that there is a minimizer, and with r = 0 and V
-= exp(-f(x_1)) there is none. For strictly increasing r all minimizers are in the span; proofs.md,
+objective that is not larger. Verdict: unstated hypothesis; the proof projects any f, and hence any
+minimizer, on the span. It does not show that there is a minimizer, and with r = 0 and V =
+exp(-f(x_1)) there is none. For strictly increasing r all minimizers are in the span; proofs.md,
 section 5.
 """
 

@@ -5,7 +5,8 @@ follows from it: of any uncountable family of sections k(., x) two are closer th
 separable space has no uncountable set of points at distances of 1 and more; on n points of [0, 1]
 the smallest distance of two sections. Verdict: unstated hypothesis, on a separable domain: k(x, x')
 = 1 if x = x', else 0 is continuous where all sets are open, and all distances are 2^(1/2). With the
-usual metric the sections come close at the rate at which points do; proofs.md, section 3.
+usual metric, the distances of sections decrease at the rate of those of points; proofs.md, section
+3.
 """
 
 import numpy as np

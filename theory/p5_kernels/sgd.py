@@ -28,7 +28,7 @@ def cases(draw):
         "K": K / max(1.0, np.abs(K).max()),
         "y": draw.signs(n),
         "lam": lam,
-        # 1/2 to stay away from kinks, where either slope is right; below 1/lam.
+        # 1/2, to avoid kinks, where both slopes are correct; below 1/lam.
         "eta": 0.4837 * draw.real(0.2, 1.0) / max(lam, 0.5),
         "loss": draw.choice(sorted(_SLOPES)),
         "rule": draw.choice(("constant", "invscaling", "optimal")),

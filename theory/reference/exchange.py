@@ -1,9 +1,9 @@
 """Pairs of training samples that differ in one point, for the statements about stability.
 
-A case holds ``kernels`` (p, N, N) over N points: 0..m-2 are common, m-1 is x_m, m is x'_m, all N
-serve as test points; ``y`` (m,) and ``y_new`` (the label of x'_m); ``lam0``. ``mu`` and ``mu_new``
-are weights where the statement is about given weights. The learners in the statements are the
-library's `KernelRidge` and, for alignf, `nonnegative_qp`.
+A case holds ``kernels`` (p, N, N) over N points: 0..m-2 are common, m-1 is x_m, m is x'_m, and all
+N are test points; ``y`` (m,) and ``y_new`` (the label of x'_m); ``lam0``. ``mu`` and ``mu_new`` are
+weights where the statement is about given weights. The learners in the statements are the library's
+`KernelRidge` and, for alignf, `nonnegative_qp`.
 """
 
 from __future__ import annotations

@@ -134,7 +134,8 @@ def numerators(counts, K, L) -> np.ndarray:
     float array (trials,)
     """
     W = counts / counts.sum(1, keepdims=True)
-    # Centering on the average sample first changes nothing and avoids cancellation below.
+    # Centering on the average sample first does not change the result and avoids cancellation
+    # below.
     base = FiniteDistribution(W.mean(0) / W.mean(0).sum())
     K, L = base.center(np.asarray(K, float)), base.center(np.asarray(L, float))
     rows, cols = W @ K, W @ L

@@ -1,8 +1,8 @@
 """A CUDA device as an engine: `Cuda`, and what it runs.
 
 `device` reports whether there is a usable device, `engine` deals boxes to its streams,
-`memory` decides what lies on it. The operations are in `pair_sums`, `gram` and `hyper`; they and
-what they are made of import `numba.cuda`, so they are imported when they are first used.
+`memory` decides which arrays are on it. The operations are in `pair_sums`, `gram` and `hyper`. They
+and their parts import `numba.cuda`, so they are imported at their first use.
 """
 
 from .engine import Cuda

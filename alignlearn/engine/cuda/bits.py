@@ -1,4 +1,4 @@
-"""Counts of the bits that two numbers hold, on the device; see `alignlearn.engine.bits`."""
+"""Counts of the common bits of two numbers on the device; see `alignlearn.engine.bits`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Centering of a Gram matrix that lies on a CUDA device.
+"""Centering of a Gram matrix on a CUDA device.
 
 This module imports `numba.cuda`: import it inside functions.
 """
@@ -18,7 +18,7 @@ _n_threads = THREADS  # a kernel takes it as a constant
 
 @cuda_kernel
 def _row_means(K, share, out):
-    """out[i] = sum_j K[i, j] share[j]: a block for each row, its threads side by side."""
+    """out[i] = sum_j K[i, j] share[j]: a block per row, its threads on neighboring columns."""
     sums = cuda.shared.array(_n_threads, float64)
     i, thread = cuda.blockIdx.x, cuda.threadIdx.x
     total = 0.0
@@ -48,7 +48,7 @@ def _column_means(K, share, step, out):
 
 @cuda_kernel
 def _subtract(K, rows, columns):
-    """K[i, j] - rows[i], then - columns[j]: in a matrix against new samples rows have constants."""
+    """K[i, j] - rows[i], then - columns[j]; for new samples every row has its own constant."""
     i = cuda.blockIdx.x
     for j in range(cuda.threadIdx.x, K.shape[1], _n_threads):
         K[i, j] = K[i, j] - rows[i]

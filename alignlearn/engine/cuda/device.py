@@ -1,7 +1,7 @@
 """Whether there is a CUDA device that the library can use, and if not, what to do about it.
 
-`ask` is the only function that asks Numba; what is made of the answer is in plain functions of a
-`Found`. Nothing here imports CUDA before it is called.
+Only `ask` queries Numba. Plain functions of its result, a `Found`, interpret it. Nothing here
+imports CUDA before it is called.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from ..threads import thread_count
 
-# When a device is worth its start. Starting one costs `_START` seconds once per process: 1.6 s for
-# the context and 0.4 to 0.6 s for the code of a program, loaded (H200, numba-cuda 0.30; compiled
-# once per machine, 6 to 12 s). A thread of the CPU evaluates `_CPU_RATE` pairs a second (10
-# Gaussians, 20 features, float64; with AVX-512), and the device's own work and the copies are short
-# against the CPU's (7e10 pairs a second, 5e10 bytes). So the break-even is `_START * _CPU_RATE`
-# pairs for each thread: 16,000 samples against themselves on one thread, 65,000 on sixteen.
+# When to start a device. The start costs `_START` seconds once per process: 1.6 s for the context
+# and 0.4 to 0.6 s to load the code of a program (H200, numba-cuda 0.30; its compilation takes 6 to
+# 12 s once per computer). A thread of the CPU evaluates `_CPU_RATE` pairs a second (10 Gaussians,
+# 20 features, float64, AVX-512). The device's own work and the copies are short in comparison (7e10
+# pairs and 5e10 bytes a second). The break-even is therefore `_START * _CPU_RATE` pairs per thread:
+# all pairs of 16,000 samples on one thread, and of 65,000 on sixteen.
 _START = 2.0
 _CPU_RATE = 1.3e8
 
@@ -121,13 +121,13 @@ def ask():
         toolkit = tuple(cuda.runtime.get_version())
         lowest = _lowest_capability()
         _try_kernel()
-    except Exception as error:  # Numba raises its own and the system's, and ImportError
+    except Exception as error:  # Numba raises its own errors, those of the system, and ImportError
         words = " ".join("".join(traceback.format_exception_only(error)).split())
     return Found(devices, driver, toolkit, lowest, words)
 
 
 def _lowest_capability():
-    """Least compute capability the toolkit compiles for; None where Numba does not say."""
+    """Lowest compute capability that the toolkit compiles for; None if Numba does not report it."""
     try:
         from numba.cuda.cudadrv.nvvm import get_supported_ccs
     except ImportError:
@@ -140,7 +140,7 @@ def _text(name):
 
 
 def _try_kernel():
-    """Compile and run a kernel of one thread: the only proof that all the parts fit together."""
+    """Compile and run a kernel of one thread, the only proof that driver, toolkit and Numba fit."""
     from numba import cuda
 
     from alignlearn._jit import cuda_kernel
@@ -170,7 +170,7 @@ def quiet():
     if config.ENABLE_CUDASIM:
         yield
         return
-    from numba.cuda.dispatcher import config  # that of Numba, or of numba-cuda
+    from numba.cuda.dispatcher import config  # the version of Numba, or of numba-cuda
 
     with _quiet_lock:
         _quiet.append(config.CUDA_LOW_OCCUPANCY_WARNINGS)
@@ -181,7 +181,7 @@ def quiet():
         with _quiet_lock:
             before = _quiet[0]
             _quiet.pop()
-            if not _quiet:  # the last thread to leave
+            if not _quiet:  # the last thread that leaves
                 config.CUDA_LOW_OCCUPANCY_WARNINGS = before
 
 

@@ -1,26 +1,26 @@
-"""A CUDA device as a target: boxes of data go to two streams in turn, results come back in order.
+"""A CUDA device as a target: boxes of data alternate between two streams, results come in order.
 
-What is common to all operations is here: which arrays lie on the device, which of them are cut and
-copied for every box, and when a box is waited for. An operation (`alignlearn.engine.cuda.gram`,
+The code that all operations share: which arrays are on the device, which of them are sliced and
+copied for every box, and when to wait for a box. An operation (`alignlearn.engine.cuda.gram`,
 ...) is a class made from the data, with
 
 ``rows``, ``columns``, ``whole``
-    Tuples of arrays: of samples that a box takes a range of (along the first axis), and those that
-    every box takes unchanged. Host arrays, memmaps, or arrays on the device.
+    Tuples of arrays: those of samples, of which a box takes a range of rows, and those that every
+    box takes whole. They are host arrays, memmaps, or arrays on the device.
 ``ranges(box)``
     The slices of rows and of columns that a box takes.
 ``outside(rows, columns)``
     Values of external kernels for such ranges, a host array, or None.
 ``scratch(n_rows, n_columns)``
-    Bytes of results, of intermediate sums and of values from outside of a box of this size.
+    Bytes of results, of intermediate sums and of external values of a box of this size.
 ``launch(box, rows, columns, whole, near, room)``
     Starts the kernels on the parts of a box; ``room.array(name, shape, dtype)`` is memory that they
     may write, ``room.stream`` their stream. Returns the arrays that hold the results.
 ``finish(box, *results)``
     The result of the box from these arrays, on the host.
 
-A kernel sees the samples of its box only, counted from 0, whether they lie in an array of all
-samples or were copied for the box: so results are the same to the last bit either way. No kernel
+A kernel gets only the samples of its box, counted from 0, whether they are in an array of all
+samples or were copied for the box, so results are the same to the last bit either way. No kernel
 adds with atomic operations, and every sum has an order that the sizes alone decide: two runs give
 identical bits.
 """
@@ -48,7 +48,7 @@ _OPERATIONS = {
     "pair_gram": ("hyper", "PairGram"),
     "pair_times": ("hyper", "PairTimes"),
 }
-# What solvers repeat: what lies on the device stays there for one more run of the same.
+# Operations that solvers repeat: arrays on the device stay there for one more run of the same one.
 _REPEATED = frozenset(("times", "normal_times", "pair_times"))
 _OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 
@@ -123,7 +123,7 @@ class Cuda(Engine):
                 while waiting:
                     _collect(work, waiting, take)
             finally:
-                # Whatever ended the loop: memory in use must not be freed.
+                # However the loop ended, memory in use must not be freed.
                 for room in rooms:
                     room.stream.synchronize()
         if operation in _REPEATED:
@@ -131,7 +131,7 @@ class Cuda(Engine):
 
 
 def _start(work, box, lying, room):
-    """Start a box: copy what is not on the device, launch the kernels, and fetch the results."""
+    """Start a box: copy arrays to the device, launch the kernels, and fetch the results."""
     ranges = work.ranges(box)
     near = work.outside(*ranges)
     if near is not None:
@@ -151,7 +151,7 @@ def _collect(work, waiting, take):
 
 @contextmanager
 def _memory_named(plan):
-    """Turn the driver's error of an allocation into `CudaOutOfMemory`: others use memory, too."""
+    """Turn an allocation error of the driver, whose memory others share, into `CudaOutOfMemory`."""
     from numba.cuda.cudadrv.driver import CudaAPIError
 
     try:
@@ -163,7 +163,7 @@ def _memory_named(plan):
 
 
 def _where_they_lie(data):
-    """The data with arrays of the device in place of the copies of them that were checked."""
+    """The data with device arrays in place of their host copies, which were used for checks."""
     arrays = {name: v for name, v in data._asdict().items() if isinstance(v, np.ndarray)}
     found = {name: original(v) for name, v in arrays.items()}
     return data._replace(**{name: v for name, v in found.items() if v is not None})

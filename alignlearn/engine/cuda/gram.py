@@ -1,8 +1,8 @@
-"""Weighted sums of kernels on a CUDA device, and products with them that store none.
+"""Weighted sums of kernels on a CUDA device, and matrix-free products with them.
 
-A block of 16 x 8 threads takes a tile of 64 columns and 64 rows, each thread 8 x 4 pairs of it (of
-long programs, and where values are stored, fewer): the features of these samples are staged in
-shared memory, and every value that a thread reads from there serves four pairs or eight. In the
+A block of 16 x 8 threads takes a tile of 64 columns and 64 rows, and each thread 8 x 4 pairs of it
+(fewer for long programs and if values are stored). The features of these samples are staged in
+shared memory, and a thread uses every value that it reads there for four or eight pairs. In the
 machine code for compute capability 9.0 the loop takes 84 instructions for a feature, 64 of them
 arithmetic of distances; a product with a Gaussian of 20 features takes about 79 instructions a pair
 in all, and 64 registers in float32: 32 of 64 warps. With 4 x 4 pairs it is 94. (Speed is not
@@ -13,9 +13,10 @@ are read through the first level cache by the same loop.
 
 Sums over columns are taken in the type of the samples over the 4 columns of a thread, and in
 float64 from there: across tiles, across the threads of a row, and across parts of the columns, in
-this order. The transposed product of ``normal_times`` evaluates the kernels a second time: storing
-the values would take 8 bytes of traffic a pair, which at 20 features costs about the same (79
-instructions on 132 multiprocessors against 3.35 TB/s), and memory would bound the size of a box.
+this order. The transposed product of ``normal_times`` evaluates the kernels a second time. Storing
+the values instead would need 8 bytes of traffic a pair, which costs about the same for 20 features
+(79 instructions on 132 multiprocessors against 3.35 TB/s), and memory would limit the size of a
+box.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ from .pair_sums import bind
 from .parts import TARGET_THREADS, add_parts, n_blocks, residual, transpose, transposed
 from .program import pair_functions
 
-# Pairs of a thread, (rows, columns), for programs up to so many operations: their instructions are
-# written out for each pair.
+# Pairs of a thread (rows, columns) for programs up to this number of operations, whose instructions
+# are written out for each pair.
 _PAIRS = ((8, (8, 4)), (24, (4, 4)), (96, (2, 2)), (None, (1, 2)))
 _WHOLE = max(4 * ACROSS, 8 * DOWN)  # samples that make whole tiles of any size
 _MOST_WEIGHTS = 32  # more are passed in an array: arguments of a kernel are limited to 4 kB
-# Columns of V for each evaluation of K: most for so many rows of a thread. (Five for four rows take
-# 96 registers in float32, 128 in float64; eight 164 and 196.)
+# Columns of V per evaluation of K: the maximum for this number of rows of a thread. (With four
+# rows, five columns take 96 registers in float32 and 128 in float64; eight take 164 and 196.)
 _COLUMNS = {8: 2, 4: 6, 2: 8, 1: 8}
-_FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # columns are not split into parts of fewer
+_FEW_TILES = 1 if config.ENABLE_CUDASIM else 4  # minimum number of columns in a part
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +78,7 @@ def _gram_kernel(pair, rows, columns, n_bound):
         values = block(found, i, j, FX, FZ, near, numbers, weights)
         for r in range(rows):
             for c in range(columns):
-                # Past the end the last pair is computed again; it has one place to be written to.
+                # Past the end, threads compute the last pair again and do not store it.
                 if top + row + U(r) * down < n and left + column + U(c) * across < m:
                     out[i[r], j[c]] = values[r * columns + c]
 
@@ -134,7 +135,7 @@ def _times_kernel(pair, rows, columns, n_bound, n_sums):
 
 
 class _Cross:
-    """What the operations have in common; data are `CrossData`."""
+    """The base of the operations; data are `CrossData`."""
 
     _most_rows = 8  # of a thread
 
@@ -180,17 +181,17 @@ class _Cross:
         return external.block(self._program, X, Z, memory).astype(self.dtype, copy=False)
 
     def finish(self, box, result):
-        """The result as the device has it."""
+        """The result in its form on the device."""
         return result
 
     def _scratch(self, n_rows, n_columns):
-        """Bytes of bound features, factors and values from outside."""
+        """Bytes of bound features, factors and external values."""
         per_sample = self._n_bound * self.dtype.itemsize + 8 * max(self._data.FX.shape[0], 1)
         outside = len(self._program.external) * n_rows * n_columns * self.dtype.itemsize
         return (n_rows + n_columns) * per_sample + outside
 
     def _bound(self, rows, columns, whole, near, room):
-        """What the kernels take first: features, factors, values from outside, and numbers."""
+        """The first arguments of the kernels: features, factors, external values, and numbers."""
         features, means, numbers, weights = whole
         sides = [
             bind(room, name, arrays[0], arrays[0], features, means, _WHOLE)
@@ -214,7 +215,7 @@ class _Cross:
 class Gram(_Cross):
     """``sum_k weights_k K_k`` for a range of rows, (n, m), of the samples' type."""
 
-    _most_rows = 4  # of more values the compiler does not write out the loop that stores them
+    _most_rows = 4  # with more values, the compiler does not unroll the loop that stores them
 
     def scratch(self, n_rows, n_columns):
         """Bytes of the result, and of what every operation needs."""
@@ -235,17 +236,18 @@ class Times(_Cross):
     """``K V`` for a range of rows, (n, c), float64; a few columns for each evaluation of K."""
 
     def __init__(self, data):
-        # More rows of a thread cost fewer instructions a pair, fewer rows leave room for sums.
+        # With more rows, a thread needs fewer instructions per pair; with fewer, it has more
+        # registers for sums.
         self._most_rows = 8 if len(data.columns) <= _COLUMNS[8] else 4
         super().__init__(data)
         V = np.asarray(data.columns, dtype=np.float64)
-        # By powers of two: in float32 columns of any size keep their digits.
+        # Scaled by powers of two, so that float32 columns of any magnitude keep their digits.
         self._unit = np.frexp(np.abs(V).max(axis=1, initial=0.0))[1]
         scaled = np.ldexp(V, -self._unit[:, None]).T
         self.columns = *self.columns, np.ascontiguousarray(scaled)
 
     def _weights(self):
-        """Values of one kernel are not multiplied by its weight, as on the CPU."""
+        """The weights; a single kernel is not multiplied by its weight, as on the CPU."""
         weights = super()._weights()
         return np.ones(1) if len(weights) == 1 else weights
 
@@ -257,7 +259,7 @@ class Times(_Cross):
         return sums + columns + self._scratch(n_rows, n_columns)
 
     def _n_parts(self, n, m):
-        """In how many parts the columns are taken: enough threads, and a few tiles for each."""
+        """The number of parts of the columns: enough threads, with a few tiles for each."""
         blocks = n_blocks(n, self._pairs[0] * DOWN) * ACROSS * DOWN
         tiles = n_blocks(m, self._pairs[1] * ACROSS)
         return max(1, min(n_blocks(tiles, _FEW_TILES), TARGET_THREADS // blocks))
@@ -321,7 +323,7 @@ class NormalTimes(Times):
         return [self._times(turned, U, "turned", room)]
 
     def _turned(self, near, room):
-        """Values from outside with rows and columns exchanged."""
+        """External values with rows and columns exchanged."""
         k, n, m = near.shape
         out = room.array("turned values", (k, m, n), near.dtype)
         for q in range(len(self._program.external)):

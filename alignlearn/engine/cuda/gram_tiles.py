@@ -1,4 +1,4 @@
-"""What the kernels of `alignlearn.engine.cuda.gram` are made of: tiles of pairs, written out.
+"""Tiles of pairs, as unrolled source: the parts of the kernels of `alignlearn.engine.cuda.gram`.
 
 This module imports `numba.cuda`: import it inside functions.
 """
@@ -14,9 +14,9 @@ from alignlearn._jit import cuda_device
 
 from .program import device_function, indented
 
-# Threads of a block side by side, and in the direction of the rows.
+# Threads of a block in the direction of the columns, and of the rows.
 ACROSS, DOWN = (4, 4) if config.ENABLE_CUDASIM else (16, 8)
-_SHARED_BYTES = 40_000  # of the 48 kB a kernel may have without asking for more
+_SHARED_BYTES = 40_000  # of the 48 kB that a kernel may use without a special attribute
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,9 @@
 """Hyper-kernels between pairs of points on a CUDA device; see `alignlearn.engine.hyper_values`.
 
-A block of threads takes a few pairs p; its threads go through the pairs q side by side, so that
-what belongs to q is read once for all these p, in one piece, and neighboring q, which often share
-a point, read neighboring entries of the table. Arithmetic is in the table's type, sums of products
-are in float64: few values are added in the table's type before.
+A block of threads takes a few pairs p. Its threads go through the pairs q side by side, so that the
+values of q are read once, and contiguously, for all these p. Neighboring q often share a point and
+then read neighboring entries of the table. Arithmetic is in the table's type. Sums of products are
+in float64, after a few values were added in the table's type.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from ..hyper_values import CONSTANTS, PRODUCT
 from .parts import TARGET_THREADS, THREADS, add_parts, n_blocks
 
 _ROWS = 4  # pairs p of a block
-_RUN = 8  # values added in the table's type before they go to float64
+_RUN = 8  # values that are added in the table's type before they are added in float64
 
 
 @cache
 def _value(kind, dtype):
     """Device function ``value(table, i, j, r, s, ...)`` of a form, its constants in one type.
 
-    ``own_p`` and ``own_q`` are of all pairs, (n, n_rungs), of which it takes the rows p and q.
+    ``own_p`` and ``own_q`` contain all pairs, (n, n_rungs); the function reads the rows p and q.
 
-    Positions are unsigned: those with a sign are checked for wrapping round at every use.
+    Indices are unsigned, because signed ones are checked for negative values at every use.
     """
     U = np.uint64
     constants = tuple(np.dtype(dtype).type(c) for c in CONSTANTS)
@@ -129,7 +129,7 @@ def _times(kind, dtype):
         for k in range(_ROWS):
             sums[k, thread] = total[k]
         cuda.syncthreads()
-        # A thread for each p adds in the order of the threads.
+        # For each p one thread adds the sums in the order of the threads.
         if thread < rows and top + thread < n:
             result = 0.0
             for t in range(n_threads):
@@ -140,7 +140,7 @@ def _times(kind, dtype):
 
 
 class _Pairs:
-    """What both operations have in common; data are `hyper_values.PairTimes`."""
+    """The base of both operations; data are `hyper_values.PairTimes`."""
 
     def __init__(self, data):
         self._form, self.dtype = data.form, np.dtype(data.table.dtype)
@@ -158,11 +158,11 @@ class _Pairs:
         return slice(*box), slice(0, self._n)
 
     def outside(self, rows, columns):
-        """Nothing comes from outside."""
+        """There are no external values."""
         return None
 
     def finish(self, box, result):
-        """The result as the device has it."""
+        """The result in its form on the device."""
         return result
 
 
@@ -197,7 +197,7 @@ class PairTimes(_Pairs):
         return 8 * n_rows * (1 + self._n_parts(n_rows, n_columns))
 
     def _n_parts(self, n, m):
-        """In how many parts the columns are taken: enough threads, and work for each of them."""
+        """The number of parts of the columns: enough threads, with enough work for each."""
         blocks = n_blocks(n, _ROWS) * THREADS
         return max(1, min(n_blocks(m, 4 * THREADS), TARGET_THREADS // blocks))
 

@@ -1,9 +1,9 @@
-"""What lies on a CUDA device during a run: arrays, the memory of its streams, and whether all fit.
+"""Memory of a CUDA device during a run: arrays, the memory of its streams, and whether all fit.
 
-Products with the same matrix are repeated by solvers. What the last run of one left there serves
-the next where nothing but the contents of some arrays has changed: arrays that are read-only are
-not copied again, nor is memory allocated. It is freed when a run of another kind starts, and when
-one of these arrays is gone.
+Solvers repeat products with the same matrix. If only the contents of some arrays have changed, a
+run reuses the memory of the last one: read-only arrays are not copied again, and no memory is
+allocated. The memory is freed when a run of another kind starts, or when one of these arrays is
+deleted.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from alignlearn.validation.devices import lies_on_device
 from .device import CudaOutOfMemory
 
 _SPARE = 0.9  # of the free memory: the driver rounds allocations up
-_N_STREAMS = 2  # one computes while the other copies
+_N_STREAMS = 2  # one stream computes while the other copies
 _lock = threading.Lock()
-_kept = []  # the `Lying` that the next run may have, at most one
+_kept = []  # the `Lying` that the next run may reuse, at most one
 
 
 def lent(work, boxes, limit=None):
@@ -48,7 +48,7 @@ def lent(work, boxes, limit=None):
     with _lock:
         found = _kept.pop() if _kept else None
     if found is None or found.kind != kind:
-        found = None  # its memory is free now
+        found = None  # its memory is now free
         free = _free() if limit is None else limit
         found = Lying(Plan(work, largest, n_streams, free), kind)
     return found
@@ -66,7 +66,7 @@ def _free():
     from numba import cuda
 
     context = cuda.current_context()
-    # What was dropped earlier is freed late, unless asked for (not by all memory managers; the
+    # Numba delays freeing, unless it is requested (not all memory managers support this, and the
     # simulator has none).
     pending = getattr(getattr(context, "memory_manager", None), "deallocations", None)
     if pending is not None:
@@ -75,18 +75,18 @@ def _free():
 
 
 def _kind(work, largest, n_streams, limit):
-    """What must be equal for a run to use what another left: all but contents that may change."""
+    """The key of a run; runs with the same key differ only in contents of writable arrays."""
     first, arrays = {}, []
     for n, array in enumerate((*work.rows, *work.columns, *work.whole)):
         same = first.setdefault(id(array), n)
         lasting = id(array) if _lasts(array) else None
         arrays.append((array.shape, array.dtype, same, lasting, lies_on_device(array)))
-    process = os.getpid()  # memory of the device is not that of a copy of this process
+    process = os.getpid()  # device memory does not belong to a fork of this process
     return process, type(work), largest, n_streams, limit, work.scratch(*largest), arrays
 
 
 def _lasts(array):
-    """Whether an array of the host keeps its contents."""
+    """Whether the contents of a host array cannot change."""
     return isinstance(array, np.ndarray) and not array.flags.writeable
 
 
@@ -220,7 +220,7 @@ class Lying:
         self._stream.synchronize()
 
     def _brought(self, n, array, resident, copied):
-        """The array, on the device if it is to lie there."""
+        """The array, copied to the device if it belongs there."""
         from numba import cuda
 
         if getattr(array, "__cuda_ndarray__", False):
@@ -242,11 +242,11 @@ class Lying:
         return copied[id(array)]
 
     def _gone(self):
-        """What an array that goes calls: nothing is kept without it."""
+        """Called when an array is deleted: free the memory that was kept with it."""
         this = weakref.ref(self)
 
         def gone(_):
-            # Without the lock, which the thread that is interrupted here may hold.
+            # Without the lock, which the interrupted thread may hold.
             if this() in _kept:
                 _kept.clear()
 
@@ -255,7 +255,7 @@ class Lying:
     def part(self, side, t, part, room):
         """Samples of a range, on the device."""
         array = self._sides[side][t]
-        if array.size == 0:  # Numba cuts no array on a device that has no columns
+        if array.size == 0:  # Numba cannot slice a device array without columns
             shape = part.stop - part.start, *array.shape[1:]
             return room.array((side, t), shape, array.dtype)
         if lies_on_device(array):
@@ -285,7 +285,7 @@ class Room:
     def _pinned(self, name, shape, dtype):
         from numba import cuda
 
-        # No memory can be pinned of no bytes.
+        # An empty array cannot be pinned.
         make = cuda.pinned_array if prod(shape) else np.empty
         return _reused(self._host, name, shape, dtype, make)
 
@@ -319,7 +319,7 @@ class Room:
 
 
 def _reused(kept, name, shape, dtype, make):
-    """The array of this name, in the memory that ``kept`` has for it where that is large enough."""
+    """The array of this name, in the memory that ``kept`` has for it if that is large enough."""
     shape, dtype = tuple(int(n) for n in shape), np.dtype(dtype)
     size, (flat, array) = prod(shape), kept.pop(name, (None, None))
     if array is None or (array.shape, array.dtype) != (shape, dtype):

@@ -1,8 +1,8 @@
 """Sums over pairs of many kernels on a CUDA device: values in memory, products in blocks.
 
-Products of more kernels than registers hold (`register_sums`) are taken from values that are
-written to memory, a part of the box at a time: a matrix of kernels by pairs, whose product with its
-own transpose is summed in blocks of kernels, as a matrix product would. The target is its last row.
+If registers cannot hold the products of all kernels (`register_sums`), kernel values are written to
+memory, a part of the box at a time, as a matrix of kernels by pairs. Its product with its own
+transpose is summed in blocks of kernels, like a matrix product. The target is the last row.
 
 A thread sums 8 x 8 products of a pair from 16 values in shared memory; 64 of the 91 instructions of
 this loop are arithmetic (compute capability 9.0, ``scripts/bench/cuda_resources.py``), about half
@@ -25,12 +25,12 @@ from .parts import n_blocks
 from .program import device_function, indented, names_of, pair_functions
 from .register_sums import MEMORY, merge_rows
 
-# Pairs whose products a block of threads sums, in the samples' precision: few where there would be
-# fewer blocks than wanted, which are 15 a multiprocessor of 132.
+# Pairs whose products a block of threads sums in the samples' precision. The number is reduced if
+# there were fewer blocks than 15 for each of 132 multiprocessors.
 _FEW, _MOST, _WANTED = (8, 32, 3) if config.ENABLE_CUDASIM else (256, 1024, 2048)
-# Products of a thread in each direction: the first where it covers all kernels, as fewer rows are
-# empty then. Threads of a block in each direction. Pairs in shared memory, a divisor of the number
-# of threads. (The simulator runs a Python thread for each.)
+# Products of a thread in each direction: the smaller number if it covers all kernels, because fewer
+# rows are empty then. Threads of a block in each direction. Pairs in shared memory, a divisor of
+# the number of threads. (The simulator runs a Python thread for each thread.)
 _BLOCKS, THREADS, _DEPTH = ((6, 4), 2, 4) if config.ENABLE_CUDASIM else ((4, 8), 8, 16)
 
 
@@ -70,7 +70,7 @@ def sides_kernel(dtype, weighted):
         c, total = cuda.blockIdx.x * width + t, zero
         for s in range(width):
             v = values[k, top + s, c] if top + s < values.shape[1] and c < values.shape[2] else zero
-            # One more in a row, so that a warp reads from different banks.
+            # One more column, so that a warp reads from different banks.
             memory[s * (width + 1) + t] = v
             if weighted and top + s < values.shape[1]:
                 v = v * root_x[first_row + top + s]
@@ -99,7 +99,7 @@ def _copy_diagonal(values, first, out):
 
 
 def _block_functions(dtype, block, threads):
-    """Device functions on the products of a thread, block x block of them, every ``threads``-th."""
+    """Device functions on the block x block products of a thread, with stride ``threads``."""
     n = range(block)
     bodies = {
         "none()": ["return (" + "zero, " * block**2 + ")"],
@@ -126,7 +126,7 @@ def products_kernel(dtype, block, threads):
     """The kernel that sums products of blocks of kernels over slices of the pairs."""
     none, take, add, put = _block_functions(dtype, block, threads)
     side, number, zero = block * threads, from_dtype(dtype), dtype.type(0)
-    shape = _DEPTH, side + 1  # one more, so that a warp writes to different banks
+    shape = _DEPTH, side + 1  # one more column, so that a warp writes to different banks
     U, n_loading = np.uint64, threads**2 // _DEPTH
 
     @cuda_kernel
@@ -233,7 +233,7 @@ def _add_sides(values, box, i, j, sums, width):
 
 
 def _slice(n_pairs, n_tiles):
-    """How many pairs a block of threads takes."""
+    """The number of pairs for a block of threads."""
     count = max(n_blocks(n_pairs, _MOST), min(n_blocks(n_pairs, _FEW), _WANTED // n_tiles))
     return n_blocks(n_blocks(n_pairs, count), _DEPTH) * _DEPTH
 

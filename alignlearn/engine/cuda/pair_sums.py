@@ -21,7 +21,8 @@ from .program import pair_functions
 
 # Threads of a block; the simulator runs a Python thread for each.
 WIDTH = 4 if config.ENABLE_CUDASIM else 32
-# Columns of bound features come in multiples of this, so that tiles need not look for the last.
+# The number of columns of bound features is a multiple of this, so that tiles need no check for the
+# last one.
 MULTIPLE = register_sums.REACH * WIDTH
 
 
@@ -135,7 +136,7 @@ def _box(program, rows, columns, external, room):
         given if isinstance(given, tuple) else cuda.to_device(given, room.stream)
         for given in pair_functions(program, dtype, target=True).arguments(program)
     )
-    # Kernels take arrays of some size and one layout even where they read none.
+    # Kernels need arrays of nonzero size and one layout even if they read none.
     if external is None:
         external = room.array("no values", (1, 1, 1), np.float64)
     weighted = rows.root is not None

@@ -1,4 +1,4 @@
-"""What the CUDA kernels share: matrices turned over, and sums of partial sums."""
+"""Parts that CUDA kernels share: transposition, and sums of partial sums."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from numba import config, cuda
 
 from alignlearn._jit import cuda_kernel
 
-# Threads of a block: four warps, which all the schedulers of a multiprocessor get one of. The
-# simulator runs a Python thread for each.
+# Threads of a block: four warps, one for each scheduler of a multiprocessor. The simulator runs a
+# Python thread for each.
 THREADS = 8 if config.ENABLE_CUDASIM else 128
-# Sums over many columns are taken in parts where the rows alone give fewer threads than this, which
-# is what 132 multiprocessors hold at half occupancy. It does not depend on the device: the parts
-# decide in which order is added.
+# Sums over many columns are split into parts if the rows alone give fewer threads than this, the
+# number on 132 multiprocessors at half occupancy. It does not depend on the device, because the
+# parts determine the order of additions.
 TARGET_THREADS = 64 if config.ENABLE_CUDASIM else 2**17
 
 

@@ -1,20 +1,20 @@
 """Programs compiled for a CUDA device: straight-line functions of one pair, for all operations.
 
-`pair_functions` writes the operations of a program out as Python source, one statement for each,
-and compiles that for the device. What is compiled depends on the structure of the program alone
-(operations, registers, integers, which primitives read the same features); numbers such as gammas
-are arguments, so that a family with other widths compiles nothing. Functions are kept for the life
-of the process, compiled kernels in the cache on disk: 6 s once per machine for the pair sums of ten
-Gaussians in float32, 7 to 12 s in float64 (numba-cuda 0.30).
+`pair_functions` writes a program as Python source, one statement for each operation, and compiles
+it for the device. The compiled code depends only on the structure of the program (operations,
+registers, integers, which primitives read the same features). Numbers such as gammas are arguments,
+so that a family with other widths compiles nothing. Functions are kept for the life of the process,
+compiled kernels in the cache on disk: 6 s once per machine for the pair sums of ten Gaussians in
+float32, 7 to 12 s in float64 (numba-cuda 0.30).
 
-The alternative is an interpreter, as on the CPU, with registers in shared memory. Read off the
-machine code for compute capability 9.0 (its totals: ``scripts/bench/cuda_resources.py``): written
-out, the 11 operations of ten Gaussians and a target are about 45 of the 320 instructions of pair
-sums with d = 20 (9 squares with their flush 27, the exponential some 14), numbers are operands in
-constant memory, and 146 registers hold everything, none spilled. An interpreter compiled alike
-takes 118 instructions to decode an operation, shared by the pairs of a thread, and 25 to 30 for
-each pair besides its arithmetic (loads and stores of shared memory, branches): with four pairs a
-thread 55 for each operation, 600 for the program. So the program is written out.
+The alternative is an interpreter, as on the CPU, with registers in shared memory. The following
+counts are from the machine code for compute capability 9.0 (``scripts/bench/cuda_resources.py``
+prints its totals). As source, the 11 operations of ten Gaussians and a target are about 45 of the
+320 instructions of pair sums with d = 20 (27 for 9 squares with their flush, about 14 for the
+exponential), numbers are operands in constant memory, and 146 registers hold everything, none
+spilled. An interpreter takes 118 instructions to decode an operation, shared by the pairs of a
+thread, and 25 to 30 for each pair besides its arithmetic (loads and stores of shared memory,
+branches). With four pairs per thread this is 55 for each operation, and 600 for the program.
 
 How a kernel uses it, in a module that imports `numba.cuda` at its top (the simulator replaces that
 name) and is itself imported inside functions::
@@ -33,16 +33,16 @@ name) and is itself imported inside functions::
 with
 
 X, Z : arrays of shape (n_bound, n) and (n_bound, m), of the dtype
-    Bound features less their means, a row each.
+    Bound features minus their means, one row per feature.
 FX, FZ : arrays of float64, shape (n_factors, n) and (n_factors, m)
-    Values f(x); at least one row, whatever it holds, where there are none.
+    Values f(x); without factors, one row of arbitrary values.
 external : array of float64, shape (n_external, n, m)
-    Values from outside of the pairs (i, j), likewise.
+    External values of the pairs (i, j), likewise.
 weights : tuple or array of length n_values, of the dtype
 
 ``pair.values`` is a tuple of n_values numbers of the dtype. A kernel should only take it apart with
 constant indices (``v[2]``) or pass it on: an index that is a variable puts the tuple into memory.
-Where registers do not hold so many values, ``pair.store(q, i, j, FX, FZ, external, numbers, scale,
+If there are too many values for registers, ``pair.store(q, i, j, FX, FZ, external, numbers, scale,
 out, r, c)`` writes them to ``out[:, r, c]``, times ``scale`` (not the target).
 
 Kernels that compute several pairs at once load every feature once for a block
@@ -50,8 +50,8 @@ of them by ``pair_functions(program, dtype, rows=2, columns=2)``: ``primitives(X
 j1), ranges)`` then returns a tuple of 4 results for ``values``, those of (i0, j0), (i0, j1),
 (i1, j0) and (i1, j1). Indices must lie inside.
 
-Numba compiles no ``max`` or ``min`` for CUDA (0.68), and an index with a sign costs a check
-for wrapping round at every use: indices in loops should be np.uint64, counted by hand.
+Numba compiles no ``max`` or ``min`` for CUDA (0.68), and a signed index costs a check for negative
+values at every use. Indices in loops should therefore be np.uint64, incremented explicitly.
 """
 
 from __future__ import annotations
@@ -137,12 +137,12 @@ def pair_functions(program, dtype, *, target=False, rows=1, columns=1):
 
 
 def _groups(primitives):
-    """Ranges of bound features that primitives read, each once."""
+    """Distinct ranges of bound features that primitives read."""
     return list(dict.fromkeys((int(start), int(stop)) for _, start, stop, _ in primitives))
 
 
 def _used(code):
-    """Which of three numbers each operation has, bool (n_ops, 3)."""
+    """Which of its three numbers each operation uses, bool (n_ops, 3)."""
     used = np.zeros((len(code), 3), dtype=bool)
     for row, op in zip(used, code[:, 0]):
         row[:] = [f"{{{n}}}" in ops.OPERATIONS[op].statement for n in range(3)]
@@ -172,7 +172,7 @@ def device_function(name, source, names):
 
 
 def _statements(code, primitives, outputs, finish):
-    """A statement per operation, and ``finish(row)`` where an output has its value."""
+    """One statement per operation, and ``finish(row)`` after an output has its value."""
     lines = [f"r{row} = q[{n}]" for n, (_, _, row) in enumerate(primitives)]
     known, count = {row for _, _, row in primitives}, 0
     used = _used(np.array(code, dtype=np.int64).reshape(-1, 4)).sum(axis=1)
@@ -222,7 +222,7 @@ def _reads(statement, d, s):
 def _primitives_source(primitives, rows, columns):
     """Source of ``primitives(X, i, Z, j, ranges)``: a loop for each range of bound features.
 
-    Indices are unsigned, as those with a sign are checked for wrapping round at every load.
+    Indices are unsigned, because signed ones are checked for negative values at every load.
     """
     lines = [f"i{r} = U(i[{r}])" for r in range(rows)]
     lines += [f"j{c} = U(j[{c}])" for c in range(columns)]
@@ -232,7 +232,7 @@ def _primitives_source(primitives, rows, columns):
     for n, _ in enumerate(primitives):
         lines += [f"q{n}_{r}_{c} = zero" for r, c in pairs]
     for group in dict.fromkeys(group for _, group, _ in primitives):
-        # Counted by hand, as what range() counts has a sign: half as many instructions.
+        # Incremented explicitly, because range() gives signed integers: half as many instructions.
         lines.append(f"f, end = U(ranges[{2 * group}]), U(ranges[{2 * group + 1}])")
         lines.append("while f < end:")
         lines += [f"    x{r} = X[f, i{r}]" for r in range(rows)]
@@ -284,7 +284,7 @@ def names_of(dtype):
 def _in_range(T):
     """exp, expm1 and flush with the ranges of `vectormath`, on which sums of products rely.
 
-    All targets give 0 and infinity for the same arguments.
+    All targets return 0 and infinity for the same arguments.
     """
     single = T is np.float32
     zero, inf = T(0), T(np.inf)

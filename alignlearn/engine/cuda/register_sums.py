@@ -28,8 +28,11 @@ from .program import device_function, indented, names_of, pair_functions
 
 REACH = 2  # rows and columns of a thread at a step
 MEMORY = 256_000_000  # bytes for the sums of tiles, or for kernel values
-MOST_KERNELS = {4: 16, 8: 10}  # whose products stay in registers, by the size of a number
-_MOST_BLOCKS = 65535  # of a grid in its second direction
+MOST_KERNELS = {
+    4: 16,
+    8: 10,
+}  # maximum number of kernels whose products stay in registers, by the size of a number
+_MOST_BLOCKS = 65535  # maximum size of a grid in its second direction
 
 
 def _tuple_functions(p, width, dtype):
@@ -64,7 +67,7 @@ def _tuple_functions(p, width, dtype):
 def _step_source(width, weighted):
     """Source of ``step``: the pairs of a thread at a step, added to its sums.
 
-    Rows i, i + width, ... and columns j, j + width, ...; those past the end are left out.
+    Rows i, i + width, ... and columns j, j + width, ...; those past the end are omitted.
     """
     n = range(REACH)
     lines = [f"i{r}, j{r} = i + U({r * width}), j + U({r * width})" for r in n]
@@ -158,7 +161,7 @@ def tile_kernel(pair, p, width, weighted):
 
 @cuda_kernel
 def _merge_products(products, out):
-    """out[n] += the sum of products[n], in an order that only the number of threads decides."""
+    """out[n] += the sum of products[n], in an order that depends only on the number of threads."""
     memory = cuda.shared.array(0, float64)
     n, t, width = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
     total = 0.0
