@@ -30,7 +30,7 @@ def asymptotic_interval(K, L, delta=0.05) -> Interval:
     Returns
     -------
     Interval
-        [0, 1] where a variance is not positive, on the sample or without one of it.
+        [0, 1] if a variance is not positive, on the sample or on the sample without one point.
 
     Raises
     ------

@@ -26,8 +26,8 @@ def betting_lower(U, log_inverse, prior=(1.0, 0.5, 0.25)):
     log_inverse : float > 0
         log(1/delta).
     prior : (count, mean, variance)
-        A guess of the mean and the variance of U, weighted like ``count`` samples. It changes the
-        tightness of the bound, not its validity.
+        A prior guess of the mean and the variance of U, weighted like ``count`` samples. It affects
+        the tightness of the bound, not its validity.
 
     Returns
     -------

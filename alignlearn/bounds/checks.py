@@ -36,9 +36,9 @@ class _BeyondRange(ValueError):
 def of_numbers(*arrays, exact=False):
     """Decorate a bound of real numbers; the parameters named ``arrays`` may be arrays of them.
 
-    Arguments become floats; with ``exact`` an int or Fraction stays one. What is no real number
-    is a TypeError or ValueError that names the parameter. A bound that overflows is infinite; where
-    infinities leave nothing, a ValueError shows the arguments.
+    Arguments become floats; with ``exact`` an int or Fraction stays one. Values that are not real
+    numbers raise a TypeError or ValueError that names the parameter. A bound that overflows is
+    infinite. If infinities make it undefined, a ValueError shows the arguments.
     """
 
     def decorate(bound):
@@ -88,7 +88,7 @@ def _array(name, values):
 
 
 def over_sizes(bound):
-    """The bound for each number of samples, where ``m`` is an array; itself if it has no ``m``.
+    """The bound for each number of samples if ``m`` is an array; unchanged if it has no ``m``.
 
     Results are stacked along the axes of ``m``: numbers to an array, named tuples to one of arrays.
     """
@@ -112,12 +112,12 @@ def over_sizes(bound):
 
 
 def check_delta(delta) -> float:
-    """Return delta if 0 < delta < 1, else raise."""
+    """Return delta if 0 < delta < 1, else raise an error."""
     return check_number("delta", delta, low=0.0, high=1.0, strict=True)
 
 
 def check_size(m, least: int = 2, name: str = "m") -> float:
-    """Return the sample size m if it is at least `least`, else raise."""
+    """Return the sample size m if it is at least `least`, else raise an error."""
     if check_number(name, m) < least:
         raise ValueError(f"{name}={m!r} is out of range; accepted: {name} >= {least}.")
     return float(m)
@@ -135,7 +135,7 @@ def check_positive(name: str, value, hypothesis: str) -> float:
 
 
 def check_alignment(name: str, value):
-    """Return an alignment, or an array of them, cut to [0, 1] where only rounding leaves it."""
+    """Return an alignment, or an array of them, clipped to [0, 1] up to rounding errors."""
     values = np.asarray(value, dtype=float)
     if not np.all((values >= -1e-9) & (values <= 1 + 1e-9)):
         raise HypothesisNotMet(

@@ -68,7 +68,7 @@ def class_betting_interval(K, y, delta=0.05, features=None, random_state=0) -> I
 def learned_betting_interval(
     grams, weights, features, y, delta=0.05, n_kernels=1, random_state=0
 ) -> Interval:
-    """The interval of `class_betting_interval` for all weights >= 0 of p kernels at once.
+    """The interval of `class_betting_interval` for all weights >= 0 of p kernels simultaneously.
 
     rho = s(1-s) sum_k mu_k d_k^2 / (sum_kl mu_k mu_l b_kl)^(1/2) with b_kl = E[K_kc K_lc]: every
     d_k^2 and every b_kl is bounded, p and p(p+1)/2 of them, so the weights may come from the same
@@ -84,7 +84,7 @@ def learned_betting_interval(
     y, delta, random_state
         As in `class_betting_interval`.
     n_kernels : int
-        p, those of weight 0 included.
+        p, including kernels of weight 0.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def neighbour_products(K, order, coefficients, size):
 
 
 def norm2_interval(K, blocks, length, lower, upper):
-    """(low, high) for |E d|^2; blocks identically distributed given the past, |d| <= length.
+    """(low, high) for |E d|^2; blocks are identically distributed given the past, |d| <= length.
 
     Below by betting on the projections, above on products of neighbors.
 
@@ -222,10 +222,10 @@ def norm2_interval(K, blocks, length, lower, upper):
     ----------
     K : float array (m, m)
     blocks : (order, coefficients, size)
-        As `projections` takes them.
+        Arguments of `projections`.
     length : float
     lower, upper : float
-        log(1/delta) of either end.
+        log(1/delta) of each end.
     """
     order, coefficients, size = blocks
     few = order[:_ORDERS], coefficients[:_ORDERS]
@@ -245,7 +245,7 @@ def class_blocks(positive, rng):
     """Blocks of one sample of the smaller class and as many as possible of the other.
 
     d_i is the feature of the first minus the mean feature of the others, so E d_i is the difference
-    of the means of the classes. The order is random and depends on the labels alone.
+    of the means of the classes. The order is random and depends only on the labels.
     """
     small, large = np.flatnonzero(positive), np.flatnonzero(~positive)
     if len(small) > len(large):

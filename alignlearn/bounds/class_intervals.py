@@ -154,7 +154,7 @@ def share_product_interval(m_plus, m_minus, delta):
 
 @of_numbers()
 def mean_distance_slack(m_plus, m_minus, log_inverse, diameter2) -> float:
-    """d_S exceeds its mean, or falls below it, by this with probability exp(-log_inverse) at most.
+    """d_S exceeds its mean, or falls below it, by this with probability at most exp(-log_inverse).
 
     D (L (1/m_+ + 1/m_-)/2)^(1/2), given the labels.
     """
@@ -183,7 +183,7 @@ def class_interval_from(m_plus, m_minus, delta, distance, norm, features=None) -
     Parameters
     ----------
     m_plus, m_minus : int >= 1
-        How many samples each class has.
+        Number of samples of each class.
     delta : float in (0, 1)
     distance : float
         d_S; its square has the units of the kernel.
@@ -208,10 +208,10 @@ def class_interval_from(m_plus, m_minus, delta, distance, norm, features=None) -
 def learned_class_interval(
     m_plus, m_minus, delta, distances, norms, weights, features, n_kernels
 ) -> Interval:
-    """The interval of `class_interval_from` for all weights >= 0 of p kernels at once.
+    """The interval of `class_interval_from` for all weights >= 0 of p kernels simultaneously.
 
     d^2 = sum_k mu_k d_k^2 and (sum_k mu_k^2 A_k^2)^(1/2) <= A <= sum_k mu_k A_k, and every d_k and
-    A_k is bounded at a p-th of its share, so the weights may come from the same samples.
+    A_k is bounded with 1/p of the error probability, so the weights may come from the same samples.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def learned_class_interval(
         Of the kernels that are used: d_S, A_S, and mu >= 0.
     features : sequence of FeatureRange
     n_kernels : int
-        p, those of weight 0 included.
+        p, including kernels of weight 0.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def learned_class_interval(
 
 
 def check_combination(weights):
-    """Weights of which none is negative and one is positive, else HypothesisNotMet."""
+    """Nonnegative weights with a positive one; raises HypothesisNotMet otherwise."""
     weights = np.asarray(weights, dtype=float)
     if not (weights >= 0).all() or not weights.any():
         raise HypothesisNotMet("weights must not be negative, and one of them must be positive.")
@@ -253,13 +253,13 @@ def check_combination(weights):
 
 
 def interval(low, high) -> Interval:
-    """The interval [low, high] cut to [0, 1]."""
+    """The interval [low, high] clipped to [0, 1]."""
     low, high = min(max(float(low), 0.0), 1.0), min(max(float(high), 0.0), 1.0)
     return Interval(min(low, high), high, bool(low <= 0 and high >= 1))
 
 
 def ratio(top, bottom):
-    """top / bottom, infinite where nothing is known of the bottom."""
+    """top / bottom, infinite if the bottom is 0 or has no positive bound."""
     return top / bottom if bottom > 0 else np.inf
 
 
@@ -286,7 +286,7 @@ def class_statistics(K, y):
 
 
 def positive_class(y):
-    """Which labels have the larger of the two values that occur."""
+    """A mask of the labels with the larger of the two values."""
     values, index = np.unique(np.asarray(y), return_inverse=True)
     if len(values) != 2:
         raise HypothesisNotMet(f"y has {len(values)} classes; this interval is for two classes.")
@@ -294,7 +294,7 @@ def positive_class(y):
 
 
 def centered_norm(K):
-    """||K_c||_F / m, 0 where centering leaves only rounding."""
+    """||K_c||_F / m, 0 if only rounding is left after centering."""
     K = np.asarray(K, dtype=float)
     means = K.mean(0)
     norm = np.linalg.norm(K - means - means[:, None] + means.mean()) / len(K)
@@ -312,7 +312,7 @@ def check_gram_range(K, features):
 
 
 def check_label_range(y, label_range):
-    """The squared length of the interval that holds all labels, checked against the sample."""
+    """The squared length of the interval of all labels, checked against the sample."""
     given = check_numbers("label_range", label_range, 2).tolist()
     y = np.asarray(y, dtype=float)
     if len(given) != 2 or not given[0] < given[1]:
@@ -326,7 +326,7 @@ def check_label_range(y, label_range):
 
 
 def check_target(K, y, label_range, features):
-    """K and y as contiguous float64, the `FeatureRange`, and what `check_label_range` gives."""
+    """K and y as contiguous float64, the `FeatureRange`, and the result of `check_label_range`."""
     K = np.ascontiguousarray(K, dtype=np.float64)
     y = np.ascontiguousarray(y, dtype=np.float64)
     features = FeatureRange() if features is None else features

@@ -85,12 +85,12 @@ def plus_interval(center, shifts, radii, coverage, columns=None):
     center : ndarray of shape (n,)
         Predictions of the fit on all samples.
     shifts : ndarray of shape (n, c)
-        These less the predictions of fits that left samples out.
+        The predictions minus those of fits without some samples.
     radii : ndarray of shape (m,)
-        Absolute residuals of samples that were left out.
+        Absolute residuals of samples, from fits without them.
     coverage : float in (0, 1)
     columns : ndarray of int of shape (m,), optional
-        The fit that left out each sample. Default: c = m, and fit i left out sample i.
+        The fit without each sample. Default: c = m, and fit i omits sample i.
 
     Returns
     -------
@@ -107,13 +107,13 @@ def plus_interval(center, shifts, radii, coverage, columns=None):
 def plus_set(scores, new, coverage, codes=None):
     """Prediction sets: the classes that cannot be excluded for n new samples.
 
-    A class is excluded if too many training samples have a smaller score, by the fit that left them
-    out, than the new sample would have with that class.
+    A class is excluded if too many training samples have a smaller score, by a fit without them,
+    than the new sample would have with that class.
 
     Parameters
     ----------
     scores : list of ndarray of shape (m_t,)
-        Nonconformity score of each sample with its class, by the fit that left its fold t out.
+        Nonconformity score of each sample with its class, by the fit without its fold t.
     new : list of ndarray of shape (n, c)
         Nonconformity scores of the new samples with every class, by the same fits.
     coverage : float in (0, 1)

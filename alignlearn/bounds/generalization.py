@@ -96,9 +96,9 @@ def two_stage_bound_printed(
 def two_stage_bound_loss_repaired(
     empirical_risk, m, delta, label_bound, kappa, lam0, weight_term=0.0
 ):
-    """Theorem 17 of P1 with the one slip repaired that its own proof shows: M1 M2/4 -> M1^2/4.
+    """Theorem 17 of P1 with one error corrected according to its proof: M1^2/4 for M1 M2/4.
 
-    Parameters and errors are those of `two_stage_bound_printed`. Still without M2's corrections.
+    Parameters and errors are those of `two_stage_bound_printed`. M2 is not corrected.
     """
     m, delta = check_size(m, 1), check_delta(delta)
     one, two = _printed_constants(label_bound, kappa, lam0, weight_term)

@@ -80,7 +80,7 @@ def betting_upper(losses, largest, delta, random_state=0) -> float:
     losses, largest, delta
         As in `empirical_bernstein_upper`; m >= 1.
     random_state : int, Generator or None
-        Seed of the orders. Choose it without looking at the result.
+        Seed of the orders, which must be chosen without looking at the result.
 
     Raises
     ------

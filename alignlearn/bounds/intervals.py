@@ -114,8 +114,8 @@ def alignment_interval_by_numerator(
 ):
     """The wider alternative to `alignment_interval_from`, by the numerator and the variances.
 
-    McDiarmid's inequality on each:
-    f +- (bias + c s) R^2 R'^2 and a +- (bias + 27/8 s) R^4 with s = (log(6/delta)/2m)^(1/2) and c =
+    It applies McDiarmid's inequality to each: f +- (bias + c s) R^2 R'^2 and a +- (bias + 27/8 s)
+    R^4 with s = (log(6/delta)/2m)^(1/2) and c =
     5.379, or 128/27 with ``scalar_target`` (K' = yy' with real labels y).
     To intersect the two intervals, compute each at delta / 2.
 
@@ -145,7 +145,7 @@ def center(K):
 
 
 def check_diagonal(K, radius2, name="radius2") -> float:
-    """Return R^2; raise unless it is positive, no entry exceeds it, and K is semi-definite."""
+    """Return R^2 after checks that it is positive, no entry exceeds it, and K is semi-definite."""
     radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
     check_entries(K, radius2, f": give {name}, an upper bound of K(x, x) over the distribution")
     return radius2

@@ -75,7 +75,7 @@ _CLASS = (
 
 
 def ratio_list(m, least=1.0) -> np.ndarray:
-    """The radii g that are tried, m^(1/2)/2 and down in steps of 2^(1/2) to `least`.
+    """The list of radii g: m^(1/2)/2, decreasing by factors of 2^(1/2) to `least`.
 
     They depend only on m. A margin bound is vacuous for g < 1, where every loss is positive.
     """
@@ -90,7 +90,7 @@ def sampled_complexity(mean, m, draws, delta) -> float:
     Parameters
     ----------
     mean : float
-        For radius 1 and kernels with K_k(x, x) <= 1.
+        Mean for radius 1 and kernels with K_k(x, x) <= 1.
     m, draws : int
         Samples and draws; no draws mean that all signs were enumerated.
     """
@@ -155,7 +155,7 @@ def clipped_bound(residuals, size, width, complexity, delta) -> LearnedBound:
     Returns
     -------
     LearnedBound
-        In units of y^2; infinite where N(h)/W exceeds the list, m^(1/2)/2.
+        In units of y^2; infinite if N(h)/W exceeds the largest radius m^(1/2)/2.
     """
     residuals = _checked(residuals, size, complexity)
     delta, m = check_delta(delta), len(residuals)
@@ -188,7 +188,7 @@ def _checked(values, size, complexity):
 
 
 def rounded_shares(sizes) -> np.ndarray:
-    """Multiples of 1/`SHARES` near sizes/sum(sizes), positive where a size is, with sum 1.
+    """Multiples of 1/`SHARES` near sizes/sum(sizes), positive for positive sizes, with sum 1.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def rounded_shares(sizes) -> np.ndarray:
 
 
 def better_of_levels(best, scores, right, levels, ratio):
-    """The `LearnedBound` of a level, or the best so far.
+    """The smaller of the `LearnedBound` of a level and the best one so far.
 
     The loss 1[g < t] of a normal g of mean ``scores`` and variance 1 has the mean Phi(t - scores),
     at least Phi(t) where a score is negative; ``right`` bounds its mean.

@@ -73,7 +73,7 @@ class OwnSample(NamedTuple):
 
     @property
     def not_met(self) -> tuple[str, ...]:
-        """Those of them that are known not to be met."""
+        """Hypotheses that are known not to be met."""
         return self.bound.not_met
 
 
@@ -94,18 +94,19 @@ def own_sample_machine(K, y, delta=0.05, *, first=None, random_state=0) -> OwnSa
     Parameters
     ----------
     K : array (m, m), or (m, f) with ``first``
-        Kernel of all samples with each other, or with the first part of them. The kernel is chosen
-        without these samples, or learned on the first part.
+        Kernel values between all samples, or between all samples and the first part. The kernel is
+        chosen without these samples, or learned on the first part.
     y : array (m,)
         +1 and -1.
     delta : float in (0, 1)
         The bound fails with probability at most ``delta``, over the other samples.
     first : array of int (f,), optional
         The samples of the first part, drawn at random as by `random_part`. Default: drawn here.
-        Where they are the first f samples in their order, the bound is marked as one whose
-        hypotheses are not met: in a sample sorted by class it is below the error.
+        If they are the first f samples in order, the bound is marked as not meeting its hypotheses:
+        for a sample sorted by class it would be smaller than the error.
     random_state : int, Generator or None, default 0
-        Of the first part where ``first`` is not given; to be chosen without looking at the result.
+        Seed of the first part if ``first`` is not given, which must be chosen without looking at
+        the result.
 
     Raises
     ------

@@ -102,7 +102,7 @@ def ratio_interval(K, y, label_range, delta=0.05, features=None, random_state=0)
 
 
 def pairs_of(K, y, level, diameter) -> Pairs:
-    """Pairs (1, 2), (3, 4), ... of a sample of even size, and bets from what is before each.
+    """Pairs (1, 2), (3, 4), ... of a sample of even size, and bets from the samples before each.
 
     W_i and v_i V are the covariances of all samples before; v_i is shrunk by the share of |c|^2
     that is noise. A bet is (2 level/(k s))^(1/2), s the mean square of what was won before, or what
@@ -349,7 +349,7 @@ def least_log_product(products, bets, gains, radius, curves):
         gains_i - bets_i |c_i| radius > -1.
     radius : float > 0
     curves : (Curve,) or (Curve, Curve)
-        Of these products and bets, for 0 and for the other point, left out without.
+        The products and bets for 0 and for the other point; omitted without one.
     """
     reach = bets * (radius * np.sqrt(np.diagonal(products)))
     found = _least_around(gains, np.zeros(len(bets)), reach, bets, radius, curves[0])

@@ -39,7 +39,7 @@ class SamplePrice(NamedTuple):
     Attributes
     ----------
     value : float
-        At most 1, which says nothing.
+        At most 1, the trivial bound.
     eps : float
         Of the metric.
     gradient, matrix : float

@@ -122,7 +122,7 @@ def quadruple_kernel(K, L) -> np.ndarray:
     Parameters
     ----------
     K, L : arrays (..., 4, 4)
-        Symmetric; only what is off the diagonal is used.
+        Symmetric; only entries off the diagonal are used.
 
     Returns
     -------

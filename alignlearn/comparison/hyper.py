@@ -39,7 +39,7 @@ def learned_machines(trial, regression):
     ------
     kernel : Kernel
         On the columns as ``trial.columns`` scales them; kernels that are 0 on the training folds
-        are left out.
+        are omitted.
     K : ndarray of shape (m, m)
     predictions : list of ndarray
         On the held-out rows for each C of ``trial.grid``.

@@ -59,7 +59,7 @@ def check_comparison(X, kernels, methods, task, n_folds, *, dense_fits=True, wor
     dense_fits : bool
         Whether X may be made dense for other kernels.
     words : (str, str)
-        How to ask for a number of rows, and for kernels on pairs of dense samples.
+        Names of the options for a number of rows, and for kernels on pairs of dense samples.
 
     Raises
     ------

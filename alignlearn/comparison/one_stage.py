@@ -37,7 +37,7 @@ def rules(method, statistics, grid):
     ----------
     method : {"lkrr", "l1-svm", "aligned-krr"}
     statistics : AlignmentStatistics
-        Of the kernels of mean diagonal 1; only "aligned-krr" looks at them.
+        Statistics of the kernels with mean diagonal 1; only "aligned-krr" uses them.
     grid : sequence of float
 
     Returns

@@ -58,7 +58,7 @@ class Trial:
         self.statistics, self.scale = self.problem.statistics, self.problem.scale
 
     def outcome(self, method):
-        """Learn, choose on the validation fold, test."""
+        """Train, select on the validation fold, and test."""
         # Ties go to the first.
         chosen = min(METHODS[method].candidates(self), key=self.validation_error, default=None)
         if chosen is None:

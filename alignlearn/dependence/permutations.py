@@ -30,7 +30,7 @@ def permuted_products(K, L, rng, n_permutations):
     K : ndarray of shape (m, m)
         Symmetric.
     L : ndarray of shape (m, m), or a pair (A, B) of shape (m, c)
-        Symmetric, or ``A B'``, which then is never formed.
+        Symmetric, or ``A B'``, which is never formed.
     rng : numpy.random.Generator
     n_permutations : int
 
@@ -217,9 +217,9 @@ def _shifted_sums(first, others, shifts):
 def shifted_products(F, G, n_shifts):
     """``|F'P G|_F^2`` for n cyclic shifts P of the samples by blocks, the first by none, (n,).
 
-    The samples are laid out as a table of ``n_shifts`` rows, and P moves the rows of G on; what
-    is left over stays where it is. All shifts together are convolutions, so by Fourier transforms
-    along the table they cost about what four single products do.
+    The samples are arranged as a table of ``n_shifts`` rows, and P moves the rows of G; remaining
+    samples do not move. All shifts together are convolutions, so by Fourier transforms along the
+    table they cost about as much as four single products.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _shifted(F, G, n_shifts):
 def permutation_p_value(statistic, null, rounding=0.0):
     """``(1 + k) / (1 + n)`` with k of the n permuted statistics at least as large as this one.
 
-    Those that are less by no more than their ``rounding`` count as equal.
+    Statistics that are smaller by at most their ``rounding`` count as equal.
     """
     unit = max(abs(statistic), float(np.abs(null).max()))
     count = np.count_nonzero(null >= statistic - max(_TIE * unit, rounding))

@@ -41,7 +41,7 @@ def view_kernels(kernels, n_views, names=None):
     Raises
     ------
     ValueError, TypeError
-        Not one for each view; an unknown kernel.
+        There is not one kernel for each view, or a kernel is unknown.
     """
     if isinstance(kernels, Mapping):
         if names is None or set(kernels) != set(names):
@@ -76,13 +76,13 @@ def _view_kernel(kernel):
 
 
 def open_views(views, kernels, names=None):
-    """Combinations of all views: the samples checked, one kernel on them, as many samples each.
+    """Combinations of all views: checked samples, one kernel each, and equal numbers of samples.
 
     Parameters
     ----------
     views : sequence of samples
-        Arrays (m, d), or (m,) for a single variable; what else a kernel takes; for "precomputed"
-        Gram matrices (m, m).
+        Arrays (m, d), or (m,) for a single variable; other samples that the kernel accepts; for
+        "precomputed", Gram matrices (m, m).
     kernels : as in `view_kernels`
     names : sequence of str, optional
         Of the views.

@@ -20,7 +20,7 @@ class Engine(ABC):
     operations: frozenset[str]
 
     def large_boxes(self, n_pairs):
-        """Whether so many pairs are better cut into few large boxes than into many for threads."""
+        """Whether few large boxes are better for so many pairs than many boxes for threads."""
         return False
 
     @abstractmethod

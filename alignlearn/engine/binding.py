@@ -46,9 +46,9 @@ class PairData(NamedTuple):
     ops : tuple
         What the loops take of it, see `alignlearn.engine.binding.compiled`.
     X : samples
-        As values from outside need them.
+        The samples in the form that external kernels need.
     V : ndarray of shape (m, d), float32 or float64
-        What the loops read of the samples.
+        The numeric features that the loops read.
     Y : ndarray of shape (m, c)
         Target columns in V's precision, times ``root``.
     F : ndarray of shape (n_factors, m), float64
@@ -80,7 +80,7 @@ class CrossData(NamedTuple):
     weights : ndarray of shape (p,)
         Kernel weights. For one kernel the loops of products do not multiply by its weight.
     columns : ndarray of shape (c, m), optional
-        What K is multiplied by.
+        The matrix that K is multiplied by, transposed.
     shift, row_weight : ndarray of shape (c,) and (n,), optional
         ``normal_times`` is ``K' diag(row_weight) (K V - 1 shift')``.
     """
@@ -100,7 +100,7 @@ class CrossData(NamedTuple):
 
     @property
     def width(self):
-        """How many pairs a row has."""
+        """Number of pairs of a row."""
         return len(self.VZ)
 
 
@@ -136,14 +136,14 @@ def over_pairs(loop, work, n_pairs, program=None, count=None):
 
 
 def few_pairs(n_pairs, program=None):
-    """Whether so many pairs are not worth starting threads."""
+    """Whether there are too few pairs to start threads."""
     if thread_count() > 1 or program is None or program.external:
         return n_pairs <= FEW_PAIRS
     return n_pairs * (program.n_rows + len(program.features)) <= _FEW_ALONE
 
 
 def compiled(program, means=None):
-    """What the loops take; ``means`` are subtracted from the bound features."""
+    """The arguments of the loops; ``means`` are subtracted from the bound features."""
     return (
         program.code,
         program.parameters,
@@ -157,8 +157,8 @@ def compiled(program, means=None):
 def scratch(program, dtype, shape, *lead):
     """Memory of a loop with tiles of a ``shape`` (columns, rows): registers, columns and rows.
 
-    Numbers in ``lead`` are sizes of axes before the others, one per thread, say. It comes from
-    here, as compiled code that takes memory itself takes longer to compile.
+    Numbers in ``lead`` are sizes of leading axes, for example one per thread. Memory is allocated
+    here, because compiled code that allocates takes longer to compile.
     """
     block, rows = shape
     W = on_cache_lines((*lead, program.n_rows + 1, rows * block), dtype)
@@ -169,7 +169,7 @@ def scratch(program, dtype, shape, *lead):
 
 
 def on_cache_lines(shape, dtype):
-    """An array without values that begins on a cache line: vectors of it are loaded whole."""
+    """An uninitialized array that begins on a cache line, so that vector loads cross no line."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + _CACHE_LINE, np.uint8)
     first = -memory.__array_interface__["data"][0] % _CACHE_LINE
@@ -177,14 +177,14 @@ def on_cache_lines(shape, dtype):
 
 
 def frozen(X):
-    """A read-only C-ordered view: one array type, hence one compilation, also for memmaps."""
+    """A read-only C-ordered view, so that all arrays and memmaps share one compilation."""
     X = np.ascontiguousarray(X).view()
     X.flags.writeable = False
     return X
 
 
 def vectors(kernels, X):
-    """The numeric matrix that the loops read; a placeholder where they read none of the samples."""
+    """The numeric matrix that the loops read; a placeholder if they read no samples."""
     if is_sparse(X):
         return frozen(np.zeros((len(X), 0), X.dtype))
     if any(k.needs_vectors for k in kernels):
@@ -195,8 +195,8 @@ def vectors(kernels, X):
 def compact(program, *sides):
     """The program and the sides that it is bound to, with fewer columns for the same values.
 
-    Columns of 0 and 1 are bits, but for programs of the small interpreter, because the other one
-    takes longer to compile; columns that exclude each other are bundled.
+    Columns of 0 and 1 are packed as bits, except for programs of the small interpreter, because the
+    large one takes longer to compile. Columns that exclude each other are bundled.
     """
     if not program.is_common:
         program, sides = counted(program, *sides)
@@ -219,7 +219,7 @@ def factor_values(program, X):
 
 
 def check_domains(program, X):
-    """Raise the error of a kernel in whose domain samples are not."""
+    """Raise the error of a kernel if samples are outside its domain."""
     for check, columns in program.domains:
         check(select_columns(X, columns))
 
@@ -240,7 +240,7 @@ class BoundPairs:
 
     Attributes
     ----------
-    program, ops : Program and what the loops take of it
+    program, ops : the Program and its arguments for the loops
     X, Z : samples
     weights : ndarray of shape (p,)
     dtype : of the kernel values

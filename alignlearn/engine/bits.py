@@ -23,18 +23,18 @@ _BLOCK_ENTRIES = 2**16
 
 
 def counted(program, *sides):
-    """A program with counts of bits in place of primitives of columns that hold 0 and 1 alone.
+    """A program with counts of bits instead of primitives of columns that contain only 0 and 1.
 
     Parameters
     ----------
     program : Program
     sides : ndarrays of shape (n, d)
-        Samples that are bound to it, each once.
+        Samples that are bound to it, without repetition.
 
     Returns
     -------
     program, sides
-        Other ones if there is such a primitive: the features are columns of these sides.
+        New ones if there is such a primitive; the features are columns of the new sides.
     """
     if min(map(len, sides)) < _LEAST_ROWS:
         return program, sides

@@ -24,7 +24,7 @@ _ROW_PAIRS, _ROW_BOXES, _MOST_ROWS = 2**19, 64, 32768
 def pair_side(m, most=_LARGEST, few=False):
     """Rows and columns of a box of the pairs of m samples, at most ``most``.
 
-    With ``few``: as large as it may be.
+    With ``few``, the box is as large as possible.
     """
     side = m
     if not few:
@@ -40,14 +40,14 @@ def cells(starts, side):
     starts : sequence of int, length n + 1
         Cell g holds samples ``starts[g]`` to ``starts[g + 1]``.
     side : int
-        The most rows or columns of a box.
+        Maximum number of rows or columns of a box.
 
     Returns
     -------
     owners : list of (g, h)
     boxes : list of (i0, i1, j0, j1)
-        Squares on the diagonal, or disjoint ranges with ``i1 <= j0``. Each pair of samples comes
-        once, in one of its orders, but that of a square come in both.
+        Squares on the diagonal, or disjoint ranges with ``i1 <= j0``. Each pair of samples occurs
+        once, in one of its orders; pairs in a square occur in both orders.
     """
     parts = [rows(first, last, side) for first, last in pairwise(starts)]
     owners, boxes = [], []
@@ -70,7 +70,8 @@ def rows(first, last, height):
 def row_boxes(n, width, unit=4, most=None, few=False):
     """Boxes of the rows of an n x width matrix of pairs, whole multiples of ``unit`` rows.
 
-    With ``most``: at most so many rows in each. With ``few``: as few boxes as the most rows allow.
+    With ``most``, each has at most this many rows. With ``few``, there are as few boxes as
+    possible.
     """
     count = max(1, -(-n // _MOST_ROWS)) if few else _ROW_BOXES
     share = min(-(-n // count), _MOST_ROWS)
@@ -80,7 +81,7 @@ def row_boxes(n, width, unit=4, most=None, few=False):
 
 
 def into_rows(out, boxes):
-    """What takes the rows of each box and puts them into ``out``."""
+    """A callback that writes the rows of each box into ``out``."""
 
     def take(k, part):
         out[slice(*boxes[k])] = part
@@ -89,7 +90,7 @@ def into_rows(out, boxes):
 
 
 class InOrder:
-    """Deals out numbers below ``count``, and passes results on in their order.
+    """Deals numbers below ``count``, and passes results on in order.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ class InOrder:
         self._lock, self._waiting = threading.Lock(), {}
 
     def next(self):
-        """The next number, or None when all are dealt out."""
+        """The next number, or None when all are dealt."""
         with self._lock:
             if self._next == self._count:
                 return None
@@ -112,7 +113,7 @@ class InOrder:
             return self._next - 1
 
     def put(self, k, result):
-        """Give the result of number k."""
+        """Set the result of number k."""
         with self._lock:
             self._waiting[k] = result
             while self._taken in self._waiting:

@@ -75,18 +75,19 @@ _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions ar
 class Cluster(Engine):
     """An engine that runs boxes on the workers of a Dask cluster.
 
-    The arrays of the data are sent to every worker once and stay there for runs on the same arrays,
-    as are the products of conjugate gradients: until a run on others, an error, or the end of this
-    object. Arrays mapped from files (`numpy.memmap`) are not sent: workers map the same files. A
-    task is done by one thread, and a worker does as many at a time as it has threads.
+    The arrays of the data are sent to every worker once. They stay there for runs on the same
+    arrays, such as the products of conjugate gradients, until a run on other arrays, an error, or
+    the deletion of this object. Arrays mapped from files (`numpy.memmap`) are not sent: workers map
+    the same files. A task is done by one thread, and a worker does as many at a time as it has
+    threads.
 
     Parameters
     ----------
     client : dask.distributed.Client
         Connected, not asynchronous.
     inner : engine
-        What a worker runs boxes with. Pickled, a cluster is its inner engine: a connection cannot
-        be kept.
+        The engine of the workers. A pickled cluster is its inner engine, because a connection
+        cannot be pickled.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class Cluster(Engine):
         operation : str
             Of the inner engine.
         data : tuple
-            What can be pickled.
+            Data that can be pickled.
         boxes : sequence of tuple of int
             Rows (i0, i1), or rows and columns (i0, i1, j0, j1).
         take : callable
@@ -134,13 +135,13 @@ class Cluster(Engine):
             The client is closed, there are no workers, or some are without this package or have
             another version of it, of Numba or of NumPy.
         MemoryError
-            The data are more than a worker may hold. Nothing was sent.
+            The data exceed the memory of a worker. Nothing was sent.
         ClusterLost
-            The scheduler, or all workers and those that took their places; or all are paused.
+            The scheduler is lost, or all workers and their replacements are, or all are paused.
 
         Notes
         -----
-        After an error or Ctrl-C nothing more is started; workers finish the task they are at.
+        After an error or Ctrl-C no task is started, and workers finish their current task.
         """
         client, boxes, running, losses = check_client(self._client), list(boxes), deque(), 0
         n_done = 0

@@ -64,9 +64,9 @@ def _mapped(array):
 
 
 def parted(data):
-    """A list: the data pickled without the arrays that are in them, at any depth, and the arrays.
+    """A list of the data, pickled without the arrays in them (at any depth), and the arrays.
 
-    Left out are those of more than a few bytes; they are sent, or not, one by one.
+    Arrays of more than a few bytes are removed, and sent one by one if necessary.
     """
     from cloudpickle import Pickler
 

@@ -31,7 +31,8 @@ from .tiles import evaluator
 class BoxSums(NamedTuple):
     """Sums over a box of pairs, all in float64.
 
-    On the diagonal both orders of every pair count, off it each pair once. With weights values are
+    On the diagonal both orders of every pair count, and otherwise each pair once. With weights
+    values are
     ``u_i u_j K_ij``, u the roots, and the sums by row and column have one more u.
 
     Attributes
@@ -150,7 +151,7 @@ class Cpu(Engine):
         operation : str
             A name in `OPERATIONS`.
         data : named tuple
-            What the operation takes.
+            The input of the operation.
         boxes : list of tuple
         take : callable
             ``take(k, result)`` is called once for each box, k = 0, 1, ..., never twice at once.
@@ -183,7 +184,7 @@ def _few(operation, data, boxes):
 
 
 def n_pairs(data, boxes):
-    """How many pairs the boxes hold."""
+    """Number of pairs of the boxes."""
     if len(boxes[0]) == 4:
         return sum((i1 - i0) * (j1 - j0) for i0, i1, j0, j1 in boxes)
     return data.width * sum(i1 - i0 for i0, i1 in boxes)

@@ -12,8 +12,8 @@ from .cuda.device import CudaOutOfMemory, available, pays
 class Auto(Engine):
     """A CUDA device, if there is one, for large problems; else the CPU.
 
-    Matrices that are returned whole are computed on the CPU, and so are problems that do not fit
-    into the memory of the device even in boxes.
+    Matrices that are returned whole are computed on the CPU, like problems whose boxes do not fit
+    into the memory of the device.
     """
 
     in_place = True
@@ -23,7 +23,7 @@ class Auto(Engine):
         return "AUTO"
 
     def large_boxes(self, n_pairs):
-        """Where a device will take them."""
+        """Whether a device will be used."""
         return pays(n_pairs) and available()
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
@@ -59,14 +59,14 @@ _DEVICES = {"auto": lambda here: AUTO, "cpu": lambda here: CPU, "cuda": _cuda}
 
 
 def open_engine(device="auto", client=None):
-    """The engine that work runs on.
+    """The engine for a device and client.
 
     Parameters
     ----------
     device : {"auto", "cpu", "cuda"}
         "auto" uses a CUDA device, if there is one, for large problems.
     client : dask.distributed.Client, optional
-        Its workers do the work, each on this device.
+        Its workers run the operations, each on this device.
 
     Returns
     -------
@@ -75,11 +75,12 @@ def open_engine(device="auto", client=None):
     Raises
     ------
     ValueError
-        Another device, or a client that is closed.
+        The device is unknown, or the client is closed.
     TypeError
-        A client that is something else.
+        The client is another object.
     CudaUnavailable
-        "cuda" and no usable device; the message states what to do. Workers raise it when they run.
+        ``device="cuda"`` without a usable device; the message states what to do. Workers raise it
+        when they run.
     """
     check_choice("device", device, tuple(_DEVICES))
     engine = _DEVICES[device](client is None)

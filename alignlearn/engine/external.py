@@ -35,14 +35,14 @@ def select_columns(X, columns):
 
 
 def buffer(program, n_pairs):
-    """Memory for the external values of so many pairs, to be used again."""
+    """Reusable memory for the external values of ``n_pairs`` pairs."""
     return np.empty(len(program.external) * n_pairs)
 
 
 def block(program, X, Z, memory, reach=None):
     """Values of the pairs (X[i], Z[j]), shape (n_external, len(X), len(Z)), in ``memory``.
 
-    With ``reach``, Z is X and pairs with ``j < i - reach`` may be left out.
+    With ``reach``, Z is X, and pairs with ``j < i - reach`` may be omitted.
     """
     shape = len(program.external), len(X), len(Z)
     out = memory[: np.prod(shape)].reshape(shape)
@@ -78,11 +78,11 @@ def strips(program, X, Z):
 
 
 def most_rows(program, width):
-    """Rows of so many columns whose external values fit in memory."""
+    """Maximum number of rows of this length whose external values fit in memory."""
     return max(1, _BYTES // (8 * len(program.external) * max(width, 1)))
 
 
 def most_side(program):
-    """Rows and columns of a box whose external values fit in memory."""
+    """Maximum side of a box whose external values fit in memory."""
     side = int((_BYTES / (8 * len(program.external))) ** 0.5)
     return max(BLOCK, side // BLOCK * BLOCK)

@@ -45,7 +45,7 @@ def tl1(distance, tau):
 
 @formula
 def rational_quadratic(distance2, rate, alpha, less_one):
-    """(1 + rate |x - x'|^2)^(-alpha), minus 1 where ``less_one`` is not 0."""
+    """(1 + rate |x - x'|^2)^(-alpha), minus 1 if ``less_one`` is not 0."""
     exponent = -alpha * math.log1p(rate * distance2)
     return math.exp(exponent) if less_one == 0.0 else math.expm1(exponent)
 
@@ -58,7 +58,7 @@ def logarithmic(distance, sigma):
 
 @formula
 def exponential_slope(distance, rate):
-    """exp(-rate |x - x'|) / |x - x'|; 0 where the distance is next to nothing, in that unit."""
+    """exp(-rate |x - x'|) / |x - x'|; 0 if rate |x - x'| is close to 0."""
     return math.exp(-rate * distance) / distance if rate * distance > 1e-8 else 0.0
 
 
@@ -84,11 +84,11 @@ def sine_slope(distance, rate):
 def pair_determinant(ends, size_p, inverse, size_q, constants):
     """det(I + B'B) / (1 + size_p / 2) of two pairs, see `alignlearn.engine.hyper_values`.
 
-    By pivots of elimination: each is at least 1, and little cancels. ``ends`` are, of squared
-    distances between the two points of p and one of q, the sums for both points of q and the
-    differences; ``size_p`` and ``size_q`` are the squared distances within. ``inverse`` is that of
-    the first pivot, ``1 + size_p / 2``; ``constants`` are 1, 1/2, 1/4 and 1/sqrt(32) in the type of
-    the arithmetic.
+    By pivots of Gaussian elimination: each is at least 1, and few digits cancel. ``ends`` are, of
+    squared distances between the two points of p and one of q, the sums for both points of q and
+    the differences; ``size_p`` and ``size_q`` are the squared distances within. ``inverse`` is that
+    of the first pivot, ``1 + size_p / 2``; ``constants`` are 1, 1/2, 1/4 and 1/sqrt(32) in the type
+    of the arithmetic.
     """
     s0, s1, d0, d1 = ends
     one, half, quarter, root = constants

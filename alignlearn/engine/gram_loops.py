@@ -127,8 +127,8 @@ _ROWS, _LINE = 32, 8  # rows taken at once, and numbers in a line of the cache
 def permuted_diagonals(K, orders, first, out):
     """out[b, d, i] = K[o_i, o_(i + first + d)] for the order o = orders[b], written twice.
 
-    Rows are read one by one and then transposed: writing along diagonals would change the page of
-    the memory at each number.
+    Rows are read one by one and then transposed, because writing along diagonals would touch
+    another memory page for each number.
     """
     room = np.empty((_ROWS, out.shape[1]))
     for b in range(out.shape[0]):

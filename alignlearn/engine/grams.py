@@ -37,7 +37,7 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
     weights : array-like of shape (p,)
     X : ndarray or SparseRows of shape (n, d), or list of n objects
         Checked.
-    Y : the same, m samples, also sparse where X is not; None for X itself (half the work)
+    Y : the same for m samples, also sparse if X is not; None for X itself (half the work)
     exact : bool, default True
         With False the result may omit f(x) + f(x'), and is more accurate near constant kernels and
         far from the origin. Use False if the result is centered, or multiplied by coefficients that
@@ -96,14 +96,14 @@ def _run(work, out, memory, program, kernels):
 
 
 def inexact_program(kernels, X):
-    """The program of a matrix of which terms may be omitted; nothing is bound to it."""
+    """The program of a matrix that may omit terms; nothing is bound to it."""
     return program_of(kernels, X, vectors(kernels, X), mode=Mode.SIDES)
 
 
 class GramRows:
-    """Rows of ``sum_k weights_k K_k(X, Z)``, some at a time, on this machine.
+    """Selected rows of ``sum_k weights_k K_k(X, Z)``, computed in this process.
 
-    Kernels that are evaluated outside the loops are not accepted.
+    External kernels are not accepted.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class GramRows:
         Resolved.
     weights : array-like of shape (p,)
     X, Z : ndarray or SparseRows of shape (n, d), or list of n objects
-        Checked. What does not depend on the rows is prepared once.
+        Checked. Data that do not depend on the rows are prepared once.
     exact : bool, default True
         With False the rows may omit f(x) + f(z).
     """
@@ -148,9 +148,8 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):
     V : array of shape (m,) or (m, c)
         Real and finite.
     exact : bool, default True
-        With False f(x) + f(z) may be missing in the kernel: for columns that sum to 0, whose
-        products then omit a constant, and keep their precision where the kernel is near 1 or far
-        above its variation.
+        With False, the kernel may omit f(x) + f(z). For columns that sum to 0, the products then
+        omit a constant, and stay precise if the kernel is near 1 or much larger than its variation.
     engine : Cpu, Cuda or Cluster
         What it runs on.
 
@@ -162,7 +161,7 @@ def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):
     Raises
     ------
     ValueError
-        V has another shape or holds NaN or infinity, or a result does.
+        V has another shape, or V or a result contains NaN or infinity.
     """
     return GramProducts(kernels, weights, X, Z, exact=exact, engine=engine).times(V)
 
@@ -181,7 +180,7 @@ class GramProducts:
         Checked.
     Z : as X, m samples; None for X itself
     exact : bool, default True
-        With False f(x) + f(z) may be missing in the kernel.
+        With False, the kernel may omit f(x) + f(z).
     engine : Cpu, Cuda or Cluster
         What it runs on.
     """

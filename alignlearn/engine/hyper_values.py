@@ -42,7 +42,7 @@ _ONE_RUNG = np.zeros(1, dtype=np.int64)
 
 
 class Form(NamedTuple):
-    """Which function of the table.
+    """The function of the table.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Pairs(NamedTuple):
     first, second : ndarray of shape (n,), int64
         Positions of the two points in the table.
     own : ndarray of shape (n_rungs, n), float64 in C order
-        The factors (`PRODUCT`) or the term (`DETERMINANT`) that belong to the pair alone.
+        The factors (`PRODUCT`) or the term (`DETERMINANT`) of the pair alone.
     size : ndarray of shape (n,)
         Squared distance of its two points.
     """
@@ -83,12 +83,12 @@ class Pairs(NamedTuple):
 
     @property
     def n_pairs(self):
-        """How many there are."""
+        """Number of pairs."""
         return self.first.size
 
 
 class PairTimes(NamedTuple):
-    """What ``pair_times``, and ``pair_gram`` without ``coef``, take: the arguments of these."""
+    """The arguments of ``pair_times``, and of ``pair_gram``, which has no ``coef``."""
 
     form: Form
     table: np.ndarray
@@ -98,19 +98,19 @@ class PairTimes(NamedTuple):
 
     @property
     def width(self):
-        """How many values a row has."""
+        """Number of values of a row."""
         return self.right.n_pairs
 
 
 class GridSums(NamedTuple):
-    """What ``product_sums`` takes: see the arguments of `product_sums`."""
+    """The arguments of `product_sums`."""
 
     A: np.ndarray
     M: np.ndarray
 
     @property
     def width(self):
-        """Multiplications for a row: half of those of all columns."""
+        """Multiplications for a row, half of those for all columns."""
         return len(self.A) ** 3 // 2
 
 
@@ -224,7 +224,7 @@ def pair_gram(form, table, left, right, engine):
 
 
 def mirror(out):
-    """A square matrix, with what is below the diagonal copied from above."""
+    """A square matrix, with the lower triangle copied from the upper one."""
     for i in range(0, len(out), _BLOCK):
         rows = slice(i, i + _BLOCK)
         square = out[rows, rows]
@@ -364,8 +364,8 @@ def pair_times(form, table, left, right, coef, engine):
 def product_sums(A, M, engine):
     """``out[i, j] = sum_{r, s} M[r, s] A[i, r] A[i, s] A[j, r] A[j, s]``: all pairs of a grid.
 
-    Of the form `PRODUCT`, as matrix products of m^4 / 2 multiplications for A of shape (m, m): a
-    fraction of a nanosecond for each pair of pairs. ``M`` is symmetric.
+    For the form `PRODUCT`, by matrix products of m^4 / 2 multiplications for A of shape (m, m),
+    which take a fraction of a nanosecond for each pair of pairs. ``M`` is symmetric.
 
     Returns
     -------

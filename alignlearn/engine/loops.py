@@ -16,7 +16,7 @@ _STRIP = 256  # number of rows that share a gathered block of columns
 
 @jit_sum
 def gather(X, Y, features, means, first, last, tile):
-    """tile[f, j] = column features[f] of sample first + j, less its mean; past X's come Y's."""
+    """tile[f, j] = column features[f] of sample first + j minus its mean; Y follows X."""
     d = X.shape[1]
     for f in range(features.shape[0]):
         t, c, mean = tile[f], features[f], means[f]
@@ -256,11 +256,12 @@ def _add_weighted_sums(W, n_kernels, i, nr, left, right, zero, row_sums, column_
 def add_statistics(evaluator, program, data, box, shape, scratch, sums, stop):
     """Add the pairs of a rectangle (or, on the diagonal, of its upper triangle) to the sums.
 
-    ``evaluator`` is the address of `tiles.evaluate`; ``program`` is what `binding.compiled` gives;
+    ``evaluator`` is the address of `tiles.evaluate`; ``program`` is the result of
+    `binding.compiled`;
     ``data`` is (X, Y, factor values F, external values of the box, roots u of the samples' weights
     or an empty array: sums are then those of ``u_i u_j K_ij``, sums by row times u_j); ``box`` is
     (i0, i1, j0, j1), either a square on the diagonal or disjoint ranges; ``shape`` is (block, rows
-    per tile), ``scratch`` what `binding.scratch` gives for it; ``sums`` is (S, a, by_row,
+    per tile), ``scratch`` the result of `binding.scratch` for it; ``sums`` is (S, a, by_row,
     by_column, diagonal), the last three with the rows and columns of the box; on the diagonal
     ``by_column`` is ``by_row``. ``stop`` is the flag of `on_threads`, here and below.
 
@@ -313,13 +314,13 @@ def add_statistics(evaluator, program, data, box, shape, scratch, sums, stop):
 
 @jit_sum
 def weighted_gram(thread, evaluator, program, data, weights, shape, scratch, symmetric, out, stop):
-    """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), blocks of rows dealt out to threads in turn.
+    """out[i, j] = sum_k weights[k] K_k(X[i], Z[j]), with blocks of rows dealt to threads in turn.
 
     ``data`` is (X, Z, factor values of X, those of Z, external values of the pairs), ``scratch``
-    what `binding.scratch` gives for every thread. With ``symmetric``, Z is X: only blocks on and
+    the result of `binding.scratch` for every thread. With ``symmetric``, Z is X: only blocks on and
     above the diagonal are computed, then mirrored. Otherwise blocks have fewer rows than columns.
-    The thread leaves the sum of what it computed in its ``W[0, 0]``: it is finite if all values are
-    and none is huge, and costs nothing while they are at hand.
+    Each thread leaves the sum of its values in ``W[0, 0]``. It is finite if all values are finite
+    and none is huge, and has no cost while the values are in registers.
     """
     code, parameters, primitives, features, means, n_kernels = program
     X, Z, FX, FZ, external = data

@@ -25,13 +25,13 @@ class Primitive(NamedTuple):
     Attributes
     ----------
     term : str
-        What a feature adds, of its values {x} and {z}.
+        The term of a feature with the values {x} and {z}.
     root : bool
         Whether the root of the sum is taken.
     of_differences : bool
-        Whether it stays when the same vector is added to all samples.
+        Whether it is invariant when the same vector is added to all samples.
     common : bool
-        Whether the small interpreter, which most programs need alone, computes it.
+        Whether the small interpreter, sufficient for most programs, computes it.
     """
 
     term: str
@@ -49,7 +49,7 @@ class Operation(NamedTuple):
     repeated : str or None
         A statement that follows ``integer - 1`` times.
     common : bool
-        Whether the small interpreter, which most programs need alone, executes it.
+        Whether the small interpreter, sufficient for most programs, executes it.
     """
 
     statement: str

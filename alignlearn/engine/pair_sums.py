@@ -89,14 +89,14 @@ class Sums(NamedTuple):
     S : ndarray of shape (p, p)
         ``<K_k, K_l>_F``.
     a : ndarray of shape (p,)
-        ``<K_k, Y Y'>_F``, already that of the centered kernels where Y is centered.
+        ``<K_k, Y Y'>_F``, which equals that of the centered kernels if Y is centered.
     row_sums, diagonal : ndarray of shape (p, m)
         ``sum_j K_k(x_i, x_j)`` and ``K_k(x_i, x_i)``.
     noise : ndarray of shape (p,)
         Root mean square that rounding of the kernels' own values may leave after centering.
 
-    With sample weights w all this is of ``sqrt(w_i w_j) K_ij`` and of ``sqrt(w_i) Y_i``, and the
-    row sums are ``sum_j w_j sqrt(w_i) K_ij``.
+    With sample weights w, all attributes are those of ``sqrt(w_i w_j) K_ij`` and ``sqrt(w_i) Y_i``,
+    and the row sums are ``sum_j w_j sqrt(w_i) K_ij``.
     """
 
     S: np.ndarray
@@ -107,10 +107,10 @@ class Sums(NamedTuple):
 
 
 def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
-    """One pass over the pairs: everything stage 1 needs, before centering.
+    """The sums for stage 1 from one pass over the pairs, before centering.
 
-    Where centering would cancel nearly all of a kernel's sum of squares (``f(x) + f(x')`` and a
-    little more), a second pass subtracts the means of the rows from every value first.
+    If centering would cancel nearly all of a kernel's sum of squares (a kernel close to ``f(x) +
+    f(x')``), a second pass first subtracts the means of the rows from every value.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def centered_sums(X, Y, kernels, verbose=False, weight=None, engine=CPU):
     weight : ndarray of shape (m,), optional
         Sample weights, positive; Y is centered at its weighted mean.
     engine : Cpu, Cuda or Cluster
-        What the boxes of pairs run on.
+        The engine that runs the boxes of pairs.
 
     Returns
     -------
@@ -166,7 +166,7 @@ class FoldSums:
     weight : ndarray of shape (m,), optional
         Sample weights, positive.
     engine : Cpu, Cuda or Cluster
-        What the boxes of pairs run on.
+        The engine that runs the boxes of pairs.
     starts : sequence of int, length n_folds + 1
         Fold t holds samples ``starts[t]`` to ``starts[t + 1]``.
     terms : (indices of n kernels, ndarray of shape (n, m)), optional
@@ -242,7 +242,7 @@ class FoldSums:
         -------
         sums : Sums
         canceled : ndarray of bool, shape (p,)
-            Kernels of which centering leaves so little that the sums have lost digits of it.
+            Kernels whose centered part is so small that the sums have lost its digits.
         underflowed : bool
             Whether squares of kernel values have lost digits in float32.
         """

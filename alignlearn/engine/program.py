@@ -58,7 +58,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class Program:
-    """What an engine needs to evaluate p kernels; see the module docstring.
+    """The input of an engine for the evaluation of p kernels; see the module docstring.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Program:
         Evaluated block by block through ``kernel.block(X[:, columns], Y[:, columns])``, or a
         primitive that the engine evaluates by itself.
     domains : tuple of (callable, columns)
-        Each raises where the data lies outside a kernel's domain.
+        Each raises an error if data are outside a kernel's domain.
     n_rows, n_kernels : int
     offsets : ndarray of float64, shape (p,)
         Kernel value minus register value; all 0 in exact mode.
@@ -101,7 +101,7 @@ class Program:
 
     @cached_property
     def is_common(self):
-        """Whether it is made of common primitives and operations, whose code compiles faster."""
+        """Whether it has only common primitives and operations, whose code compiles faster."""
         kinds, operations = self.primitives[:, 0].tolist(), self.code[:, 0].tolist()
         return ops.COMMON_PRIMITIVES.issuperset(kinds) and ops.COMMON.issuperset(operations)
 
@@ -132,7 +132,7 @@ class Builder:
 
     @contextmanager
     def columns(self, columns):
-        """Restrict what is lowered inside the ``with`` block to these columns."""
+        """Restrict kernels that are lowered inside the ``with`` block to these columns."""
         outer = self._columns
         self._columns = columns if outer is None else tuple(outer[c] for c in columns)
         yield
@@ -141,7 +141,7 @@ class Builder:
     def primitive(self, kind, *, centered=False, bound=False) -> int:
         """The register row of a primitive on the columns in force (minus their means).
 
-        ``bound`` ones are never evaluated outside.
+        With ``bound``, it is never evaluated externally.
         """
         key = (kind, self._columns, centered)
         known = self._primitives if self._outside is None or bound else self._evaluated
@@ -159,7 +159,7 @@ class Builder:
         return row
 
     def inner_product(self, mode, dst):
-        """Emit <x, x'>, or what differs from it by f(x) + f(x') where the mode allows that."""
+        """Emit <x, x'>, up to f(x) + f(x') if the mode allows that."""
         if mode is Mode.SIDES and self._outside is None:
             self.emit(ops.AFFINE, dst, self.primitive(ops.SQUARED_DISTANCE), f0=-0.5)
             self._lacks_sides = True
@@ -173,7 +173,7 @@ class Builder:
         return self.n_features if self._columns is None else len(self._columns)
 
     def temporary(self) -> int:
-        """A scratch row; give it back with ``release``."""
+        """A scratch row; return it with ``release``."""
         if self._free:
             return self._free.pop()
         self._rows += 1
@@ -203,12 +203,12 @@ class Builder:
         return len(self._factors)
 
     def external(self, kernel) -> int:
-        """Register a kernel evaluated outside and return its index."""
+        """Register an external kernel and return its index."""
         self._external.append((kernel, self._columns))
         return len(self._external) - 1
 
     def domain(self, check):
-        """Register ``check(X)``, which raises where X lies outside the kernel's domain."""
+        """Register ``check(X)``, which raises an error if X is outside the kernel's domain."""
         self._domains.append((check, self._columns))
 
     def exponential(self, dst, src, coefficient, mode) -> float:
@@ -287,15 +287,15 @@ def program_of(
     kernels : sequence of Kernel
         With numeric parameters (see ``Kernel.resolve``).
     X : samples
-        Primitives of sparse ones are evaluated outside; only target columns are then bound.
+        Primitives of sparse samples are evaluated externally; only target columns are then bound.
     V : ndarray of shape (m, d)
         What the loops read of X.
     mode : Mode
-        VALUE, SHIFTED, CENTERED or SIDES: what the outputs have to hold.
+        VALUE, SHIFTED, CENTERED or SIDES: the required content of the outputs.
     full : sequence of bool of length p, optional
-        But for VALUE: which exponentials to keep as K instead of K - 1.
+        Not for VALUE: which exponentials to keep as K instead of K - 1.
     shift : sequence of float of length p, optional
-        But for VALUE: a constant added to each kernel that is not a plain exponential.
+        Not for VALUE: a constant added to each kernel that is not a plain exponential.
     terms : sequence of int
         Kernels to which f(x) + f(x') is added, with auxiliary vectors after those of the factors.
     n_targets : int

@@ -29,16 +29,16 @@ _FULL = 1.0 / 3.0
 
 
 class SparsePrimitive:
-    """A primitive evaluated outside the program; see `alignlearn.engine.program`."""
+    """An external primitive; see `alignlearn.engine.program`."""
 
     def __init__(self, kind, centered=False):
         self.kind = kind
         self._offsets = centered or ops.PRIMITIVES[kind].of_differences
 
     def fill(self, X, Z, out, reach=None):
-        """Values of the pairs (X[i], Z[j]) into ``out`` (n, m), a row of it contiguous.
+        """Write the values of the pairs (X[i], Z[j]) into ``out`` (n, m) with contiguous rows.
 
-        With ``reach``, Z is X, and values with ``j < i - reach`` are left alone.
+        With ``reach``, Z is X, and values with ``j < i - reach`` are not written.
         """
         left, right = _by_rows(X, self._offsets), _by_rows(Z, self._offsets)
         used, columns = _by_columns(Z, self._offsets)

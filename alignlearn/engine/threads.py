@@ -63,8 +63,9 @@ class _Team:
 def thread_count() -> int:
     """Threads to use: Numba's setting (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``).
 
-    Within work that is spread over threads already one, or the share of those that have ended. So
-    two calls may differ: what is made for so many threads is to be used with its own number.
+    Within work that is already divided among threads it is one, plus a share of the threads that
+    have ended. Two calls may therefore differ: memory for a number of threads must be used with
+    this number.
     """
     team = getattr(_here, "team", None)
     return get_num_threads() if team is None else team.each()
@@ -106,7 +107,7 @@ _blas = _BlasLimit()
 
 @contextmanager
 def one_blas_thread():
-    """BLAS runs on one thread in here; the caller's setting is restored by the last to leave."""
+    """A context in which BLAS runs on one thread; the last to leave restores the setting."""
     _blas.enter()
     try:
         yield
@@ -120,15 +121,15 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
     Parameters
     ----------
     function : callable
-        Compiled without the GIL, or calling what is. Where one thread fails, and at Ctrl-C, the
-        others end at their next instruction of Python.
+        Compiled without the GIL, or calling such a function. If a thread fails, and at Ctrl-C, the
+        others end at their next Python instruction.
     *args
     count : int, optional
         Number of threads; `thread_count` by default.
     stoppable : bool, default False
-        Pass one more argument, an array with a flag: where ``stop[0]`` is true the function returns
-        at once. It becomes true at Ctrl-C and where another thread failed, also of work that this
-        call is a part of.
+        Pass one more argument, an array with a flag. If ``stop[0]`` is true, the function must
+        return at once. It becomes true at Ctrl-C and if another thread failed, also one of the work
+        that contains this call.
     watch : callable, optional
         Called without arguments several times a second, in the thread of the caller only.
     """

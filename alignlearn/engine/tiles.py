@@ -352,7 +352,7 @@ def execute(code, parameters, rows, columns, external, at, nr, nc, W):
     external : ndarray, shape (n_external, n', m')
         Values for EXTERNAL.
     at : tuple of four int
-        Where the tile begins in ``rows``, in ``columns`` and in the two axes of ``external``.
+        First positions of the tile in ``rows``, in ``columns`` and in the two axes of ``external``.
     W : ndarray, shape (n_rows + 1, >= nr * nc)
         Registers; the last row is scratch.
     """
@@ -430,9 +430,9 @@ _address_of_all, evaluate = jit_sum.shared(_evaluate, _argument_types, _version)
 
 
 def evaluator(program, dtype):
-    """The address of the code that loops over pairs call as ``evaluate`` for a program.
+    """The address of the function that loops over pairs call as ``evaluate`` for a program.
 
-    It is half of what these loops are. Programs of Gaussians, inner products and their sums, powers
-    and products, which most are, need a part of it, which compiles in half the time.
+    It is half of the code of these loops. Most programs (Gaussians, inner products, and their sums,
+    powers and products) need only a part of it, which compiles in half the time.
     """
     return (_address_of_common if program.is_common else _address_of_all)(np.dtype(dtype))

@@ -78,7 +78,7 @@ def times(evaluator, program, data, weights, V, shape, scratch, out, stop):
 
 @jit_sum
 def gather_blocks(Z, features, means, block, tiles):
-    """The columns of all blocks as `normal_times` takes them, (number of blocks, D, block)."""
+    """The columns of all blocks as input of `normal_times`, (number of blocks, D, block)."""
     for b in range(tiles.shape[0]):
         gather(Z, Z, features, means, b * block, min((b + 1) * block, Z.shape[0]), tiles[b])
 
@@ -105,10 +105,10 @@ def _add_outer(values, nr, U, out):
 def normal_times(evaluator, program, data, weights, columns, shape, scratch, out, stop):
     """out[q, j] += sum_i K_ij row_weight[i] (sum_l K_il V[q, l] - shift[q]).
 
-    The values of a few rows against all columns are kept for the second product. ``data`` is (X,
-    what `gather_blocks` leaves of Z, factor values of X, those of Z, external values of the pairs),
+    The values of a few rows and all columns are kept for the second product. ``data`` is (X, the
+    result of `gather_blocks` for Z, factor values of X, those of Z, external values of the pairs),
     ``columns`` (V, shift, row_weight), ``shape`` as in `times`; ``scratch`` has a strip (rows, m)
-    and U (rows, c) in place of a tile.
+    and U (rows, c) instead of a tile.
     """
     code, parameters, primitives, features, means, _ = program
     X, tiles, FX, FZ, external = data

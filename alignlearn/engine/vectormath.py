@@ -221,7 +221,7 @@ def expm1(x):
 
 
 def flush(x):
-    """0 for what is smaller than any value of ``exp``, else x; for use inside compiled loops."""
+    """0 if x is smaller than any value of ``exp``, else x; for use inside compiled loops."""
     return _flush32(x) if isinstance(x, np.float32) else _flush64(x)
 
 

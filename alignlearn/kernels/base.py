@@ -126,7 +126,7 @@ def _with_codes(name, X, kernels):
 
 
 def refuse_packed(name, X, kernels, before=0, total=None):
-    """Raise a ValueError for bytes above 1, as of ``np.packbits``, in columns read as sets.
+    """Raise a ValueError for bytes above 1 (as from ``np.packbits``) in columns read as sets.
 
     X may be a part of the ``total`` columns that the kernels read; ``before`` are before it.
     """
@@ -210,7 +210,7 @@ def non_negative(value, rule, expression):
 
 
 def check_exponent(kernel, X, largest):
-    """Raise where ``exp(largest)``, the largest value of a kernel on samples X, overflows."""
+    """Raise an error if ``exp(largest)``, the largest value of a kernel on samples X, overflows."""
     single = kernel.needs_vectors and X.dtype == np.float32
     limit = float(vectormath.LARGEST_F if single else vectormath.LARGEST)
     if not largest <= limit:

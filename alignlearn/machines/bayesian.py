@@ -64,11 +64,11 @@ class Posterior(Result):
     a : ndarray of shape (m,)
         Mean of the sample coefficients, shared by the kernels.
     be : ndarray of shape (1 + p,)
-        Mean of (b, e): bias and kernel weights; the weights' sum is not negative, as the model is
-        the same with the signs of a and e changed together.
+        Mean of (b, e): bias and kernel weights. The sum of the weights is not negative, because the
+        signs of a and e can be changed together.
     be_covariance : ndarray of shape (1 + p, 1 + p)
     lower_bounds : ndarray of shape (n_iter,)
-        Evidence lower bound after every round of updates, never falling.
+        Evidence lower bound after every round of updates, nondecreasing.
     margin : float
     """
 
@@ -124,7 +124,7 @@ class BayesianCombination:
         Warns
         -----
         ConvergenceWarning
-            If the bound still grew faster after ``max_iter`` rounds.
+            The bound still increased faster after ``max_iter`` rounds.
         """
         state, enough = _State(self, sign), tol * len(sign)
         bounds, growth = [state.update()], np.inf

@@ -82,8 +82,8 @@ class Temperature(Result):
 def surprise(decisions):
     """``-log softmax`` of the decisions, (n, c): the score of every class for conformal prediction.
 
-    It has no fitted numbers. A calibration has seen the decisions of all samples outside their
-    training sets, and scores of calibrated probabilities would be too small for these samples.
+    It has no fitted numbers. Calibrated probabilities are fitted to the out-of-fold decisions of
+    all samples, so their scores would be too small for these samples.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Calibration(Result):
     calibrators : tuple of Sigmoid or Isotonic
         One for each class; for two classes one, of the second.
     scores : tuple of ndarray of shape (n_t,)
-        `surprise` of each sample outside a training set at its class, by training set.
+        `surprise` of the class of each sample outside a training set, by training set.
     codes : tuple of ndarray of int of shape (n_t,)
         Their classes, 0 to c - 1.
     """
@@ -114,7 +114,7 @@ class Calibration(Result):
 
     @property
     def of_logits(self):
-        """Whether it takes the class logits (n, c), see `class_logits`, as decisions."""
+        """Whether the decisions are class logits (n, c), see `class_logits`."""
         return isinstance(self.calibrators[0], Temperature)
 
     def probabilities(self, decisions):
@@ -136,7 +136,7 @@ class Calibration(Result):
 
 @dataclass(frozen=True)
 class LabelCalibration(Result):
-    """Probabilities of each of many labels by itself, from its decision.
+    """Probabilities of many labels, each from its own decision.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class LabelCalibration(Result):
     calibrators: tuple
 
     def probabilities(self, decisions):
-        """Probabilities (n, c) of 1, from decisions (n, c); 0 or 1 where a label is constant."""
+        """Probabilities (n, c) of 1, from decisions (n, c); 0 or 1 if a label is constant."""
         columns = [
             np.where(f > 0.0, 1.0, 0.0) if calibrator is None else calibrator(f)
             for calibrator, f in zip(self.calibrators, decisions.T)
@@ -265,7 +265,7 @@ def sigmoid_log_loss(decisions, positive, weight=None) -> float:
 
 
 def fit_temperature(logits, codes, weight) -> Temperature:
-    """Fit the slope of maximum likelihood, with smoothed targets in place of 0 and 1.
+    """Fit the slope of maximum likelihood, with smoothed targets instead of 0 and 1.
 
     The target of a sample's class is ``(n + 1) / (n + 2)`` for n samples of the class, as in
     Platt's method; the rest is shared equally by the other classes.
@@ -302,7 +302,7 @@ def fit_temperature(logits, codes, weight) -> Temperature:
 def cross_calibrated(logits, codes, known):
     """Probabilities of samples, each by the `Temperature` of the other parts of the samples.
 
-    There are two parts, and five of few samples, of which half would not do.
+    There are two parts, or five if half of the samples are too few.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def cross_calibrated(logits, codes, known):
     codes : ndarray of int of shape (n_known,)
         Classes of the samples that are ``known``, 0 to c - 1.
     known : ndarray of bool of shape (n,)
-        Samples whose class is one of these; the others are calibrated by all that are known.
+        Samples whose class is known; the others are calibrated by all known ones.
 
     Returns
     -------

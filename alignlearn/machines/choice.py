@@ -60,17 +60,17 @@ class Sizes(NamedTuple):
     ----------
     n_samples : int
     n_features : int or None
-        Those of positive weight, where the combination is linear in them and no weight is negative;
-        None otherwise, and before there are weights.
+        Number of features of positive weight, if the combination is linear in them and no weight is
+        negative; otherwise, and before there are weights, None.
     is_linear : bool
         Whether the kernels are linear in the features, so that a matrix needs no pairs.
     is_paired : bool
         Whether kernels are functions of pairs of samples.
     has_matrix : bool
-        Whether the Gram matrix is there, or has to be: it is given, or completed where samples have
-        missing tables.
+        Whether the Gram matrix exists or is required: it is precomputed, or completed because
+        samples have missing tables.
     checks_psd : bool
-        Whether the whole matrix has to be made, because it is checked to be semi-definite.
+        Whether the whole matrix is required, because it is checked to be positive semi-definite.
     is_psd : bool
         Whether the combination is positive semi-definite; True before there are weights.
     itemsize : int
@@ -116,7 +116,7 @@ class Choice(NamedTuple):
     machine : {"svm", "svr", "krr", "one-class", "nystrom", "dual-cd"}
     on : {"features", "matrix", "iterations", "rows", "products", "centers"}
         The weighted features; the Gram matrix, factorized or in iterations; a cache of its rows;
-        its products with vectors, while no entry is stored; Nystrom features.
+        its products with vectors, without storing it; Nystrom features.
     """
 
     machine: str
@@ -136,11 +136,12 @@ def choose(exact, sizes, memory, *, asked="auto", C=1.0, alpha=1.0, pilot=None) 
     asked : str
         The parameter ``machine`` of an estimator.
     C, alpha : float
-        Of support vector machines and of ridge regression, in range.
+        Regularization of support vector machines and of ridge regression, in range.
     pilot : callable (n) -> (pairs, support), optional
-        Of the machine fitted to n of the samples: pairs of support vectors with samples of their
-        problem, and support vectors. Called for more than `MOST_WHOLE` samples only. Without it a
-        matrix that fits is made, and an exact machine on many samples is not affordable.
+        For the machine fitted to n of the samples: pairs of support vectors and samples of their
+        problem, and support vectors. It is called only for more than `MOST_WHOLE` samples. Without
+        it, a matrix that fits is computed, and an exact machine on many samples counts as too
+        expensive.
     """
     machine = asked
     if asked == "auto":
@@ -166,7 +167,7 @@ def _ridge_on(sizes, memory, alpha):
 
 
 def is_single(n_samples):
-    """Whether a matrix that iterations multiply with is held in float32."""
+    """Whether the matrix of iterative solvers is in float32."""
     return n_samples > MOST_DOUBLE
 
 
@@ -180,7 +181,7 @@ def is_iterative(sizes, most):
 
 
 def matrix_fits(sizes, memory):
-    """Whether a Gram matrix fits ``memory`` bytes; one that is there does, or has to be, does."""
+    """Whether a Gram matrix fits ``memory`` bytes; an existing or required one always does."""
     return sizes.has_matrix or MATRICES * sizes.itemsize * sizes.n_samples**2 <= memory
 
 
@@ -202,7 +203,7 @@ def faster_in_features(n_samples, n_features, C):
 def rows_are_read(sizes, memory, C=1.0, pilot=None, most_whole=MOST_WHOLE):
     """Whether SMO works on rows of the Gram matrix: it is too large, or rows cost less.
 
-    Rows cost less where the pilot has few support vectors, not for up to ``most_whole`` samples.
+    Rows cost less if the pilot has few support vectors, but not for up to ``most_whole`` samples.
     """
     if not matrix_fits(sizes, memory):
         return True
@@ -214,10 +215,10 @@ def rows_are_read(sizes, memory, C=1.0, pilot=None, most_whole=MOST_WHOLE):
 
 
 def affordable(sizes, memory, C=1.0, pilot=None):
-    """Whether a support vector machine on many samples costs no more than some seconds.
+    """Whether a support vector machine on many samples takes at most some seconds.
 
     Two pilots give a power law for the pairs of support vectors with samples, and for the rows,
-    which have to fit ``memory``.
+    which must fit ``memory``.
     """
     if pilot is None or np.isinf(C) or sizes.checks_psd:
         return False

@@ -73,7 +73,7 @@ def fit_classifier(machine, Z, y, sample_weight=None):
     Returns
     -------
     SupportVectorClassifier
-        The same decisions as a function of the columns: its "kernel" is Z itself.
+        It gives the same decisions as a function of the columns: its "kernel" is Z itself.
 
     Warns
     -----
@@ -118,7 +118,7 @@ def fit_ridge(machine, combination, y, weight=None):
     Raises
     ------
     ValueError
-        If alpha is lost in rounding, or so small that coefficients overflow.
+        alpha is below the rounding error, or so small that coefficients overflow.
     """
     features = WeightedFeatures(combination)
     weight = combination.weight if weight is None else weight

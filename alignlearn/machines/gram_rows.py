@@ -27,20 +27,20 @@ def gram_or_rows(combination, memory, machine=None, y=None):
         Precomputed matrices are always combined into one.
     memory : int
     machine, y : SupportVectorClassifier or SupportVectorRegressor and its target, optional
-        To be fitted: rows are then preferred where they cost less, not only where the matrix has
-        no room.
+        The model to be fitted: rows are then used if they cost less, and not only if the matrix
+        does not fit.
 
     Returns
     -------
     ndarray of shape (m, m) or RowCache
-        What `SupportVectorClassifier` and `SupportVectorRegressor` take, with the same solution to
-        the same ``tol``. Rows of kernel functions and of precomputed matrices are not checked to be
-        positive semidefinite.
+        An input of `SupportVectorClassifier` and `SupportVectorRegressor`, with the same solution
+        up to ``tol``. Rows of kernel functions and of precomputed matrices are not checked for
+        positive semi-definiteness.
 
     Raises
     ------
     ValueError
-        ``memory`` does not hold two rows.
+        ``memory`` is too small for two rows.
     """
     found = {} if machine is None else {"C": machine.C, "pilot": Pilot(combination, machine, y)}
     if rows_are_read(Sizes.of_source(combination.source), memory, **found):
@@ -49,7 +49,7 @@ def gram_or_rows(combination, memory, machine=None, y=None):
 
 
 class Pilot:
-    """The machine fitted to some of the samples, as `choice.choose` asks for it; each fit is kept.
+    """The pilot of `choice.choose`: the machine fitted to some of the samples; fits are cached.
 
     Parameters
     ----------

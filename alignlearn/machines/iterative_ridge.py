@@ -84,7 +84,7 @@ class RidgeSystem:
         return self._root[:, None] * values + alpha * V
 
     def solve(self, alpha, **options):
-        """The `CGResult`, of the rooted coefficients; options of `conjugate_gradient`."""
+        """The `CGResult` of the rooted coefficients; options are those of `conjugate_gradient`."""
         near = low_rank_preconditioner(self._factor, alpha)
         apply = partial(self._apply, alpha)
         return conjugate_gradient(apply, self._right, precondition=near, **options)
@@ -112,7 +112,7 @@ class RidgeSystem:
         return coef, mean - self._share @ self._times(coef)
 
     def store(self, machine, found, tol):
-        """Keep a solution in a `KernelRidge`, and warn where it has not converged."""
+        """Store a solution in a `KernelRidge`, and warn if it has not converged."""
         found.warn_unconverged(tol)
         coef, intercept = self.coefficients(found)
         machine.dual_coef_ = coef.reshape(self._shape)
@@ -122,11 +122,11 @@ class RidgeSystem:
 
 
 class HeldMatrix:
-    """The Gram matrix of a combination, of which products are formed; float32 of many samples.
+    """The Gram matrix of a combination for products; float32 for many samples.
 
     float32 rounds kernel values by 6e-8 of the largest, which changes predictions by less than the
-    tolerance of the solver. Its upper triangle is held alone, in groups of rows that start at the
-    diagonal, so that a product reads a quarter of the memory that the float64 matrix has.
+    tolerance of the solver. Only its upper triangle is stored, in groups of rows that start at the
+    diagonal, so that a product reads a quarter of the memory of the float64 matrix.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def _add_rows(K, v, sums, out, i):
 
 
 def system_on_matrix(combination, y, single=False, weight=None):
-    """The `RidgeSystem` of a positive semi-definite combination whose matrix is held.
+    """The `RidgeSystem` of a positive semi-definite combination with its matrix in memory.
 
     ``weight`` (m,): of the samples; default: as in the combination.
     """
@@ -238,9 +238,9 @@ def _limits(combination, alpha, most, least):
 
 
 def ridge_on_matrix(machine, combination, y, *, weight=None):
-    """Fit a `KernelRidge` with an intercept on the Gram matrix of a combination, which is held.
+    """Fit a `KernelRidge` with an intercept on the Gram matrix of a combination in memory.
 
-    By a Cholesky factor where conjugate gradients would cost more. Parameters and warning as of
+    A Cholesky factor is used if conjugate gradients would cost more. Parameters and warning as of
     `ridge_without_matrix`; the tolerance is `TOL`, and larger for matrices in float32.
     """
     tol = _SINGLE_TOL if is_single(combination.n_samples) else TOL
@@ -309,7 +309,7 @@ def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=
     Raises
     ------
     ValueError
-        The memory does not hold one block of columns, alpha is 0, or the kernel is indefinite.
+        The memory is too small for one block of columns, alpha is 0, or the kernel is indefinite.
 
     Warns
     -----

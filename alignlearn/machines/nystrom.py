@@ -48,17 +48,17 @@ def centers_count(n_centers, n_samples):
 
 
 def choose_centers(combination, n_centers, method, alpha, rng):
-    """Numbers of samples to be centers, increasing.
+    """Increasing indices of the samples that become centers.
 
     Parameters
     ----------
     combination : Combination
         Of kernels on pairs of samples.
     n_centers : int
-        At most the number of samples. Fewer are found by "k-means++" where samples are equal.
+        At most the number of samples. "k-means++" returns fewer if samples are equal.
     method : {"uniform", "leverage", "k-means++"}
-        Drawn alike; in proportion to approximate ridge leverage scores; or each in proportion to
-        its squared distance from those before, which takes numeric samples.
+        Drawn uniformly; in proportion to approximate ridge leverage scores; or each in proportion
+        to its squared distance from earlier centers, for numeric samples.
     alpha : float
         Of the leverage scores ``(K (K + alpha I)^-1)_ii``.
     rng : numpy.random.Generator
@@ -84,8 +84,8 @@ def choose_centers(combination, n_centers, method, alpha, rng):
 def leverage_scores(combination, alpha, rng):
     """Approximate ridge leverage scores of all samples, (m,), each above 0.
 
-    ``(k_ii - k_iJ (K_JJ + alpha |J| / m I)^-1 k_Ji) / alpha`` for a random J, which is exact where
-    J is everything.
+    ``(k_ii - k_iJ (K_JJ + alpha |J| / m I)^-1 k_Ji) / alpha`` for a random J; it is exact if J
+    contains all samples.
     """
     source, m = combination.source, combination.n_samples
     pilot = np.sort(rng.choice(m, min(m, _PILOT), replace=False))
@@ -103,7 +103,7 @@ def leverage_scores(combination, alpha, rng):
 
 
 class NystromFeatures:
-    """The features of all samples, of which only products are formed.
+    """The features of all samples, for products only.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class NystromFeatures:
     Attributes
     ----------
     centers : ndarray of int of shape (r,)
-        Those that do not depend on others.
+        Centers that do not depend on others.
     factor : ndarray of shape (r, r)
         T, lower triangular.
     """
@@ -152,7 +152,7 @@ class NystromFeatures:
         return len(self.centers)
 
     def hold(self):
-        """Keep the kernel values with the centers, (m, r) in float64, rather than read them again.
+        """Store the kernel values with the centers, (m, r) in float64, for repeated use.
 
         For sources whose products are not computed pair by pair.
         """
@@ -240,7 +240,7 @@ class StoredFeatures:
 
 
 class ComputedFeatures:
-    """`NystromFeatures` of which at most ``block`` rows are held at once."""
+    """`NystromFeatures` with at most ``block`` rows in memory at once."""
 
     held = None
 
@@ -262,7 +262,7 @@ def _blocks(n, size=_BLOCK):
 
 
 def held_rows(features, memory, dtype):
-    """How many samples' features to hold at once: all, or some blocks."""
+    """The number of samples whose features are in memory at once: all, or some blocks."""
     row, m = np.dtype(dtype).itemsize * features.rank, features.n_samples
     block, least = min(_BLOCK, m), 16 * features.rank * min(_BLOCK, m)
     if memory < least:

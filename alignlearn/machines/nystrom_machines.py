@@ -112,14 +112,14 @@ class NystromHinge(ParamsMixin):
         memory : int
             Bytes. If the features of all samples fit, they are stored and not recomputed.
         rng : numpy.random.Generator
-            Of the order in which samples are visited.
+            Draws the order in which samples are visited.
         verbose : bool or callable
             Progress callback of the passes, see `Progress`.
 
         Raises
         ------
         ValueError
-            The memory does not hold one block of rows, or a parameter is out of range.
+            The memory is too small for one block of rows, or a parameter is out of range.
 
         Warns
         -----
@@ -220,7 +220,7 @@ class RidgeProblem:
         Of the samples, not negative.
     fit_intercept : bool
     rng : numpy.random.Generator
-        Of the sample that the preconditioner is made of.
+        Draws the sample for the preconditioner.
     verbose : bool or callable
         Progress callback of the steps, see `Progress`.
     """

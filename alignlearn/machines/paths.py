@@ -30,11 +30,11 @@ _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"
 
 
 def classifier_predictions(make, combination, y, split, values, decisions=False, memory=None):
-    """Test predictions of a classifier for each C; in the features where that is faster.
+    """Test predictions of a classifier for each C; from the features if that is faster.
 
-    With ``decisions`` the confidences of its classes in place of labels, with "raw" those of its
-    problems of two classes, (n, n_problems). Machines take its sample weights, here and below,
-    which are positive. ``memory`` are bytes for kernel values, or a string such as "2GB".
+    With ``decisions``, the confidences of its classes instead of labels, and with "raw" those of
+    its problems of two classes, (n, n_problems). Here and below, machines use the positive sample
+    weights of the combination. ``memory`` are bytes for kernel values, or a string such as "2GB".
     """
     train, test = split
     weight = _of_training(combination, train)
@@ -58,10 +58,10 @@ def of_training_classes(make, labels):
 
 
 def support_vector_predictions(make, combination, y, split, values, decisions=False, memory=None):
-    """The same of support vector machines, on the Gram matrix or, where that costs less, its rows.
+    """The same for support vector machines, on the Gram matrix or, if that costs less, its rows.
 
-    A pilot for the least value decides, which usually has most support vectors; rows are kept from
-    one value to the next.
+    A pilot fit for the smallest value decides, because it usually has the most support vectors.
+    Rows are kept from one value to the next.
     """
     train, test = split
     rows = _rows_of(combination, y, train, make(min(values)), check_memory("memory", memory))
@@ -124,7 +124,7 @@ def least_squares_predictions(make, combination, y, split, values):
 
 
 def regressor_predictions(combination, y, split, alphas, weight=None):
-    """Test predictions of kernel ridge for each alpha; in the features where they are fewer.
+    """Test predictions of kernel ridge for each alpha; from the features if these are few.
 
     ``weight``: of the training samples; default: as in the combination.
     """
@@ -167,7 +167,7 @@ def leave_one_out_predictions(combination, y, alphas):
 
 
 def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
-    """Test predictions of a support vector machine for each C, every solve started from the last.
+    """Test predictions of a support vector machine for each C, each started from the previous one.
 
     Parameters
     ----------
@@ -177,8 +177,8 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
         Gram matrices, up to functions of one argument; known to be finite and symmetric.
     y : ndarray of shape (m,)
     values : sequence of float
-        In any order; they are solved from the smallest up, since the solution then stays feasible
-        and its bounded coefficients only have to grow.
+        In any order. They are solved in increasing order, because a solution is then feasible for
+        the next value, and its coefficients at a bound only have to grow.
     weight : ndarray of shape (m,), optional
         Sample weights.
     decisions : bool or "raw"
@@ -218,10 +218,10 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     weight : ndarray of shape (m,), optional
         Sample weights, positive.
     skip_indefinite : bool
-        Where K + alpha I, centered, is not positive definite to working precision: predict infinity
-        rather than raise an error. There is one if no alpha is left.
+        If the centered K + alpha I is not positive definite to working precision, predict infinity
+        instead of raising an error. An error is raised if no alpha is left.
     overwrite : bool
-        Work in K and K_test, if they are float64, rather than in copies.
+        Work in K and K_test, if they are float64, instead of in copies.
 
     Returns
     -------
@@ -255,8 +255,9 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
 def solve_each_alpha(system, target, alphas, skip_indefinite=False):
     """``(system + alpha I)^-1 target`` for each alpha, side by side: (m, n_alphas * c).
 
-    ``system`` (m, m), in C order, is overwritten. Where the sum is not positive definite to working
-    precision, columns of infinity or a ValueError; the latter also where no alpha is left.
+    ``system`` (m, m), in C order, is overwritten. If the sum is not positive definite to working
+    precision, the columns are infinity, or a ValueError is raised; it is also raised if no alpha is
+    left.
     """
     rounding = len(system) * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
     solved = solve_shifted(system, target, alphas, rounding)

@@ -26,7 +26,8 @@ class LabelScore:
     def score(self, X, y, sample_weight=None) -> float:
         """Share of samples whose label is predicted, weighted by ``sample_weight`` (n,).
 
-        Of many labels (n, c) the subset accuracy: the share of samples all of whose labels are.
+        For many labels (n, c), the subset accuracy: the share of samples for which all labels are
+        correct.
         ``X`` is what ``predict`` takes.
         """
         return accuracy(self.predict(X), y, sample_weight)

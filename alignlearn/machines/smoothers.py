@@ -51,7 +51,7 @@ class PairSmoother:
     scale : ndarray of shape (c,)
         s^2 of each target.
     residuals : ndarray of shape (m, c)
-        Of every sample by the fit without it.
+        Residual of every sample by the fit without it.
     left : ndarray of shape (m, c)
         y less its predictions.
     mean : ndarray of shape (w,)
@@ -106,7 +106,7 @@ class PairSmoother:
 
 
 class FeatureSmoother:
-    """Ridge regression on features, of which there are fewer than samples.
+    """Ridge regression on fewer features than samples.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class FeatureSmoother:
     scale : ndarray of shape (c,)
         s^2 of each target.
     residuals : ndarray of shape (m, c)
-        Of every sample by the fit without it.
+        Residual of every sample by the fit without it.
     left : ndarray of shape (m, c)
         y less its predictions.
     mean : ndarray of shape (q,)
@@ -171,7 +171,7 @@ class FeatureSmoother:
     def variance(self, rows, lost=0.0):
         """Variance of the mean over s^2, (n,), from features (n, q), overwritten.
 
-        ``lost`` is what k(x, x) has beyond the features, (n,), as on centers of Nystrom.
+        ``lost`` (n,) is the part of k(x, x) outside the features, for Nystrom centers.
         """
         T = product(self.centered(rows), self._inverse_root)
         own = self.alpha * (np.ldexp(np.einsum("ij,ij->i", T, T), -self._unit) + 1.0 / self.total)

@@ -32,19 +32,19 @@ class TargetRidge:
     Parameters
     ----------
     family : GramFamily or FeatureFamily
-        Kernels that are centered, and times the roots of the samples' weights.
+        Kernels that are centered and multiplied by the roots of the samples' weights.
     weights : ndarray of shape (p,)
         Not negative.
     root : ndarray of shape (m,)
         Square roots of the sample weights.
     dtype : dtype, default float64
-        The type that kernel values were rounded to, which decides how negative an eigenvalue of a
-        positive semi-definite matrix may be.
+        The type of the kernel values, whose rounding limits negative eigenvalues of a positive
+        semi-definite matrix.
 
     Attributes
     ----------
     values : ndarray of shape (r,)
-        Eigenvalues that count.
+        Eigenvalues above rounding.
     vectors : ndarray of shape (m, r)
         Orthonormal, and orthogonal to ``root``.
     """
@@ -110,7 +110,7 @@ class TargetRidge:
     def generalized(self, Y, projected, alphas):
         """Sums of squares by generalized cross-validation (Golub, Heath and Wahba 1979).
 
-        Those of leave-one-out where all samples have the mean leverage; (n_alphas, c).
+        They equal those of leave-one-out if all samples have the mean leverage; (n_alphas, c).
         """
         kept = self.values / (self.values + np.reshape(alphas, (-1, 1)))
         fitted = product(kept * (2.0 - kept), np.square(projected))
@@ -177,6 +177,6 @@ def _from_gram(K, constant, dtype):
 
 
 def target_blocks(n_samples, n_targets):
-    """Slices of targets that are held at once."""
+    """Slices of targets that are in memory at once."""
     step = max(1, _BLOCK // n_samples)
     return [slice(i, min(i + step, n_targets)) for i in range(0, n_targets, step)]

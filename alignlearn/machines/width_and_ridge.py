@@ -25,8 +25,8 @@ class LeaveOneOutTable(Result):
     errors : ndarray of shape (p, n)
         (Weighted) mean squared error, over samples and targets.
     best : tuple of int
-        Place of the smallest; of those that differ by rounding only that of the largest alpha, and
-        the first of them.
+        Indices of the smallest error. Among errors that differ only by rounding, the largest alpha
+        is used, and then the first kernel.
     """
 
     kernels: tuple
@@ -57,13 +57,13 @@ def leave_one_out_width_and_ridge(
     Y : ndarray of shape (m, c)
         Real and finite.
     kernels : sequence of Kernel
-        Resolved; widths of one, for instance.
+        Resolved, for example several widths of one kernel.
     ridges : sequence of float > 0, optional
-        alpha over the mean diagonal of the kernel's matrix, which for many kernels is 1.
+        Ratios of alpha to the mean diagonal of the kernel's matrix, which is 1 for many kernels.
     weight : ndarray of shape (m,), optional
         Positive.
     alphas : sequence of float > 0, optional
-        In place of ridges.
+        Replaces ``ridges``.
     engine : Cpu, Cuda or Cluster
 
     Returns
@@ -73,7 +73,7 @@ def leave_one_out_width_and_ridge(
     Raises
     ------
     ValueError
-        A matrix of a kernel plus alpha on its diagonal is not positive definite.
+        A kernel matrix plus alpha on its diagonal is not positive definite.
     """
     given = np.asarray(alphas if ridges is None else ridges, dtype=np.float64)
     alphas, errors = np.empty((2, len(kernels), len(given)))

@@ -26,12 +26,13 @@ class ChiSquareBall(Result):
     objective : float
         ``scores @ weights``.
     multiplier : float
-        The threshold tau, below which a score has no weight.
+        The threshold tau; scores below it have weight 0.
     divergence : float
         ``n sum(weights^2) - 1``; at most rho, up to rounding.
     duality_gap : float
-        ``tau + sqrt((1 + rho) / n) |(scores - tau)_+|`` bounds the objective of every distribution
-        in the ball from above; this is what it lies above ``objective``, by rounding alone.
+        ``tau + sqrt((1 + rho) / n) |(scores - tau)_+|`` is an upper bound of the objective for all
+        distributions in the ball; the gap is its difference from ``objective``, which is only
+        rounding.
     """
 
     weights: np.ndarray
@@ -44,21 +45,21 @@ class ChiSquareBall(Result):
 def chi_square_ball(scores, rho) -> ChiSquareBall:
     """Maximize ``scores @ q`` over distributions q of chi-square divergence at most rho.
 
-    The divergence from the uniform distribution is ``n sum(q^2) - 1``: 0 there, n - 1 for all
-    weight in one place.
+    The divergence from the uniform distribution is ``n sum(q^2) - 1``: 0 for the uniform
+    distribution, and n - 1 for a point mass.
 
     Parameters
     ----------
     scores : array-like of shape (n,)
     rho : float
         >= 0. At least ``n / (1 + rho)`` weights are positive; for ``rho >= n - 1`` the largest
-        score takes all.
+        score gets all weight.
 
     Returns
     -------
     ChiSquareBall
-        Equal scores get equal weights: where several distributions are optimal (ties at the top),
-        the one of least divergence is returned.
+        Equal scores get equal weights: if several distributions are optimal (ties at the top), the
+        one of smallest divergence is returned.
 
     Raises
     ------

@@ -39,10 +39,10 @@ class CGResult(Result):
     residual : float
         The largest of them.
     n_iter : int
-        Steps, each one application of A to the columns that were not solved yet.
+        Steps; each applies A to the unsolved columns.
     definite : bool
         False if a direction p with ``p'Ap < 0``, or a residual r with ``r'Pr < 0`` for the
-        preconditioner P, was met: no solution may be expected then.
+        preconditioner P, was found. The result is then not a solution.
     converged : bool
         ``residual <= tol``.
     """
@@ -89,19 +89,19 @@ def conjugate_gradient(
     max_iter : int
         Steps.
     start : array of the shape of ``right``, optional
-        Starting point; 0 by default, and for the columns whose residual it makes larger than that.
+        Starting point. Default: 0, which is also used for columns where it has a smaller residual.
     several : bool, default False
-        Each column has a matrix of its own: ``apply`` and ``precondition`` get the numbers of the
-        columns as a second argument.
+        Whether each column has its own matrix: ``apply`` and ``precondition`` then get the indices
+        of the columns as a second argument.
     patience : int, optional
-        Steps by which a column has to have halved its residual, or is given up.
+        Maximum number of steps for halving the residual of a column; slower columns are abandoned.
 
     Returns
     -------
     CGResult
         ``converged`` is false if a residual stays above ``tol``; nothing is raised or warned of.
-        Where the residual of the recurrence parts from the true one, the recurrence starts again
-        from there, until that no longer halves the true residual.
+        If the residual of the recurrence deviates from the true one, the recurrence is restarted,
+        until a restart no longer halves the true residual.
     """
     right = np.asarray(right, dtype=np.float64)
     columns = right.reshape(len(right), -1)
@@ -212,18 +212,18 @@ def _for_all(function):
 def low_rank_preconditioner(L, lam):
     """``V -> (LL' + lam I)^-1 V`` as a function, by the Woodbury identity.
 
-    ``(V - L (lam I + L'L)^-1 L'V) / lam`` with a Cholesky factor of the inner matrix, r x r: no
-    second array of the size of L, as an orthogonal factor would be. Both the inner matrix and the
-    difference round to eps times ``|L|^2 / lam``, so where lam is below 1e-13 times the trace of
-    ``LL'`` that is taken instead: still positive definite, which conjugate gradients need, and of
-    no consequence for the solution.
+    ``(V - L (lam I + L'L)^-1 L'V) / lam`` with a Cholesky factor of the r x r inner matrix. Unlike
+    an orthogonal factor, it needs no second array of the size of L. Rounding errors of the inner
+    matrix and of the difference are eps times ``|L|^2 / lam``. If lam is below 1e-13 times the
+    trace of ``LL'``, this value replaces it: the preconditioner stays positive definite, and the
+    solution does not change.
 
     Parameters
     ----------
     L : (n, r) float64
         For instance of `alignlearn.solvers.pivoted_cholesky.pivoted_cholesky`. Kept, not copied.
     lam : float or sequence of float
-        Above 0. With several the function takes the number of its lam for each column of V.
+        Positive. With several values, the function takes the index of its lam for each column of V.
     """
     several = not np.isscalar(lam)
     gram, factors, lams = panels.weighted_gram(L), [], []

@@ -25,7 +25,7 @@ _BLOCK = 2**19  # entries of the block whose quadratic forms are summed at once:
 
 
 def solve_or_least_squares(A, b):
-    """Solve ``A x = b``, or where A is singular take the least-squares solution of least norm."""
+    """Solve ``A x = b``; if A is singular, return the least-squares solution of minimum norm."""
     try:
         return np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
@@ -33,7 +33,7 @@ def solve_or_least_squares(A, b):
 
 
 def least_squares(A, b):
-    """The least-squares solution of least norm, (n,), of ``A x = b``; Ctrl-C is heard."""
+    """The minimum-norm least-squares solution (n,) of ``A x = b``, which Ctrl-C can interrupt."""
     if max(A.shape) <= _SMALL:
         return np.linalg.lstsq(A, b, rcond=None)[0]
     U, s, V = svd(np.array(A, dtype=np.float64, order="C"), min(A.shape))
@@ -44,8 +44,8 @@ def least_squares(A, b):
 def factor_damped(A, share=1e-8):
     """Factor, for `alignlearn._lapack.cholesky_solve`, of A plus a share of its mean diagonal.
 
-    The share grows by hundreds where A is not definite by more than that (indefinite kernels, or
-    rounding of ill-conditioned ones). A is symmetric, in C order, and not modified.
+    The share is multiplied by 100 until the sum is definite (for indefinite kernels, or rounding of
+    ill-conditioned ones). A is symmetric, in C order, and not modified.
     """
     unit = max(abs(float(np.trace(A))) / len(A), float(np.abs(A).max()) * 1e-8, 1e-300)
     while True:
@@ -90,10 +90,10 @@ def _restore_upper(A):
 class ShiftedInverse:
     """``(A + alpha I)^-1`` for many alpha, from one reduction ``Q'AQ = T`` to tridiagonal form.
 
-    ``(T + alpha I)^-1 Q'b`` is a solve of O(m), ``b'(A + alpha I)^-1 b`` a sum of squares over the
-    factor of ``T + alpha I``. Q stays where A was. Measured at m = 2000 on one core: 0.7 s, as for
-    ten Cholesky factors, and 0.5 s for the diagonal of the inverse at 13 alphas; 1.4 s for an
-    eigendecomposition, which holds two matrices.
+    ``(T + alpha I)^-1 Q'b`` is a solve of O(m), and ``b'(A + alpha I)^-1 b`` a sum of squares from
+    the factor of ``T + alpha I``. Q overwrites A. Measured at m = 2000 on one core: 0.7 s, like ten
+    Cholesky factors, and 0.5 s for the diagonal of the inverse at 13 alphas. An eigendecomposition
+    takes 1.4 s and two matrices.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class ShiftedInverse:
     def solve(self, target, alphas, rounding=0.0):
         """``(A + alpha I)^-1 target``, (m, c), for each alpha: (m, n_alphas, c).
 
-        Infinity where the sum has a pivot that is not above ``rounding``.
+        Infinity if the sum has a pivot of at most ``rounding``.
         """
         from scipy.linalg import lapack
 

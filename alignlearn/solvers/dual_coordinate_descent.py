@@ -42,13 +42,14 @@ class DualCDResult(Result):
     w : (d,) float64
         X'b, the weights of the features.
     objective : float
-        Value of the minimized function; minus the dual function.
+        Value of the minimized function, the negative dual function.
     duality_gap : float
-        Primal minus dual function at (w, b), a bound of either's distance from the optimum.
+        Primal minus dual function at (w, b), an upper bound of the distance of both from the
+        optimum.
     kkt_violation : float
         Largest absolute value of the projected gradient.
     n_iter : int
-        Passes over the coefficients that were not set aside.
+        Passes over the active coefficients.
     converged : bool
         ``kkt_violation <= tol``.
     """
@@ -71,7 +72,7 @@ class DualCDResult(Result):
 
 
 class Rows(NamedTuple):
-    """Rows of a matrix; without ``indices`` dense ones, one after the other."""
+    """Rows of a matrix; without ``indices``, contiguous dense rows."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -79,7 +80,7 @@ class Rows(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where the passes are, between two calls of `_iterate`."""
+    """The state of the passes between two calls of `_iterate`."""
 
     order: np.ndarray  # order of the coefficients; active ones come first
     place: np.ndarray  # numbers of active ones, of those visited in this pass, of those kept
@@ -107,7 +108,7 @@ def dual_coordinate_descent(
     sign : (m,) float64
         Labels -1 and +1.
     cost : (m,) float64
-        Finite and >= 0; samples of cost 0 are left out.
+        Finite and >= 0; samples of cost 0 are omitted.
     loss : {"hinge", "squared-hinge"}
     tol : float
         Bound on the projected gradient, in units of the margin.
@@ -145,7 +146,7 @@ def dual_coordinate_descent(
 
 
 def visits(width):
-    """Coefficients of rows of ``width`` entries that are visited between two looks for Ctrl-C."""
+    """Visited coefficients, with rows of ``width`` entries, between two checks for Ctrl-C."""
     return max(1, int(PART / (width + _VISIT)))
 
 
@@ -282,15 +283,15 @@ def _iterate(rows, problem, state, walk, options, rng):
 
 @jit
 def sweep(rows, problem, state, order, limits):
-    """Move each coefficient of ``order`` to its minimum, or set it aside.
+    """Move each coefficient of ``order`` to its minimum, or deactivate it.
 
-    A coefficient at a bound whose gradient lies beyond ``limits``, the largest and the smallest
-    projected gradient of the pass before, is set aside. The others come first in ``order`` then.
+    A coefficient at a bound is deactivated if its gradient is beyond ``limits``, the largest and
+    the smallest projected gradient of the previous pass. Active ones then come first in ``order``.
     ``state`` is alpha, w and (b_0, c, sum of the signed coefficients).
 
     Returns
     -------
-    (number kept, largest projected gradient, smallest); the gradients at least and at most 0
+    (number of active ones, largest projected gradient or 0, smallest projected gradient or 0)
     """
     alpha, w, intercept = state
     kept, high, low = 0, 0.0, 0.0

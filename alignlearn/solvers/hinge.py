@@ -24,11 +24,11 @@ class HingeResult(Result):
         w of each problem.
     intercepts : ndarray of shape (q,)
     objective : ndarray of shape (q,)
-        The primal function there.
+        The primal function at the solution.
     duality_gap : ndarray of shape (q,)
-        The minimum is at most this much less.
+        Upper bound of the difference from the minimum.
     n_passes : int
-        Over the samples, those for certificates not counted.
+        Passes over the samples, without those for certificates.
     converged : bool
         Every gap is at most ``tol`` times its objective.
     """
@@ -57,8 +57,8 @@ def dual_values(features, dual):
     features : object
         With ``transposed_times(U)``, ``Phi' U``.
     dual : ndarray of shape (q, m)
-        Within the bounds. Those of one sign are made smaller, so that all sum to 0, and all are
-        multiplied by what makes the function largest, at most 1.
+        Within the bounds. Variables of one sign are scaled down so that the sum is 0, and all are
+        multiplied by the factor, at most 1, that maximizes the function.
 
     Returns
     -------
@@ -76,10 +76,10 @@ def dual_values(features, dual):
 
 
 def best_intercept(values, sign, cost):
-    """The b that minimizes ``sum_i c_i max(0, 1 - s_i (f_i + b))``; samples of sign 0 are left out.
+    """The b that minimizes ``sum_i c_i max(0, 1 - s_i (f_i + b))``; samples of sign 0 are omitted.
 
-    The slope is minus the cost of the positive samples for small b, and grows by c_i where b passes
-    ``s_i - f_i``.
+    For small b the slope is the negative cost of the positive samples. It increases by c_i when b
+    passes ``s_i - f_i``.
     """
     used = np.flatnonzero(sign)
     ends = sign[used] - values[used]

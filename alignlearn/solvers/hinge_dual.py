@@ -35,24 +35,25 @@ def hinge_dual(features, signs, cost, *, tol=1e-2, max_passes=1000, rng, watch=N
     ----------
     features : object
         With ``n_samples``, ``rank``; ``held``, the features Phi as a C-contiguous array or None;
-        ``rows(index)``, some of them; ``block``, how many samples' features may be held at once;
+        ``rows(index)``, some of them; ``block``, the number of samples whose features fit into
+        memory at once;
         ``times(W)``, ``Phi W``; ``transposed_times(U)``, ``Phi' U``.
     signs : ndarray of shape (q, m)
-        1, -1, or 0 where a sample is no part of the problem; both signs in each.
+        1, -1, or 0 if a sample is not part of the problem; both signs occur in each problem.
     cost : ndarray of shape (m,) or (q, m)
         c, not negative.
     tol : float
         Bound of the duality gap, relative to the objective.
     max_passes : int
-        Over the samples that are not set aside.
+        Maximum number of passes over the active samples.
     rng : numpy.random.Generator
         Of the orders of the samples; each problem draws its own.
     watch : callable, optional
         Called with the number of passes done and the largest relative gap after every certificate.
     spread : callable, optional
-        Called with a function of ``(number, count)`` and of an array with a flag, and with the most
-        threads that are of use: it calls the function for each number below a count of its choice,
-        and sets the flag where that is to end early. By default all is done in this thread.
+        Called with a function of ``(number, count)`` and of an array with a flag, and with the
+        maximum useful number of threads. It calls the function for each number below a count of its
+        choice, and sets the flag to end early. By default all work is done in this thread.
 
     Returns
     -------

@@ -27,9 +27,9 @@ def nearest(X, centers):
 def k_means(X, n_clusters, rng, max_iter=100):
     """Centers (k, d) and the number of the nearest one for each point, (n,) intp.
 
-    k is ``n_clusters``, or the number of distinct points where that is less; no cluster is empty.
-    Stops where no point changes its cluster, a local minimum of the sum of squared distances, or
-    after ``max_iter`` steps.
+    k is ``n_clusters``, or the number of distinct points if that is smaller; no cluster is empty.
+    The iteration stops when no point changes its cluster, at a local minimum of the sum of squared
+    distances, or after ``max_iter`` steps.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def k_means(X, n_clusters, rng, max_iter=100):
 
 
 def spread(X, n, rng):
-    """Numbers of up to n distinct points, drawn with probability as the squared distance so far.
+    """Indices of up to n distinct points, drawn by squared distance to earlier ones.
 
-    Fewer where there are fewer distinct points. Parameters as in `k_means`.
+    There are fewer if there are fewer distinct points. Parameters as in `k_means`.
     """
     chosen = [int(rng.integers(len(X)))]
     left = nearest(X, X[chosen])[1]

@@ -45,12 +45,12 @@ def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> S
     tol : float
         Bound on the KKT violation, as in `alignlearn.solvers.smo.smo`.
     max_iter : int
-        Newton steps.
+        Maximum number of Newton steps.
 
     Returns
     -------
     SMOResult
-        Coefficients within rounding of a bound, or of 0 where ``epsilon`` is above 0, are there.
+        Coefficients within rounding of a bound, or of 0 if ``epsilon`` > 0, are moved to it.
         ``converged`` is false if the violation stays above ``tol``; nothing is raised.
     """
     unit = unit_of(linear, epsilon)
@@ -59,9 +59,9 @@ def low_rank_svm(Z, linear, bounds, *, epsilon=0.0, tol=1e-3, max_iter=100) -> S
 
 
 def low_rank_hinge(Z, sign, cost, **options) -> SMOResult:
-    """The machine of two classes: `low_rank_svm` for signs (m,), 0 where left out, and costs (m,).
+    """The machine of two classes: `low_rank_svm` for signs (m,), 0 if omitted, and costs (m,).
 
-    The opposite signs give the opposite coefficients, to the last bit.
+    Opposite signs give opposite coefficients, to the last bit.
     """
     side = orientations(sign[None])[0]
     reach = cost * side * sign

@@ -30,7 +30,7 @@ class Problems(NamedTuple):
     classes : ndarray of shape (n_classes,) or, of many labels, (c, 2)
         Sorted.
     signs : ndarray of shape (n_problems, m)
-        0 for samples left out; see `problem_signs`.
+        0 for omitted samples; see `problem_signs`.
     weight : ndarray of shape (m,) or, of many labels with weights of classes, (n_problems, m)
         Weights of the samples times those of their classes.
     """
@@ -81,7 +81,7 @@ def _label_weight(weight, labels, class_weight):
 
 
 def present_classes(y):
-    """Sorted distinct labels (m,); of many the smallest and largest value of each, (c, 2)."""
+    """Sorted distinct labels (m,); for many labels, their smallest and largest values, (c, 2)."""
     return np.unique(y) if y.ndim == 1 else np.stack([y.min(axis=0), y.max(axis=0)], axis=1)
 
 
@@ -112,7 +112,7 @@ def encode_labels(y):
 
 
 def class_weighted(weight, class_weight, classes, codes):
-    """Weights of the samples (m,) times those of their classes, each of which must have some."""
+    """Weights of the samples (m,) times those of their classes, all of positive weight."""
     totals = np.bincount(codes, weights=weight)
     if (totals == 0.0).any():
         label = classes[totals.argmin()]
@@ -121,7 +121,7 @@ def class_weighted(weight, class_weight, classes, codes):
 
 
 def check_class_weight(class_weight, labels):
-    """Raise unless ``class_weight`` is for these labels; a training set may have only some."""
+    """Raise an error unless ``class_weight`` fits these labels; a training set may have some."""
     if labels.ndim == 2:
         for one in weights_of_labels(class_weight, labels.shape[1]):
             _class_weights(one, np.arange(2), np.ones(2))
@@ -161,7 +161,7 @@ def _class_weights(class_weight, classes, totals):
 
 
 def problem_signs(codes, n_classes, multiclass):
-    """Signs (n_problems, m) of the two-class problems, 0 for samples left out.
+    """Signs (n_problems, m) of the two-class problems, 0 for omitted samples.
 
     Two classes: ``[1]`` against ``[0]``. "ovo": the pairs (i, j), i < j in lexicographic order, j
     positive. "ovr": each class against the rest.
@@ -175,8 +175,7 @@ def problem_signs(codes, n_classes, multiclass):
 def orientations(signs):
     """Sign (n_problems,) of the first sample in each problem, from signs (n_problems, m).
 
-    Solvers take their steps from the signs times these, and so the same steps whichever class is
-    the positive one.
+    Solvers use the signs times these, so their steps do not depend on which class is positive.
     """
     return signs[np.arange(len(signs)), (signs != 0.0).argmax(axis=1)]
 
@@ -188,12 +187,12 @@ def _pairs(n_classes):
 
 
 def problem_count(n_classes, multiclass):
-    """Number of two-class problems between so many classes."""
+    """Number of two-class problems for this number of classes."""
     return n_classes if n_classes > 2 and multiclass == "ovr" else len(_pairs(n_classes)[0])
 
 
 def pair_differences(columns):
-    """Half of column j less column i for every pair i < j of classes, which columns are of."""
+    """Half of column j minus column i for every pair i < j of classes."""
     i, j = _pairs(columns.shape[1])
     return 0.5 * (columns[:, j] - columns[:, i])
 
@@ -267,9 +266,9 @@ def decided_labels(raw, classes, multiclass):
 
 
 def predicted_labels(scores, classes):
-    """The class of the largest confidence; of two, the second where it is positive.
+    """The class of the largest confidence; for two classes, the second if it is positive.
 
-    Of many labels 1 where the decision is positive, (n, c).
+    For many labels, 1 if the decision is positive, (n, c).
     """
     if classes.ndim == 2:
         return (scores > 0.0).astype(classes.dtype)

@@ -40,8 +40,8 @@ class NonnegativeQPResult(Result):
     Attributes
     ----------
     v : ndarray of shape (p,), float64
-        The minimizer. Where it is not unique, variables with equal rows of ``M`` and equal ``a``
-        (after scaling) share their weight, and the rest is close to the solution of least norm.
+        The minimizer. If it is not unique, variables with equal rows of ``M`` and equal ``a``
+        (after scaling) share their weight, and the rest is close to the minimum-norm solution.
     kkt_residual : float
         With ``S = D M D``, ``b = D a``, ``u = v / D`` for ``D = diag(M)^-1/2`` and the gradient
         ``g = b - S u``: the largest of ``|g_k|`` where ``u_k > 0`` and ``max(g_k, 0)`` where
@@ -68,12 +68,12 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
 
     The problem is scaled to a unit diagonal, so the answer does not depend on the units of the
     variables. ``M`` may be singular: a proximal-point iteration (Rockafellar 1976) adds
-    ``delta |u - u_t|^2``, with ``delta = 1e-12`` or more where rounding has made ``M`` indefinite.
-    Every subproblem is then strictly convex and leaves a residual of ``delta |u_{t+1} - u_t|``;
-    one or two rounds are the rule. A subproblem is solved by block principal pivoting (Portugal,
-    Judice and Vicente 1994) where many variables are positive, and by the active set of Lawson and
-    Hanson (1974) otherwise. For more than 64 variables coordinate descent starts it, and the active
-    set is compiled and updates its Cholesky factor; fewer need LAPACK only.
+    ``delta |u - u_t|^2``, with ``delta = 1e-12``, or more if rounding has made ``M`` indefinite.
+    Every subproblem is then strictly convex and has a residual of ``delta |u_{t+1} - u_t|``;
+    usually one or two rounds suffice. A subproblem is solved by block principal pivoting (Portugal,
+    Judice and Vicente 1994) if many variables are positive, and by the active-set method of Lawson
+    and Hanson (1974) otherwise. For more than 64 variables coordinate descent starts it, and the
+    active set is compiled and updates its Cholesky factor; fewer need LAPACK only.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     tol : float, default 1e-12
         Accepted ``kkt_residual``.
     max_iter : int, optional
-        Most linear systems solved; ``20 p + 200`` by default.
+        Maximum number of linear systems. Default: ``20 p + 200``.
     v0 : array_like of shape (p,), optional
         Nonnegative starting point.
     check_psd : bool, default True
-        Factorize the whole of ``M`` to see that it is positive semi-definite. False saves
-        ``p^3 / 3`` operations where that is known; the block of positive variables is checked in
-        any case, symmetry and the 2 x 2 minors everywhere (for p > 256: in the rows of the positive
-        variables, the only ones that the solution depends on).
+        Check by a factorization of ``M`` that it is positive semi-definite. False saves ``p^3 / 3``
+        operations if this is known. The block of positive variables is always checked, and symmetry
+        and the 2 x 2 minors everywhere (for p > 256 only in the rows of the positive variables, on
+        which the solution depends).
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _result(M, d, b, u, size, n_iter, tol):
 
 
 def gradient(M, d, b, u):
-    """``b - S u``, reading only the rows of ``M`` that count when they are few."""
+    """``b - S u``, from only the necessary rows of ``M`` if they are few."""
     if u.size <= _FEW or 4 * np.count_nonzero(u) > u.size:
         return b - d * (M @ (d * u))
     g = np.empty(u.size)
@@ -295,7 +295,7 @@ def unit_scale(M, a):
     Raises
     ------
     ValueError
-        A diagonal entry is negative, or it is 0 while its row or its ``a_k`` is not: then ``M`` is
+        A diagonal entry is negative, or it is 0 and its row or its ``a_k`` is not. Then ``M`` is
         not positive semi-definite, or the minimum is minus infinity.
     """
     diagonal = np.diagonal(M)

@@ -26,7 +26,7 @@ def factor(M, d, index, delta):
 
 
 def extended(M, d, index, R, j, delta):
-    """The factor ``R`` for ``index`` with variable ``j`` as one more, or None if that fails."""
+    """The factor ``R`` for ``index`` extended by variable ``j``, or None if that fails."""
     from scipy.linalg import lapack
 
     s = index.size
@@ -52,9 +52,9 @@ def solve(R, b):
 def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
     """Look for the solution of ``(S + delta I)v - b >= 0, v >= 0`` by exchanging blocks.
 
-    Portugal, Judice and Vicente (1994): every variable that is negative leaves, every one whose
-    gradient is above ``threshold`` enters. Without progress in a few rounds it gives up (the
-    active set, which cannot cycle, takes over) instead of falling back to single exchanges.
+    Portugal, Judice and Vicente (1994): every negative variable leaves, and every one whose
+    gradient is above ``threshold`` enters. Without progress in a few rounds it stops, and the
+    active-set method, which cannot cycle, continues.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
 
 
 def feasible_face(M, d, b, delta, index):
-    """Shrink ``index`` to a face whose minimizer is positive: drop the negative, solve again.
+    """Shrink ``index`` to a face whose minimizer is positive, by dropping negative variables.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def feasible_face(M, d, b, delta, index):
 def active_set(problem, delta, v, usable, face, threshold, max_iter):
     """Minimize ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 
-    Lawson and Hanson (1974, chapter 23): the variable of largest gradient enters, those that the
-    minimizer on the face would make negative leave. ``problem`` is ``M, d, b``; ``face`` is
+    Lawson and Hanson (1974, chapter 23): the variable of largest gradient enters, and those that
+    would be negative at the minimizer on the face leave. ``problem`` is ``M, d, b``; ``face`` is
     ``index, R``, the positive variables and their factor. Stops when no usable variable at 0 has a
     gradient above ``threshold``.
 
@@ -142,12 +142,12 @@ def active_set(problem, delta, v, usable, face, threshold, max_iter):
 def descend(problem, delta, v, index, R=None):
     """Move ``v`` to the minimizer on its face, dropping every variable that reaches 0 on the way.
 
-    ``v`` is changed in place; ``R`` is the factor for ``index``, where it is known.
+    ``v`` is changed in place; ``R`` is the factor for ``index``, if it is known.
 
     Returns
     -------
     (index, R) or None, n_solves
-        None where a pivot is not positive.
+        None if a pivot is not positive.
     """
     M, d, b = problem
     for n_solves in range(1, index.size + 1):

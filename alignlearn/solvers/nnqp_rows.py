@@ -18,7 +18,7 @@ def nonnegative_rows(M, A, tol=1e-6, max_sweeps=1000):
         Positive semi-definite, with a positive diagonal.
     A : ndarray of shape (q, p)
     tol : float
-        Stop where no coordinate moved by more than this share of the largest one of its row.
+        Stop when no coordinate moved by more than this share of the largest one of its row.
     max_sweeps : int
 
     Returns

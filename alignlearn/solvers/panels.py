@@ -9,7 +9,7 @@ _FLOPS = 4e9  # of a panel: 0.2 s on one core
 
 
 def panels(n, flops=1):
-    """Slices of n rows, with each of which so many operations are done."""
+    """Slices of n rows, each with a bounded number of operations."""
     rows = int(np.clip(_FLOPS / max(flops, 1), 1, ROWS))
     return [slice(i, min(i + rows, n)) for i in range(0, n, rows)]
 

@@ -40,9 +40,9 @@ class PartialCholesky(Result):
     Attributes
     ----------
     factor : (n, r) float64, Fortran order
-        L. By columns the blocks of the factorization are appended without moving what is there, and
-        ``L'V`` and ``La`` run along memory (measured: 1.7 times as fast as in C order for one
-        vector, the same for ``L'L``). ``A[:, pivots] = L pivot_factor'`` up to rounding.
+        L. In Fortran order, blocks are appended without moving existing columns, and ``L'V`` and
+        ``La`` read memory contiguously (measured: 1.7 times as fast as in C order for one vector,
+        and equally fast for ``L'L``). ``A[:, pivots] = L pivot_factor'`` up to rounding.
     pivots : (r,) intp
         Rows in the order in which they were taken, distinct.
     pivot_factor : (r, r) float64, C order
@@ -74,10 +74,11 @@ def pivoted_cholesky(
 ) -> PartialCholesky:
     """Partial Cholesky factor L of A whose trace error is at most ``tol`` times the trace.
 
-    Costs ``n r^2 / 2`` multiply-adds, r columns of A (those rejected come on top), and up to
-    ``9 n r`` bytes (``8 n r`` at ``max_rank``) besides what ``columns`` returns; twice that for a
-    moment where the system cannot enlarge an array in place (Linux can). Measured on one core for
-    n = 500,500 and r = 500, with columns at 25 ns an entry: 16 s, of which 6 s for the columns, and
+    It costs ``n r^2 / 2`` multiply-adds, r columns of A and the rejected ones, and up to ``9 n r``
+    bytes (``8 n r`` at ``max_rank``) besides the result of ``columns``. If the operating system
+    cannot enlarge an array in place (Linux can), it briefly needs twice the memory. Measured on one
+    core for n = 500,500 and r = 500, with columns at 25 ns an entry: 16 s, of which 6 s for the
+    columns, and
     2.3 GB.
 
     Parameters
@@ -88,29 +89,29 @@ def pivoted_cholesky(
         ``columns(index)``: the columns of A, an (n, b) array of float64 or float32 in either order,
         for b distinct rows ``index``, an array of intp. Not modified.
     submatrix : callable, optional
-        ``submatrix(index)``: the (b, b) part of A. Given it, candidates are judged before their
-        columns are evaluated, and the last block alone evaluates columns that are not used.
-        Without it 1.1 to 2.7 columns are evaluated for one that is used (measured).
+        ``submatrix(index)``: the (b, b) part of A. With it, candidates are selected before their
+        columns are evaluated, and only the last block evaluates unused columns. Without it, 1.1 to
+        2.7 columns are evaluated for each used one (measured).
     tol : float
         Accepted trace of ``A - LL'``, relative to that of A. For kernel ridge the error of
         predictions is of the order of its square root.
     max_rank : int, optional
         Bound of r; n by default.
     block : int
-        Columns that are appended at a time, at most.
+        Maximum number of columns appended at a time.
 
     Returns
     -------
     PartialCholesky
-        ``converged`` is false if ``max_rank`` was reached first; nothing is warned of. The zero
-        matrix has rank 0.
+        ``converged`` is false if ``max_rank`` was reached first, without a warning. The zero matrix
+        has rank 0.
 
     Raises
     ------
     ValueError
-        A is seen to be indefinite: a residual is negative beyond rounding. Entries that no step
-        reads are not seen, as those of ``[[0, 1], [1, 0]]``. Or the callbacks return NaN, infinity,
-        another shape, or a diagonal other than ``diagonal``.
+        A is indefinite, because a residual is negative beyond rounding. This check misses entries
+        that no step reads, such as those of ``[[0, 1], [1, 0]]``. Or the callbacks return NaN,
+        infinity, another shape, or a diagonal that differs from ``diagonal``.
     """
     diagonal = check_numbers("diagonal", diagonal, 1)
     tol = check_number("tol", tol, low=0.0)

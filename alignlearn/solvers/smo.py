@@ -47,16 +47,16 @@ class SMOResult(Result):
     coef : (m,) float64
         Signed dual coefficients b; they sum to 0.
     multiplier : float
-        Multiplier nu of sum(b) = 0; minus the intercept of the machine. Mean of the slopes of the
-        variables strictly between a bound and 0 and, if there are none, the midpoint of the
+        Multiplier nu of sum(b) = 0, the negative intercept of the machine. Mean of the slopes of
+        the variables strictly between a bound and 0 and, if there are none, the midpoint of the
         interval [max d, min u] that the optimality conditions allow.
     gradient : (m,) float64
-        Kb + q; from rows in float32 where b is 0 and the slack is far above that rounding.
+        Kb + q; from rows in float32 if b is 0 and the slack is far above their rounding error.
     objective : float
         Value of the minimized function.
     duality_gap : float
-        Upper bound of ``objective`` minus its minimum if K is positive semi-definite; inf where an
-        infinite bound leaves the dual function unbounded at ``multiplier``.
+        Upper bound of ``objective`` minus its minimum if K is positive semi-definite; inf if the
+        dual function is unbounded at ``multiplier`` because of an infinite bound.
     kkt_violation : float
         max d - min u, at least 0.
     n_iter : int
@@ -99,10 +99,11 @@ def smo(
     ----------
     K : (m, m) C-contiguous float64 or float32, MatrixRows or RowCache
         Symmetric; used in place, neither copied whole nor modified. Need not be positive
-        semi-definite: a pair of non-positive curvature moves to a bound. `MatrixRows` are those of
-        some samples. Where the matrix is not worth making, a `RowCache` computes rows: then
-        variables are optimized that violate the optimality conditions or are near to it, as many
-        as have room, until none does, and a start is found on a quarter of many samples.
+        semi-definite: a pair of non-positive curvature moves to a bound. `MatrixRows` are rows of
+        some samples. If the matrix is too expensive, a `RowCache` computes rows. The solver then
+        optimizes variables that violate the optimality conditions, or nearly do, as many as fit
+        into the cache, until none does. With many samples, it starts from the solution on a quarter
+        of them.
     linear : (m,) float64
     bounds : pair of (m,) float64
         ``(lower, upper)`` with lower <= 0 <= upper; infinite values are allowed if the problem
@@ -113,9 +114,9 @@ def smo(
     tol : float
         Bound on the KKT violation.
     max_iter : int, optional
-        Two-variable steps; default ``max(10**7, 100 m)`` as in LIBSVM.
+        Maximum number of two-variable steps. Default: ``max(10**7, 100 m)``, as in LIBSVM.
     shrinking : bool
-        Set aside coefficients that stay at a bound. The rows in use are then gathered into a
+        Deactivate coefficients that stay at a bound. The rows in use are then gathered into a
         buffer of at most 0.3 times the size of K; the result is checked on all coefficients.
 
     Returns
@@ -138,13 +139,13 @@ def unit_of(values, other=0.0):
 
 
 def divided(linear, bounds, epsilon, unit):
-    """A problem in other units of the slopes, and so of the coefficients."""
+    """A problem in other units of the slopes, and therefore of the coefficients."""
     with np.errstate(over="ignore"):  # a bound larger than all numbers is no bound
         return linear / unit, (bounds[0] / unit, bounds[1] / unit), epsilon / unit
 
 
 def multiplied(result, unit):
-    """The result of a problem that was divided so."""
+    """The result of such a problem in the original units."""
     if unit == 1.0:
         return result
     with np.errstate(over="ignore"):

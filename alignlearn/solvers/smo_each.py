@@ -23,7 +23,8 @@ def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
     K : (m, m) C-contiguous float64 or float32
     linear : (n_problems, m) float64
     reach : (n_problems, m) float64
-        The bound other than 0, finite; samples of reach 0 are in no step. At most `SMALL` others.
+        The finite bound other than 0; samples of reach 0 take part in no step. At most `SMALL`
+        others.
     start : (m, n_problems) float64, optional
     tol : float
     max_iter : int, optional

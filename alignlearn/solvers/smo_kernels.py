@@ -34,12 +34,12 @@ TOL, TAU, LEAST, EPSILON = range(4)
 
 
 class Active(NamedTuple):
-    """The rows of the Gram matrix of the active variables that are at hand.
+    """The available rows of the Gram matrix of the active variables.
 
-    ``rows`` is ``source`` itself while all variables are active, or what ``buffer`` holds: rows
-    gathered from ``source`` when first used or put there by a `RowCache`. Both are read-only views
-    whatever was given: one array type, hence one compilation, and what is not meant to be written
-    cannot be.
+    ``rows`` is ``source`` itself while all variables are active. Otherwise it has the rows of
+    ``buffer``, which are gathered from ``source`` at their first use or written by a `RowCache`.
+    Both are always read-only views, so that there is one array type, one compilation, and no
+    accidental write.
     """
 
     source: np.ndarray  # (any, m), read-only
@@ -51,7 +51,7 @@ class Active(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """The last direction, along which the next one is to be conjugate."""
+    """The last direction, to which the next one is conjugate."""
 
     product: np.ndarray  # (n,) float64: the Gram matrix times it
     place: np.ndarray  # (_MOST + 1,) int64: its variables; their number is at the end
@@ -59,7 +59,7 @@ class Direction(NamedTuple):
 
 
 def no_direction(n):
-    """A `Direction` for n variables that there is none of."""
+    """An empty `Direction` for n variables."""
     return Direction(np.zeros(n), np.zeros(_MOST + 1, np.int64), np.zeros(_MOST + 1))
 
 
@@ -198,9 +198,9 @@ def iterate(active, state, last, limits, n_steps):
     """At most ``n_steps`` SMO steps on the active variables.
 
     ``limits`` = (tol, least curvature of a pair in units of its first diagonal entry, and at all,
-    epsilon); ``last`` is the `Direction` that the call before left for the same active variables,
-    at first `no_direction`. Returns the steps done, the violation left, and a variable whose row is
-    needed to go on and not at hand, else -1.
+    epsilon); ``last`` is the `Direction` from the previous call for the same active variables, or
+    `no_direction`. Returns the steps done, the violation left, and a variable whose row is needed
+    to go on and not at hand, else -1.
     """
     gradient, up, down, diagonal = state[GRADIENT], state[UP], state[DOWN], state[DIAGONAL]
     beta, lower, upper = state[BETA], state[LOWER], state[UPPER]

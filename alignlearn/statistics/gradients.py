@@ -100,7 +100,7 @@ def differentiable(K, L, kind="centered", unbiased=False):
     ----------
     K : tensor of shape (m, m)
     L : tensor or array-like of shape (m, m), (m,) or (m, c)
-        A target takes no gradient.
+        A target has no gradient.
     kind, unbiased
         As in `alignment_gradient`.
 
@@ -229,7 +229,7 @@ def alignment_terms(K, L, kind, unbiased):
 
 
 def check_how(kind, unbiased, m):
-    """Raise unless m samples have an alignment of this kind."""
+    """Raise an error unless m samples have an alignment of this kind."""
     check_choice("kind", kind, KINDS)
     if check_flag("unbiased", unbiased) and (kind != "centered" or m < _LEAST_UNBIASED):
         raise ValueError(

@@ -26,7 +26,7 @@ def traced_alignment(K, L, kind="centered", unbiased=False):
     ----------
     K : array of shape (m, m)
     L : array of shape (m, m), or array-like of shape (m,) or (m, c)
-        A target has values, so that it takes no gradient.
+        A target is not traced and has no gradient.
     kind, unbiased
         As in `alignment_gradient`.
     """

@@ -311,7 +311,7 @@ def hsic(K, L, *, unbiased=False, sample_weight=None) -> float:
 
 
 def refuse_weights(unbiased, sample_weight):
-    """Raise where a U-statistic is asked for with sample weights."""
+    """Raise an error for a U-statistic with sample weights."""
     if unbiased and sample_weight is not None:
         raise ValueError(
             "unbiased=True takes no sample_weight: a U-statistic sums over different samples, and "
@@ -373,7 +373,7 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
 
 
 def center_gram(K, means=None, share=None):
-    """Center a Gram matrix in feature space, in place: the one place where it is done.
+    """Center a Gram matrix in feature space, in place; the only implementation of centering.
 
     Parameters
     ----------
@@ -382,7 +382,8 @@ def center_gram(K, means=None, share=None):
     means : ndarray of shape (m,), optional
         Column means of the training matrix; default K's own.
     share : ndarray of shape (m,), optional
-        Weights of the training samples that sum to 1; default equal ones. Zeros center nothing.
+        Weights of the training samples that sum to 1. Default: equal weights. Zeros leave K
+        unchanged.
 
     Returns
     -------

@@ -242,7 +242,7 @@ def without_diagonal(a, M, norm, centered, Y, noise=0.0):
     -------
     a, M, norm
     zero : ndarray of bool of shape (p,)
-        Kernels of which nothing but rounding is left.
+        Kernels of which only rounding is left.
     """
     m = Y.shape[0]
     if m < 4:
@@ -270,7 +270,7 @@ def _warn_flat(names):
 
 
 def check_sums(S, names, diagonal=None):
-    """Raise where a kernel's values are not finite, or too large to be squared and summed."""
+    """Raise an error if a kernel's values are not finite, or too large to be squared and summed."""
     bad = np.flatnonzero(~np.isfinite(np.diagonal(S)))
     if len(bad):
         # Infinite values stay infinite after division by the diagonal.

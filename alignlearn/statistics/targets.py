@@ -22,7 +22,7 @@ _LEAST_NORM = 1e-150  # range of targets whose fourth powers keep their digits
 
 
 def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
-    """Centered target columns, float64 of shape (m, c); exactly 0 where a target is constant.
+    """Centered target columns, float64 of shape (m, c); exactly 0 for constant targets.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
         of the first sample comes first, so that names of classes do not change the columns. Many
         labels, classes of shape (m, c), are c columns of 0 and 1.
     name : str
-        What error messages call y.
+        Name of y in messages.
     weight : ndarray of shape (m,), optional
         Sample weights, checked. Columns are then those of the samples of positive weight, centered
         at their weighted means.
@@ -48,7 +48,7 @@ def target_columns(y, n_samples=None, task="auto", name="y", weight=None):
 
 
 def centered_columns(Y, weight=None):
-    """Y (m, c) less its (weighted) column means; exactly 0 where a column is constant."""
+    """Y (m, c) minus its (weighted) column means; exactly 0 for constant columns."""
     mean = np.average(Y, axis=0, weights=weight)
     return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - mean)
 
@@ -102,7 +102,7 @@ def plain_columns(y, n_samples=None, task="auto", name="y", weight=None):
 
 
 def doubt_real(Y, name="y"):
-    """Warn of floating-point integers with few values, which ``task="auto"`` reads as real."""
+    """Warn about floating-point integers with few values, which ``task="auto"`` reads as real."""
     if Y.ndim > 1 or len(Y) < 3 * _REPEATED or np.any(np.floor(Y) != Y):
         return
     n = len(np.unique(Y))

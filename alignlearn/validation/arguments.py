@@ -110,7 +110,7 @@ _inside = ContextVar("inside", default=False)
 
 
 def doubt(message):
-    """Warn of a result that is probably not meant, once per fit: not where `a_part` is entered."""
+    """Warn once per fit about a result that is probably not intended; not inside `a_part`."""
     if not _inside.get():
         warn(message, DoubtfulResultWarning)
 
@@ -133,7 +133,7 @@ class _Setting:
 
 
 def a_part():
-    """What runs here is a part of a fit, such as a fold: the whole warns of what is doubtful."""
+    """A context for a part of a fit, such as a fold, in which `doubt` gives no warnings."""
     return _Setting(_inside, True)
 
 
@@ -146,17 +146,17 @@ _gathered: ContextVar[tuple[type, list] | None] = ContextVar("gathered", default
 
 
 def warn_unconverged(solver, count, certificate, reached, tol, remedy):
-    """Warn that a solver stopped at a residual above its tolerance, in the one form of all solvers.
+    """Warn that a solver stopped at a residual above its tolerance, in the form of all solvers.
 
     Parameters
     ----------
     solver, count : str
         Such as "SMO" and "12 steps".
     certificate : str
-        What is above the tolerance, such as "a duality gap of".
+        The quantity above the tolerance, such as "a duality gap of".
     reached, tol : float
     remedy : str
-        What the user may change.
+        The change that is suggested to the user.
     """
     found = ConvergenceWarning(
         f"{solver} stopped after {count} with {certificate} {reached:.3g} > tol={tol:g}; {remedy}."
@@ -166,7 +166,7 @@ def warn_unconverged(solver, count, certificate, reached, tol, remedy):
 
 
 def gathered_warnings(category: type = Warning):
-    """Collect the warnings of a category that are given in this context in a list; show none."""
+    """Collect the warnings of a category in this context in a list without showing them."""
     found: list = []
     return _Setting(_gathered, (category, found), found)
 
@@ -175,9 +175,9 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 def one_convergence_warning(fit: _Fit) -> _Fit:
-    """Decorator of a ``fit``: of several ConvergenceWarnings one, with their number and the worst.
+    """Decorator of a ``fit``: merge its ConvergenceWarnings into one, with their number.
 
-    A fit within another fit, such as that of a fold, leaves its warnings to the outer one.
+    A fit within another one, such as on a fold, passes its warnings to the outer fit.
     """
 
     @wraps(fit)
@@ -204,7 +204,7 @@ def warn(message, category=None):
     ----------
     message : str or Warning
     category : subclass of Warning, optional
-        UserWarning for a text, by default.
+        Default: UserWarning, if ``message`` is a string.
     """
     if not isinstance(message, Warning):
         message = (UserWarning if category is None else category)(message)
@@ -230,7 +230,7 @@ def check_choice(name: str, value, accepted):
 
 
 def check_flag(name: str, value) -> bool:
-    """Return True or False, else raise a TypeError: what is merely true may be a slip."""
+    """Return True or False, else raise a TypeError, because another true value may be an error."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {value!r:.80}.")
     return bool(value)
@@ -239,7 +239,7 @@ def check_flag(name: str, value) -> bool:
 def check_progress(name: str, value):
     """Return True, False or a callable, to which `Progress` reports; else raise a TypeError.
 
-    None is True where stderr is a terminal.
+    None means True if stderr is a terminal.
     """
     if callable(value):
         return value
@@ -278,7 +278,7 @@ def check_number(name: str, value, *, low=None, high=None, strict=False, finite=
 
 
 def check_count(name: str, value, *, low=1, optional=True):
-    """Return an integer of at least ``low``; None for None where that is accepted."""
+    """Return an integer of at least ``low``, or None for None if that is accepted."""
     if value is None and optional:
         return None
     accepted = f"an integer >= {low}{' or None' if optional else ''}"
@@ -293,7 +293,7 @@ def check_count(name: str, value, *, low=1, optional=True):
 
 
 def check_numbers(name: str, values, *least) -> np.ndarray:
-    """Return finite real numbers as float64, with as many axes as ``least`` of these lengths up."""
+    """Return finite real numbers as float64, with an axis for each minimum length in ``least``."""
     try:
         array = np.asarray(plain(name, values))
     except ValueError as error:
@@ -314,7 +314,7 @@ def check_numbers(name: str, values, *least) -> np.ndarray:
 
 
 def check_same_type(this, other):
-    """Raise a TypeError unless ``other``, which ``this`` is to take in, is of its class."""
+    """Raise a TypeError unless ``other``, to be merged into ``this``, has the same class."""
     if not isinstance(other, type(this)):
         raise TypeError(f"other must be of type {type(this).__name__}, got {other!r:.80}.")
 

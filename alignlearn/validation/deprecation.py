@@ -13,7 +13,7 @@ from .arguments import _is_ours, warn
 
 
 class Old(NamedTuple):
-    """A public name that goes: where it is, what it is called now, the version without the old."""
+    """A deprecated public name: its place, the new name, and the version that removes it."""
 
     where: str
     old: str
@@ -21,7 +21,7 @@ class Old(NamedTuple):
     gone: str
 
     def warn(self):
-        """A FutureWarning, which Python shows to users, at the line of their own code."""
+        """Give a FutureWarning, which Python shows to users, at the line of their own code."""
         instead = f"is now called {self.new}" if self.new else "has no effect any more"
         warn(
             (
@@ -36,15 +36,15 @@ _parameters: list[Old] = []
 
 
 def renamed_parameter(old, new, gone):
-    """Decorator of a function or constructor: the keyword ``old`` is still taken for ``new``.
+    """Decorator of a function or constructor: the keyword ``old`` is still accepted for ``new``.
 
-    The signature, and with it ``get_params``, has the new name alone; ``set_params`` takes both.
+    The signature, and therefore ``get_params``, has only the new name; ``set_params`` accepts both.
 
     Parameters
     ----------
     old : str
     new : str or None
-        None: the parameter is ignored, and goes without another one in its place.
+        None: the parameter is ignored, and will be removed without a replacement.
     gone : str
         The first version without the old name.
     """
@@ -103,7 +103,7 @@ def renamed_name(module, name):
 
 
 def old_names():
-    """Every old name that the modules loaded so far still take."""
+    """Every old name that the loaded modules still accept."""
     modules = [module for name, module in list(sys.modules.items()) if _is_ours(name)]
     tables = {m.__name__: table for m in modules if (table := vars(m).get("_RENAMED"))}
     names = [Old(where, old, *to) for where, table in tables.items() for old, to in table.items()]

@@ -17,7 +17,7 @@ _originals = {}
 def lies_on_device(array, dtype=None):
     """Whether an array is in the memory of a CUDA device, or of Numba's simulated one.
 
-    With ``dtype`` whether one of this type is.
+    With ``dtype``, whether an array of this type is.
     """
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
@@ -26,7 +26,7 @@ def lies_on_device(array, dtype=None):
 
 
 def remember(copied, original):
-    """Note that an array is a copy of one on a device, until the memory of the copy is gone."""
+    """Register an array as a copy of one on a device, until the memory of the copy is freed."""
     if copied.flags.c_contiguous:
         owner = _owner(copied)
         key = id(owner)
@@ -35,7 +35,7 @@ def remember(copied, original):
 
 
 def original(array):
-    """The array on a device whose whole content this one is, or None."""
+    """The array on a device with the whole content of this one, or None."""
     owner = _owner(array)
     kept, description, found = _originals.get(id(owner), (None, None, None))
     if kept is None or kept() is not owner or not array.flags.c_contiguous:

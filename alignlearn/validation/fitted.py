@@ -36,7 +36,7 @@ def check_fitted(machine, attribute):
 
 
 def own_or_sklearn(own):
-    """Our exception, which is scikit-learn's of the same name too where a program has loaded it."""
+    """The library's exception; a subclass of scikit-learn's of this name, too, if it is loaded."""
     exceptions = sys.modules.get("sklearn.exceptions")
     return own if exceptions is None else _joint(own, getattr(exceptions, own.__name__))
 

@@ -35,10 +35,10 @@ class CategoryValues(NamedTuple):
     Attributes
     ----------
     codes : ndarray of int32 of shape (n,)
-        Positions in ``levels``; -1 where the value is missing.
+        Positions in ``levels``; -1 for missing values.
     levels : tuple of str
     order : tuple of str
-        All levels that the column declares, in its order; empty where it has none.
+        All levels that the column declares, in its order; empty without an order.
     strings : bool
         Whether the values are strings that the column does not declare as categories.
     """
@@ -57,7 +57,8 @@ class FrameColumns(Sequence):
     columns : list of (str or int)
         Labels of the columns, unique.
     numbers : ndarray of float64 of shape (n, d)
-        Columns of numbers; dates are days since 1970, durations days. NaN where missing.
+        Columns of numbers; dates are days since 1970, and durations are days. NaN for missing
+        values.
     categories : dict {position: CategoryValues}
         The other columns, by their position in the frame.
     dates : tuple of int
@@ -93,7 +94,7 @@ class FrameColumns(Sequence):
 
     @property
     def is_matrix(self):
-        """Whether these are finite numbers in columns that have numbers for names."""
+        """Whether all columns are finite numbers, and named by numbers."""
         named = any(isinstance(label, str) for label in self.columns)
         return not (named or self.categories or self.dates or np.isnan(self.numbers).any())
 
@@ -159,7 +160,7 @@ def read_frame(name, X) -> FrameColumns:
     ValueError
         Duplicated labels, no rows or columns, or infinite values.
     TypeError
-        X is no data frame, or a column holds values that are no numbers, categories or dates.
+        X is not a data frame, or a column has values that are not numbers, categories or dates.
     """
     if isinstance(X, FrameColumns):
         return X
@@ -223,7 +224,7 @@ def read_to_fit(name, X) -> FrameColumns:
 
 
 def days_of_strings(values):
-    """Return `CategoryValues` of ISO 8601 strings as days since 1970; None if one is no date."""
+    """Return `CategoryValues` of ISO 8601 strings as days since 1970; None if one is not a date."""
     if not all(_ISO.fullmatch(level) for level in values.levels):
         return None
     try:
@@ -329,7 +330,7 @@ def _as_list(series):
 
 
 def days(array):
-    """Dates as days since 1970, NaN where missing."""
+    """Dates as days since 1970, NaN for missing dates."""
     days = (array - np.datetime64(0, "D").astype(array.dtype)) / _DAY
     return np.where(np.isnat(array), np.nan, days)
 

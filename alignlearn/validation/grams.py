@@ -23,7 +23,7 @@ _COMPLEX = (
 
 
 def tolerance(dtype) -> float:
-    """What rounding in a matrix of this type is allowed to do; see `TOLERANCE`."""
+    """The accepted rounding error in a matrix of this type; see `TOLERANCE`."""
     return TOLERANCE.get(np.dtype(dtype), 1e-8)
 
 
@@ -46,9 +46,9 @@ def _extremes(A, B):
 
 
 def gram_like(name, K, what="a matrix"):
-    """K if rows of real numbers can be read from it, also lazily, else an array of its numbers.
+    """K if rows of real numbers can be read from it, also lazily, else an array of its values.
 
-    Of a data frame the values are taken, by position: its labels are not looked at.
+    The values of a data frame are read by position, without its labels.
     """
     if is_sparse(K):
         raise TypeError(f"{name} is a sparse matrix; accepted: {what}, dense: K.toarray().")
@@ -119,12 +119,12 @@ def check_gram(name: str, K, n_samples=None, dtype=None) -> np.ndarray:
     n_samples : int, optional
         The m that the target has.
     dtype : dtype, optional
-        Of the result, in place of K's own.
+        Dtype of the result. Default: that of K.
 
     Raises
     ------
     ValueError, TypeError
-        K is not square or empty, does not match ``n_samples``, holds anything but finite real
+        K is not square, is empty, does not match ``n_samples``, has values that are not finite real
         numbers, or differs from its transpose by more than `TOLERANCE` times its largest entry.
     """
     K = _as_matrix(name, K, "a square Gram matrix (m, m)")
@@ -178,10 +178,10 @@ def check_psd(name: str, K, dtype=None, *, overwrite=False):
     Parameters
     ----------
     name : str
-        What the message calls K.
+        Name of K in the message.
     K : ndarray of shape (m, m)
     dtype : dtype, optional
-        The one that the values were given in, if not K's own.
+        The original dtype of the values. Default: that of K.
     overwrite : bool, default False
         Work in K, a float64 array in C order, whose upper triangle becomes the mirror image of the
         lower one.

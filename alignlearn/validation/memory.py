@@ -22,7 +22,7 @@ _GROUP_FILES = {
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take; infinity where the system does not say."""
+    """Bytes that this process may still use; infinity if the system does not report it."""
     limits = [_physical(), group_memory()]
     try:
         import resource
@@ -56,14 +56,14 @@ def _address_space():
 
 
 def group_memory(root="/sys/fs/cgroup", groups="/proc/self/cgroup") -> float:
-    """Bytes left to the control groups of this process, as containers limit them, or infinity.
+    """Bytes left in the control groups of this process (limits of containers), or infinity.
 
     Parameters
     ----------
     root : str
         Where the groups are mounted.
     groups : str
-        The file that names those of this process.
+        The file with the groups of this process.
     """
     return min((_left(*group) for group in _groups(root, groups)), default=float("inf"))
 
@@ -108,7 +108,7 @@ def check_memory(name: str, value) -> int:
         Of the argument.
     value : number of bytes, str or None
         A string is a number and a unit: "800MB" and "1.5 GB" count in powers of 1000, "1GiB" in
-        powers of 1024. None is half of what is free now.
+        powers of 1024. None means half of the memory that is free now.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def check_memory(name: str, value) -> int:
 
 
 def require_memory(m, need, what, advice):
-    """Refuse work that does not fit into free memory.
+    """Raise an error for work that does not fit into free memory.
 
     Parameters
     ----------
@@ -139,14 +139,14 @@ def require_memory(m, need, what, advice):
     need : callable (n) -> float
         Bytes for n samples.
     what : str
-        What needs them.
+        Name of the work in the message.
     advice : callable (n, free) -> str
-        What is accepted, given the number of samples that fit and the bytes that are free.
+        The accepted options, given the number of samples that fit and the free bytes.
 
     Raises
     ------
     MemoryError
-        With the estimate, what is free, and the advice.
+        With the estimate, the free memory, and the advice.
     """
     size, free = need(m), free_memory()
     if size > free:
@@ -157,7 +157,7 @@ def require_memory(m, need, what, advice):
 
 
 def check_gram_memory(m, n_matrices=1, itemsize=8):
-    """Refuse m samples of which ``n_matrices`` matrices (m, m) do not fit into free memory."""
+    """Raise an error if ``n_matrices`` matrices (m, m) do not fit into free memory."""
     require_memory(
         m,
         lambda n: float(itemsize) * n_matrices * n**2,

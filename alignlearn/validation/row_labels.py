@@ -22,7 +22,7 @@ _SHOWN = 3  # labels in an error message
 
 
 class RowLabels:
-    """Labels of rows that no pandas index holds, such as a key column of a polars frame.
+    """Row labels that are not a pandas index, such as a key column of a polars frame.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def row_order(first, expected, name, labels):
     Parameters
     ----------
     first, name : str
-        What error messages call the objects with the expected labels and with the given ones.
+        Names in messages of the objects with the expected labels and with the given ones.
     expected, labels : pandas.Index, RowLabels or sequence
         The given labels must be the expected ones in any order.
 
     Raises
     ------
     ValueError
-        Different labels or another number of them, or labels that repeat and are in another order.
+        The labels or their number differ, or labels repeat and are in another order.
     """
     equal = getattr(expected, "equals", None) or getattr(labels, "equals", None)
     other = labels if hasattr(expected, "equals") else expected
@@ -113,7 +113,7 @@ _POSITION = "drop the labels by reset_index(drop=True) or to_numpy()"
 
 
 def align_rows(given):
-    """Bring rows to the order of the first object that has row labels.
+    """Reorder rows to the order of the first object that has row labels.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def align_rows(given):
     Returns
     -------
     dict
-        The same names; what needs no new order is the object itself.
+        The same names; an object in the right order is returned unchanged.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def align_rows(given):
 
 
 def align_columns(given):
-    """Bring the columns of matrices of pairs, a dict, to the order of the first with labels.
+    """Reorder the columns of matrices of pairs, a dict, to the order of the first one with labels.
 
     Result and errors as of `align_rows`; labels are those of `column_labels`.
     """
@@ -165,7 +165,7 @@ def align_columns(given):
 
 
 def columns_as_rows(name, matrix):
-    """Bring the columns of a square matrix of training samples to the order of its rows."""
+    """Reorder the columns of a square matrix of training samples to the order of its rows."""
     labels = column_labels(matrix)
     if labels is None or matrix.shape[0] != matrix.shape[1]:
         return matrix  # a matrix that is not square raises another error
@@ -174,7 +174,7 @@ def columns_as_rows(name, matrix):
 
 
 def columns_as_fitted(name, matrix, fitted):
-    """Bring the columns of rows of new samples to the order of the training samples.
+    """Reorder the columns of rows of new samples to the order of the training samples.
 
     Parameters
     ----------
@@ -191,9 +191,9 @@ def columns_as_fitted(name, matrix, fitted):
 
 
 def column_labels(matrix):
-    """Return the labels of the columns of a matrix of pairs, None where it has none.
+    """Return the labels of the columns of a matrix of pairs, or None if it has none.
 
-    The default labels 0, 1, ... of columns beside rows with other labels are none.
+    Default labels 0, 1, ... of columns do not count if rows have other labels.
     """
     columns, rows = getattr(matrix, "columns", None), row_labels(matrix)
     if rows is None or not hasattr(columns, "equals"):

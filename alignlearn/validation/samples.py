@@ -22,7 +22,7 @@ def is_sparse(X) -> bool:
 
 
 def is_sequence(X) -> bool:
-    """Whether X has a length and items found by number; dicts, strings, sparse matrices are one."""
+    """Whether X has a length and items, and is no dict, string or sparse matrix."""
     one = isinstance(X, (str, bytes, Mapping)) or is_sparse(X)
     return hasattr(X, "__len__") and hasattr(X, "__getitem__") and not one
 
@@ -31,7 +31,7 @@ def check_samples(name: str, X, vectors: bool = True, *, gaps: bool = False):
     """Samples as a finite float32 or float64 matrix, or, without ``vectors``, any sequence.
 
     Integers become float64; float32, float64 and memmaps are passed through without a copy. With
-    ``gaps`` NaN is no error.
+    ``gaps``, NaN is accepted.
     """
     if is_sparse(X):
         raise TypeError(
@@ -166,10 +166,10 @@ def _real_array(name, X):
 
 
 def coded(name, X, columns):
-    """A matrix of objects with numbers in place of the categories in some columns, else X.
+    """A matrix of objects with numbers instead of the categories in some columns, else X.
 
-    Numbers are themselves; a text (or str() of another object) is a number of 53 bits that depends
-    on nothing else. Missing values are NaN.
+    Numbers stay unchanged; a string (or str() of another object) becomes a 53-bit hash. Missing
+    values are NaN.
     """
     A, names = as_array(name, X), frame_names(X)
     if A.ndim != 2 or A.dtype.kind not in "OUST":
@@ -205,7 +205,7 @@ def _code(value, known):
 
 
 def is_missing(value):
-    """Whether a value of any type stands for a missing one."""
+    """Whether a value of any type represents a missing value."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # of pandas.NA
@@ -262,7 +262,7 @@ def plain(name, A):
 
 
 def detached(A):
-    """A tensor without the history that its gradient follows; anything else unchanged."""
+    """A tensor detached from its computation graph; anything else unchanged."""
     return A.detach() if hasattr(A, "__dlpack__") and hasattr(A, "detach") else A
 
 
@@ -310,7 +310,7 @@ def varying(X):
 
 
 def frame_names(X):
-    """Names of the columns of a data frame as a list of what they are, else None."""
+    """Names of the columns of a data frame as a list, unchanged in type, else None."""
     names = getattr(X, "columns", None)
     return None if names is None or callable(names) else list(names)
 
@@ -318,7 +318,7 @@ def frame_names(X):
 def check_finite(name: str, A, names=None, *, columns=False):
     """Raise a ValueError if an array holds NaN or infinity; reads it in blocks of rows.
 
-    With ``columns`` those of a matrix are features, whose ``names`` the message tells, if known.
+    With ``columns``, the columns of a matrix are features, and the message has their ``names``.
     """
     step = max(1, 2**20 // max(1, A[:1].size))
     for i in range(0, A.shape[0], step):

@@ -9,10 +9,10 @@ _LOOKED_AT = 20  # number of rows after which a column without zeros is unlikely
 
 
 class SparseRows:
-    """Rows of a matrix with few entries that are not 0; it has a length and slices like an array.
+    """Rows of a sparse matrix, with a length and slices like an array.
 
-    In every row the columns increase, and no entry is 0. Nothing of it is ever changed, so slices
-    share memory with it, and what is derived from it may be kept in ``cache``.
+    In every row the columns increase, and no entry is 0. It is immutable, so slices share memory
+    with it, and derived values may be stored in ``cache``.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ class SparseRows:
     data : ndarray of float32 or float64
     n_columns : int
     centered : ndarray, optional
-        The entries less the means of their columns, for columns without zeros; may hold zeros. See
-        `without_offsets`.
+        The entries minus the means of their columns, for columns without zeros; may contain zeros.
+        See `without_offsets`.
     """
 
     ndim = 2
@@ -51,7 +51,7 @@ class SparseRows:
         self.__init__(**state)
 
     def check_loaded(self):
-        """ValueError where a state that anyone may have written would lead loops astray."""
+        """Raise a ValueError if a loaded state would cause invalid indices in loops."""
         indptr, indices, entries = self.indptr, self.indices, len(self.data)
         n_columns = self.shape[1]
         kinds = (
@@ -123,9 +123,9 @@ class SparseRows:
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     def without_offsets(self):
-        """The same with ``centered`` set, where a column has no zeros.
+        """The same rows with ``centered`` set, if a column has no zeros.
 
-        Distances do not change when a column is shifted, and their digits do not cancel then.
+        Shifting a column does not change distances, and avoids cancellation of digits.
         """
         m = len(self)
         full = self.indices[: self.indptr[1]]

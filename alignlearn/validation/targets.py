@@ -15,7 +15,7 @@ from .samples import is_missing, is_sparse, plain
 def codes_by_appearance(labels):
     """Codes (m,) of labels in the order in which these first appear, and the number of labels.
 
-    Names of classes do not change these codes, as they do the positions among sorted labels.
+    Unlike positions among sorted labels, these codes do not depend on the names of classes.
     """
     _, first, positions = np.unique(labels, return_index=True, return_inverse=True)
     return first.argsort().argsort()[positions.reshape(-1)], len(first)
@@ -34,7 +34,7 @@ def _refuse_missing(name, labels):
 def check_labels(y, n_samples=None, name="y", *, classes=True):
     """A 1-d array of labels of one kind; mixed types, NaN and wrong lengths are errors.
 
-    Without ``classes`` they are of something else than classes, which the message does not name.
+    With ``classes=False`` they are not classes, and messages do not mention classes.
     """
     if is_sparse(y):
         raise TypeError(f"{name} is a sparse matrix; a 1-d array of labels is accepted.")
@@ -74,7 +74,7 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
 
 
 def is_label_matrix(y):
-    """Whether y has several columns, as many labels have: an array, a frame or nested lists."""
+    """Whether y has several columns, like many labels: an array, a data frame or nested lists."""
     if isinstance(y, (list, tuple)):
         return len(y) > 0 and all(
             hasattr(row, "__len__") and not isinstance(row, (str, bytes)) and len(row) > 1
@@ -152,7 +152,7 @@ _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100
 def optional_weights(sample_weight, n_samples):
     """Return sample weights of an empirical measure as (m,) float64, or None for None.
 
-    Weights as in `check_weights` that are 0 or in the range in which their squares are numbers.
+    Weights as in `check_weights` that are 0 or whose squares neither underflow nor overflow.
     """
     if sample_weight is None:
         return None

@@ -11,7 +11,7 @@ from alignlearn._jit import cuda_device
 def bit_counts(T):
     """Device functions ``common_bits`` and ``different_bits`` of two numbers, by name.
 
-    Numbers are 2^52 (float32: 2^23) and the bits, so that all have one more in common.
+    Numbers are 2^52 (float32: 2^23) plus the bits, so all have this bit in common.
     """
 
     @cuda_device

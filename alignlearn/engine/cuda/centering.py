@@ -61,7 +61,7 @@ def center_gram(K, means=None, share=None):
     Parameters
     ----------
     K : device array of shape (m, m), or (n, m) with ``means``, float32 or float64
-        Or what has ``__cuda_array_interface__``. Sums are in float64.
+        Or another object with ``__cuda_array_interface__``. Sums are in float64.
     means : ndarray of shape (m,), optional
         Column means of the training matrix; default K's own.
     share : ndarray of shape (m,), optional

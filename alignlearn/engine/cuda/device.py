@@ -82,12 +82,11 @@ class Found(NamedTuple):
     ----------
     devices : tuple of (name, compute capability)
     driver, toolkit : (major, minor) or None
-        CUDA version that the driver is for, and that of the libraries that compile; None where
-        they are missing.
+        CUDA versions of the driver, and of the compiling libraries; None if they are missing.
     lowest : (major, minor) or None
         Minimum compute capability for which the toolkit compiles, if Numba reports it.
     words : str
-        Why the last step failed, in the words of Numba or the driver; "" where a small kernel ran.
+        The message of Numba or the driver for a failed step; "" if a small kernel ran.
     simulated : bool
         Whether ``NUMBA_ENABLE_CUDASIM=1`` replaces the device by Python.
     """
@@ -102,7 +101,7 @@ class Found(NamedTuple):
 
 @cache
 def ask():
-    """What Numba finds, once per process: driver, devices, toolkit; whether a small kernel runs.
+    """Query Numba once per process: driver, devices, toolkit, and whether a small kernel runs.
 
     Returns
     -------
@@ -160,10 +159,10 @@ _quiet_lock, _quiet = threading.Lock(), []
 
 @contextmanager
 def quiet():
-    """No warnings of Numba that a grid leaves the device idle: small boxes are no mistake.
+    """Suppress Numba's warnings about small grids, because small boxes are intended.
 
-    By the option of Numba, not by a filter of warnings: filters belong to no thread, and where two
-    threads change them one restores what the other has set.
+    This sets an option of Numba and not a warning filter: filters are not per thread, so one thread
+    could restore the filters of another one.
     """
     from numba import config
 
@@ -186,7 +185,7 @@ def quiet():
 
 
 def problem(found):
-    """What keeps a device from being used, and what to do about it; None where nothing does."""
+    """The reason why no device can be used, and the remedy; None if one can be used."""
     if found.simulated or (found.devices and found.toolkit and not found.words):
         return None
     if found.driver is None:
@@ -250,13 +249,13 @@ def check(found=None):
 
 
 def available(found=None):
-    """Whether a real device can be used; a simulated one is only for tests that ask for it."""
+    """Whether a real device can be used; the simulator is only for tests that request it."""
     found = ask() if found is None else found
     return not found.simulated and problem(found) is None
 
 
 def pays(n_pairs, n_threads=None):
-    """Whether so many pairs are enough work for ``device="auto"`` to start a device.
+    """Whether the pairs are enough work for ``device="auto"`` to start a device.
 
     Parameters
     ----------

@@ -59,10 +59,10 @@ class Cuda(Engine):
     Parameters
     ----------
     memory : int, optional
-        Bytes of device memory to use; what is free, by default. Data that need more are copied box
+        Bytes of device memory to use. Default: the free memory. Data that need more are copied box
         by box.
     here : bool, default True
-        Whether this process has the device. Without, it is for processes that get it pickled.
+        Whether this process has the device. With False, the engine is pickled for other processes.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class Cuda(Engine):
         self._memory = memory
 
     def large_boxes(self, n_pairs):
-        """Always: a box costs 1 ms, in which the device evaluates 10^7 pairs and more."""
+        """Always true: a box costs 1 ms, in which the device evaluates at least 10^7 pairs."""
         return True
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
@@ -91,8 +91,7 @@ class Cuda(Engine):
         operation : str
             A name in `operations`.
         data : named tuple
-            What the operation takes; arrays with ``__cuda_array_interface__`` are used where they
-            lie.
+            The input of the operation; arrays with ``__cuda_array_interface__`` are not copied.
         boxes : list of tuple
         take : callable
             ``take(k, result)`` is called once for each box, k = 0, 1, ...; results are arrays of

@@ -21,12 +21,12 @@ _SHARED_BYTES = 40_000  # of the 48 kB that a kernel may use without a special a
 
 @lru_cache(maxsize=64)
 def tile_functions(pair, rows, columns, n_bound):
-    """What both kernels are made of: (stage, numbers, places, block), all but block for both sides.
+    """The parts of both kernels: (stage, numbers, places, block), all but block for both sides.
 
-    ``stage`` copies the features of a tile's samples, which `bind` leaves in whole tiles, to shared
+    ``stage`` copies the features of a tile's samples, which `bind` pads to whole tiles, to shared
     memory. ``numbers`` and ``places`` are functions ``(first, step, n)`` for the rows and for the
-    columns of a thread: their numbers, the last sample for those past it, and their places in the
-    tile. ``block`` makes the weighted sums of all pairs of a thread.
+    columns of a thread: their sample numbers (the last sample for those past the end), and their
+    positions in the tile. ``block`` computes the weighted sums of all pairs of a thread.
     """
     U = np.uint64
     across, n_threads = U(ACROSS), ACROSS * DOWN
@@ -76,7 +76,7 @@ def is_staged(n_bound, rows, columns, dtype):
 def sum_functions(dtype, rows, columns, n_sums):
     """Device functions that add products of a thread's pairs to its sums, and write these.
 
-    Written out: indices that are variables would put the sums into memory.
+    They are unrolled, because variable indices would put the sums into memory.
     """
     U, wide, n_across = np.uint64, float64, ACROSS
     lines = [f"v{s}{c} = V[{s}, j[{c}]] if first + U({c * ACROSS}) < last else zero"

@@ -26,7 +26,7 @@ _kept = []  # the `Lying` that the next run may reuse, at most one
 
 
 def lent(work, boxes, limit=None):
-    """A `Lying` for the work on these boxes: the one that was kept, or a new one.
+    """A `Lying` for the work on these boxes, either the stored one or a new one.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def lent(work, boxes, limit=None):
         An operation, see `alignlearn.engine.cuda.engine`.
     boxes : list of tuple
     limit : int, optional
-        Bytes of device memory to use; what is free, by default.
+        Bytes of device memory to use. Default: the free memory.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def lent(work, boxes, limit=None):
 
 
 def keep(lying):
-    """Keep what lies on the device for the next run."""
+    """Keep the arrays on the device for the next run."""
     lying.leave()
     with _lock:
         _kept[:] = [lying]
@@ -107,7 +107,7 @@ def plain(array):
 
 
 class Plan:
-    """What lies on the device as a whole, and how many boxes are there at once.
+    """The arrays that are on the device as a whole, and the number of simultaneous boxes.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Plan:
         return sum(whole.values()) + n_streams * box
 
     def error(self):
-        """What the largest box needs and what would fit."""
+        """The error with the need of the largest box, and the sizes that would fit."""
         n_rows, n_columns = self._largest_box
         needed = self._need(n_rows, n_columns, False, False, 1)
         text = (
@@ -178,13 +178,13 @@ class Plan:
 
 
 class Lying:
-    """The arrays of a run that lie on the device, and parts of all of them.
+    """The arrays of a run on the device, and slices of all arrays.
 
     Attributes
     ----------
     plan : Plan
     kind : tuple
-        What it serves, see `lent`.
+        The key of the runs that may use it, see `lent`.
     rooms : list of Room
     whole : list of device array
     """
@@ -197,11 +197,11 @@ class Lying:
         self.whole, self._sides, self._copies = [], {}, {}
 
     def leave(self):
-        """The run is over: nothing of the host is held."""
+        """End the run and release all host arrays."""
         self.plan.work, self.whole, self._sides = None, [], {}
 
     def bring(self, work):
-        """Copy what is not there."""
+        """Copy the arrays that are not on the device."""
         self.plan.work = work
         n_rows, n_columns = len(work.rows), len(work.columns)
         copied = {}
@@ -253,7 +253,7 @@ class Lying:
         return gone
 
     def part(self, side, t, part, room):
-        """Samples of a range, on the device."""
+        """Samples of a range on the device."""
         array = self._sides[side][t]
         if array.size == 0:  # Numba cannot slice a device array without columns
             shape = part.stop - part.start, *array.shape[1:]
@@ -273,7 +273,7 @@ class Room:
         self._device, self._host, self._holds = {}, {}, {}
 
     def forget(self):
-        """Another run begins: what copies were made of may have changed."""
+        """Start another run, before which the originals of copies may have changed."""
         self._holds = {}
 
     def array(self, name, shape, dtype):
@@ -292,7 +292,7 @@ class Room:
     def copied(self, name, values, what=None):
         """A copy of host values on the device; ``what`` names the values, for reuse.
 
-        Copies overlap with work from pinned memory only, so values go there first.
+        Only copies from pinned memory overlap with work, so values are copied there first.
         """
         target = self.array(name, values.shape, values.dtype)
         if what is None or self._holds.get(name) != what:
@@ -303,7 +303,7 @@ class Room:
         return target
 
     def start_copies(self, results):
-        """Start copying results to the host, but those that are there."""
+        """Start copying results to the host, except those that are there."""
         host = []
         for t, array in enumerate(results):
             if not isinstance(array, np.ndarray):
@@ -313,7 +313,7 @@ class Room:
         return host
 
     def to_host(self, results):
-        """The results, when they have come, in memory of their own."""
+        """Wait for the results and return them in new host memory."""
         self.stream.synchronize()
         return [np.array(array) for array in results]
 

@@ -176,7 +176,7 @@ def _merge(parts, orders, out):
 
 
 def shape_of_products(p):
-    """Of the array that `add` adds to: blocks of kernels, target included, above the diagonal."""
+    """Shape of the array that `add` adds to: blocks above the diagonal, with the target."""
     side = THREADS * (_BLOCKS[0] if p < _BLOCKS[0] * THREADS else _BLOCKS[1])
     wide = n_blocks(p + 1, side)
     return wide * (wide + 1) // 2, side, side
@@ -195,7 +195,7 @@ def unpacked(products, p):
 def add(program, box, sums, width, memory=MEMORY):
     """Add the pairs of a box to its sums, with the arguments of `register_sums.add`.
 
-    ``memory`` is for kernel values: enough that the kernels last longer than their launches.
+    ``memory`` is for kernel values, enough that the kernels take longer than their launches.
     """
     pair = pair_functions(program, box.dtype, target=True)
     fill, p, (n, m) = values_kernel(pair, box.weighted), program.n_kernels, box.shape

@@ -32,13 +32,13 @@ class Side(NamedTuple):
     Attributes
     ----------
     bound : array of shape (n_bound, >= n), float32 or float64
-        As `bind` leaves them, with the target columns.
+        The result of `bind`, with the target columns.
     factors : array of shape (n_factors, n), float64
-        At least one row, whatever it holds.
+        At least one row, of arbitrary values if there are no factors.
     root : array of shape (n,), of the dtype, or None
         Roots of the samples' weights.
 
-    All are C-contiguous; arrays of the host will do in the simulator.
+    All are C-contiguous; the simulator also accepts host arrays.
     """
 
     bound: object
@@ -60,7 +60,7 @@ def _gather(V, Y, features, means, out):
 
 
 def bind(room, name, V, Y, features, means, multiple=MULTIPLE):
-    """Bound features of samples less their means, a row each.
+    """Bound features of samples minus their means, one row per feature.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def bind(room, name, V, Y, features, means, multiple=MULTIPLE):
 
 
 class Box(NamedTuple):
-    """What the kernels take of a box of pairs.
+    """The arguments of the kernels for a box of pairs.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ class Box(NamedTuple):
 
 
 class DeviceSums(NamedTuple):
-    """Sums on the device, float64: products as the module that adds them lays them out.
+    """Sums on the device in float64; the layout of products is that of the module that adds them.
 
-    Where the box is symmetric ``by_column`` is ``by_row``, and ``diagonal`` has shape (p + 1, 1, n)
+    If the box is symmetric, ``by_column`` is ``by_row``, and ``diagonal`` has shape (p + 1, 1, n)
     and the dtype of kernel values; else it is None.
     """
 
@@ -163,16 +163,16 @@ def start(program, rows, columns, external, room, **memory):
     rows, columns : Side
         None for the columns: a square on the diagonal.
     external : device array of float64, shape (n_external, n, m), or None
-        Values from outside of the pairs of the box.
+        External values of the pairs of the box.
     room
         ``room.array(name, shape, dtype)`` is device memory, ``room.stream`` the stream.
     memory : int, optional
-        Bytes for what lies between the kernels and the sums.
+        Bytes for intermediate results between the kernels and the sums.
 
     Returns
     -------
     tuple of device arrays
-        For `finish`, when the stream is done.
+        Input of `finish` after the stream has finished.
     """
     box, p = _box(program, rows, columns, external, room), program.n_kernels
     ways = _ways(p, box.dtype)
@@ -188,7 +188,7 @@ def start(program, rows, columns, external, room, **memory):
 
 
 def finish(program, dtype, symmetric, products, by_row, last):
-    """`BoxSums` from what `start` returned, on the host; ``dtype`` is that of bound features."""
+    """`BoxSums` on the host from the result of `start`; ``dtype`` is that of bound features."""
     p = program.n_kernels
     S, a = _ways(p, dtype).unpacked(products, p)
     if symmetric:
@@ -235,7 +235,7 @@ class PairSums:
         return external.block(self._program, X, Z, external.buffer(self._program, len(X) * len(Z)))
 
     def scratch(self, n_rows, n_columns):
-        """Bytes of bound features, factors, values from outside, and sums of tiles or values."""
+        """Bytes of bound features, factors, external values, and sums of tiles or values."""
         p, itemsize = self._program.n_kernels, self.dtype.itemsize
         per_sample = 2 * self._n_bound * itemsize + 8 * max(len(self._data.F), 1) + 16 * p
         outside = 8 * len(self._program.external) * n_rows * n_columns

@@ -17,7 +17,7 @@ TARGET_THREADS = 64 if config.ENABLE_CUDASIM else 2**17
 
 
 def n_blocks(n, size):
-    """How many blocks of this size n things make."""
+    """Number of blocks of this size for n items."""
     return -(-n // size)
 
 
@@ -31,7 +31,7 @@ def _transpose(A, out):
 
 
 def transposed(room, name, A, dtype):
-    """Rows (d, n) of the columns of A (n, d) on the device; one that nothing reads for none."""
+    """Rows (d, n) of the columns of A (n, d) on the device; an unused row if there are none."""
     out = room.array(name, (max(A.shape[1], 1), A.shape[0]), np.dtype(dtype))
     if A.shape[1]:
         transpose(A, out, room.stream)

@@ -81,11 +81,11 @@ class PairFunctions(NamedTuple):
     primitives, values, weighted : callable
         Device functions.
     n_values : int
-        Length of what ``values`` returns: p, and 1 more with the target.
+        Length of the result of ``values``: p, or p + 1 with the target.
     dtype : numpy.dtype
         Of the values.
     source : str
-        What was compiled.
+        The compiled source.
     """
 
     primitives: Callable
@@ -99,8 +99,8 @@ class PairFunctions(NamedTuple):
     def arguments(self, program):
         """(numbers, ranges of bound features) of a program of this structure.
 
-        Both are tuples, which a kernel finds in the constant memory of its arguments; what is too
-        long for that comes as an array, which has to be copied to the device.
+        Both are tuples, which a kernel reads from the constant memory of its arguments. If they are
+        too long, they are arrays, which must be copied to the device.
         """
         numbers = program.parameters[_used(program.code)].astype(self.dtype)
         numbers = numbers if numbers.size else np.zeros(1, self.dtype)
@@ -266,7 +266,7 @@ def indented(lines):
 
 @lru_cache
 def names_of(dtype):
-    """What generated source refers to: constants and functions of a number, by name.
+    """The names in generated source: constants and functions of a number.
 
     ``T`` rounds to the dtype; literals of floats would promote float32 to float64.
     """

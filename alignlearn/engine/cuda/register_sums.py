@@ -224,7 +224,7 @@ def shared_bytes(p, width, itemsize):
 
 
 def shape_of_products(p):
-    """Of the array that `add` adds to."""
+    """Shape of the array that `add` adds to."""
     return (p * (p + 3) // 2,)
 
 
@@ -246,7 +246,7 @@ def add(program, box, sums, width, memory=MEMORY):
     width : int
         Threads of a block.
     memory : int
-        Bytes for the sums of tiles, more where one row of tiles needs more.
+        Bytes for the sums of tiles, or more if one row of tiles needs more.
     """
     pair = pair_functions(program, box.dtype, target=True, rows=REACH, columns=REACH)
     p, side, room, symmetric = program.n_kernels, REACH * width, box.room, box.symmetric
