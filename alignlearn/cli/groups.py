@@ -18,12 +18,12 @@ def take_groups(X, feature_names, column):
     feature_names : sequence of str
         Columns made of words are called "column=word".
     column : str or int
-        A name, or a number where columns have no names.
+        A name, or a number if columns have no names.
 
     Raises
     ------
     ValueError
-        If there is no such column, or nothing is left.
+        There is no such column, or no other column.
     """
     import numpy as np
 
@@ -48,9 +48,10 @@ def take_groups(X, feature_names, column):
 
 
 def equal_rows(X):
-    """The group (m,) of each row, those of equal rows; None where no two rows are equal.
+    """The group (m,) of each row; equal rows form a group. None if no two rows are equal.
 
-    None also where every column has at most 10 values: independent rows are equal by chance then.
+    Also None if every column has at most 10 values, because independent rows may then be equal by
+    chance.
     """
     import numpy as np
 
@@ -68,7 +69,7 @@ def equal_rows(X):
 
 
 def halves(groups, rng):
-    """Sample numbers of two parts, of nearly half of the rows each, that no group crosses."""
+    """Sample numbers of two parts, each with nearly half of the rows, that do not split groups."""
     import numpy as np
 
     sizes = np.bincount(groups)
@@ -81,7 +82,7 @@ def halves(groups, rng):
 
 
 def one_of_each(rows, groups):
-    """Of rows in a random order the first one of every group, in their order."""
+    """The first row of every group, of rows in a random order."""
     import numpy as np
 
     return rows[np.sort(np.unique(groups[rows], return_index=True)[1])]

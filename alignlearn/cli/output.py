@@ -22,7 +22,7 @@ def figure_path(out, stem):
     out : str or None
         File, file without ending, folder, or None for the current folder.
     stem : str
-        Name of the file where only a folder is given.
+        Name of the file if only a folder is given.
 
     Raises
     ------
@@ -124,12 +124,12 @@ class Output:
             self.print(f"note: {text}")
 
     def step(self, done, total, what):
-        """Progress on stderr where that is a terminal, or asked for; as ``verbose`` takes it."""
+        """Progress callback for ``verbose``, on stderr if that is a terminal or by request."""
         if self._lines is not None:
             self._lines(done, total, what)
 
     def json(self, result):
-        """Write the results, a dict, if they are asked for; NaN and infinity become null."""
+        """Write the results, a dict, if requested; NaN and infinity become null."""
         if self.path is None:
             return
         text = json.dumps(_plain(result), indent=1, allow_nan=False) + "\n"

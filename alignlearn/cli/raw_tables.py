@@ -31,7 +31,7 @@ class Sample(NamedTuple):
 
     @property
     def X(self):
-        """The columns beside the target, named as in a `Dataset`."""
+        """The columns except the target, named as in a `Dataset`."""
         return self.frame
 
     @property
@@ -48,7 +48,7 @@ class Sample(NamedTuple):
 
 
 def read_sample(path, target=None, task=None, drop=(), raw=None) -> Sample:
-    """The rows of a file that have a target; ``raw`` is the file where it is read already.
+    """The rows of a file that have a target; ``raw`` is the file, if it was read before.
 
     Raises
     ------

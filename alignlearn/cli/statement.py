@@ -28,9 +28,9 @@ class AlignmentStatement:
     intervals : dict of int -> AlignmentInterval
         By number of samples, the first ones; the last is that of all.
     needed : int or None
-        Samples for an interval half as long, or, where it is [0, 1], for one of length 1/2.
+        Number of samples for an interval of half the length or, if it is [0, 1], of length 1/2.
     closed : callable int -> float
-        Length in closed form were more samples like these.
+        Length in closed form for other numbers of samples like these.
     """
 
     value: float
@@ -40,12 +40,12 @@ class AlignmentStatement:
 
     @property
     def interval(self):
-        """That of all held-out samples."""
+        """The interval on all held-out samples."""
         return self.intervals[max(self.intervals)]
 
 
 def run_on_data(args) -> int:
-    """``alignlearn bounds DATA``: print what holds, write the figure, return the exit code."""
+    """``alignlearn bounds DATA``: print the statements, write the figure, return the exit code."""
     from alignlearn.bounds.checks import check_delta
 
     output, delta = Output(args), check_delta(args.delta)
@@ -118,8 +118,8 @@ def _groups(X, feature_names, column):
 def split(X, y, kernels, args, groups=None):
     """(X, y) to learn from, (X, y) held out, and fold labels of the first or None.
 
-    The halves are random, and columns are scaled by the first. No group is parted; one row of each
-    is held out, and folds are made of whole groups.
+    The halves are random, and columns are scaled by the first. Groups are not split: the second
+    half has one row of each of its groups, and folds consist of whole groups.
 
     Raises
     ------

@@ -24,23 +24,23 @@ from .layout import Layout
 
 _SQUARED = ops.SQUARED_DISTANCE, ops.DISTANCE
 _KINDS = (*_SQUARED, ops.L1_DISTANCE)
-_LEAST_COLUMNS, _LEAST_ROWS = 16, 8  # of fewer, looking at them costs as much as is saved
-_LEAST_SAVED = 0.25  # of the columns, for the sums of a register more
+_LEAST_COLUMNS, _LEAST_ROWS = 16, 8  # with fewer, testing the columns costs as much as it saves
+_LEAST_SAVED = 0.25  # share of the columns, for the cost of one more register
 
 
 def bundled(program, *sides):
-    """A program with bundles in place of columns that exclude each other.
+    """A program with bundles instead of columns that exclude each other.
 
     Parameters
     ----------
     program : Program
     sides : ndarrays of shape (n, d)
-        Samples that are bound to it, each once.
+        Samples that are bound to it, without repetition.
 
     Returns
     -------
     program, sides
-        Other ones if a distance has such columns: the features are columns of these sides.
+        New ones if a distance has such columns; the features are columns of the new sides.
     """
     if min(map(len, sides)) < _LEAST_ROWS:
         return program, sides
@@ -56,7 +56,7 @@ def bundled(program, *sides):
 
 
 def _bound(program, sides, found):
-    """The program on new sides, where bundles have registers of their own and are added first."""
+    """The program on new sides; bundles have their own registers and are added first."""
     layout, row = Layout(program, sides), program.n_rows
     primitives, code, rows = [], [], {}
     for kind, start, stop, out in program.primitives.tolist():
@@ -84,7 +84,7 @@ def _bound(program, sides, found):
 
 
 def _bundles(sides, columns, squared):
-    """Other columns and heights, a matrix per side of each; None where too little is saved."""
+    """Other columns and heights, one matrix of each per side; None if it saves too little."""
     two, low, high = _two_values(sides, columns)
     with np.errstate(over="ignore"):
         steps = np.square(high - low) if squared else high - low
@@ -109,7 +109,7 @@ def _bundles(sides, columns, squared):
 
 
 def _two_values(sides, columns):
-    """Which columns have at most two values, and these: the lower and the higher ones."""
+    """A mask of columns with at most two values, and their lower and higher values."""
     values, counts = np.zeros((2, len(columns)), sides[0].dtype), np.zeros(len(columns), np.int64)
     for V in sides:
         _look(V, columns, np.flatnonzero(counts <= 2), values, counts)
@@ -120,7 +120,7 @@ def _two_values(sides, columns):
 
 @jit
 def _look(V, columns, left, values, counts):
-    """Note up to two values of the columns ``left``; of more, the count is 3."""
+    """Record up to two values of the columns ``left``; a count of 3 means more than two."""
     n = len(left)
     for i in range(len(V)):
         k = 0
@@ -142,16 +142,16 @@ def _look(V, columns, left, values, counts):
 
 @jit
 def _compare(V, columns, high, start, levels):
-    """levels[c, start + i] = whether V[i, columns[c]] is high[c]."""
+    """levels[c, start + i] = whether V[i, columns[c]] equals high[c]."""
     for i in range(len(V)):
         for c in range(len(columns)):
             levels[c, start + i] = V[i, columns[c]] == high[c]
 
 
 def _exclusive(levels):
-    """Lists of rows of bool ``levels`` (columns, samples) of which a sample has one at most.
+    """Lists of rows of bool ``levels`` (columns, samples) with at most one per sample.
 
-    A row goes to the last list or begins one: levels of a category are next to each other.
+    A row is added to the last list or starts a new one, because levels of a category are adjacent.
     """
     lists, taken = [[]], np.zeros(levels.shape[1], bool)
     for c, level in enumerate(levels):
@@ -164,7 +164,7 @@ def _exclusive(levels):
 
 
 def _apart(heights):
-    """The heights, equal ones moved up by units of rounding."""
+    """The heights, with equal ones raised by units of rounding."""
     apart = heights.copy()
     order = np.argsort(heights, kind="stable")
     for before, c in pairwise(order):

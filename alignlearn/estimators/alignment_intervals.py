@@ -221,11 +221,11 @@ def _feature_range(kernel, radius2):
 
 
 def learned_interval(estimator, delta=0.05, radius2=None) -> AlignmentInterval:
-    """Interval for the alignment of a learned kernel, from what the fit keeps of its samples.
+    """Interval for the alignment of a learned kernel, from the fitted attributes.
 
-    It holds for all non-negative weights at once, so the weights may come from the same sample. For
-    two classes the closed form of `alignlearn.bounds.class_intervals` with a union over the
-    kernels; for more the norms of covariance operators.
+    It holds for all non-negative weights simultaneously, so the weights may come from the same
+    sample. For two classes the closed form of `alignlearn.bounds.class_intervals` with a union over
+    the kernels; for more the norms of covariance operators.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def _check_same(estimator, source, sign, used):
 
 
 def _prepared(estimator, delta, radius2, from_fit=True):
-    """An interval that says nothing, and the `FeatureRange` of each normalized kernel or None."""
+    """The trivial interval [0, 1], and the `FeatureRange` of each normalized kernel or None."""
     kernels = guarantees._kernels(estimator)
     _, hypotheses, not_met, essential = guarantees.common(estimator, radius2)
     result = _says_nothing(delta, hypotheses, not_met)

@@ -40,7 +40,7 @@ class Member(Described, Versioned):
         Its decisions are divided by this size before they are averaged: their mean absolute value
         on the folds for a classifier, 1 for a regressor.
     factors : ndarray of shape (d,) or (d, d), or None
-        What features are multiplied by.
+        Factors of the features.
     model : MKLClassifier or MKLRegressor
         Fitted to these features.
     """
@@ -53,7 +53,7 @@ class Member(Described, Versioned):
 
     @property
     def factor(self):
-        """What its decisions are multiplied by: ``share / unit``."""
+        """The factor of its decisions: ``share / unit``."""
         return self.share / self.unit
 
     @property
@@ -70,9 +70,9 @@ class Member(Described, Versioned):
 
     @property
     def scales(self):
-        """Factors of squared differences of the features, (d,); None where these were not scaled.
+        """Factors of squared differences of the features, (d,); None if features are not scaled.
 
-        Of a matrix its diagonal.
+        For a matrix, its diagonal.
         """
         F = self.factors
         return F if F is None else np.square(F) if F.ndim == 1 else np.diagonal(F @ F)
@@ -122,7 +122,7 @@ class AveragePredictor(Predictor):
         )
 
     def reweighted(self, weights):
-        """The same with other weights of the kernels, those of all members in a row."""
+        """The same with other weights of the kernels, concatenated over all members."""
         again, done = copy.copy(self), 0
         again.parts = []
         for factor, factors, part, n in self.parts:
@@ -139,7 +139,7 @@ class AveragePredictor(Predictor):
 
 @parameters
 class Average(Estimator):
-    """The average of fitted models: what a tuned estimator holds after a strategy.
+    """The average of fitted models, the ``model_`` of a tuned estimator after a strategy.
 
     It is made by `Average.of`, and has no ``fit``. With one member it has the fitted attributes of
     its model; of several members each has its own.

@@ -221,7 +221,7 @@ def parameters(cls):
 
 
 def svm_options(estimator):
-    """The parameters of a support vector classifier beside C that an estimator has."""
+    """The parameters of a support vector classifier, except C, that an estimator has."""
     names = ("multiclass", "class_weight", "tol", "max_iter")
     return {name: getattr(estimator, name) for name in names}
 
@@ -282,7 +282,7 @@ class Estimator(ParamsMixin):
         return hasattr(self, self._fitted_marker)
 
     def check_loaded(self):
-        """ValueError where columns that a file states disagree, which anyone may have written."""
+        """Raise a ValueError if the columns in a file from any author are inconsistent."""
         labels, width = (vars(self).get(n) for n in ("sample_labels_in_", "n_stacked_in_"))
         if labels is not None and width is not None and labels.shape != (width,):
             raise ValueError(f"sample_labels_in_ has shape {labels.shape}; accepted: ({width},)")
@@ -507,8 +507,8 @@ class FrameOutput(Estimator):
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            "default" is an array; None changes nothing. Where nothing was chosen, scikit-learn's
-            ``set_config(transform_output=...)`` holds, if a program has loaded scikit-learn.
+            "default" is an array; None changes nothing. Without a choice, scikit-learn's
+            ``set_config(transform_output=...)`` applies, if a program has loaded scikit-learn.
 
         Returns
         -------
@@ -574,7 +574,7 @@ def _labels_of_matrices(X, kernels):
 
 
 def check_same_names(fitted, given):
-    """Column names, or None, must be those of ``fit``, in their order, where both are known."""
+    """Check that column names equal those of ``fit``, in order, if both are known."""
     if fitted is not None and given is not None and list(fitted) != list(given):
         raise ValueError(
             "The feature names should match those that were passed during fit.\n"

@@ -365,7 +365,7 @@ class FeatureScales(FrameOutput):
         return self
 
     def check_loaded(self):
-        """ValueError where the scales of a file are no scales of the features that it states."""
+        """Raise a ValueError if the scales in a file do not fit its features."""
         super().check_loaded()
         if not self.__sklearn_is_fitted__():
             return

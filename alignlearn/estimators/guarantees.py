@@ -27,14 +27,14 @@ UNBOUNDED = (
 
 @dataclass(frozen=True)
 class SampleRanges:
-    """What the bounds need of the training samples, which a fitted estimator does not keep.
+    """Properties of the training samples that bounds need; the samples are not stored.
 
     Attributes
     ----------
     radii : ndarray (p,)
         max_i K_k(x_i, x_i) of each kernel.
     labels : (low, high) or None
-        Of one real target.
+        Range of one real target.
     weighted : bool
         Whether the samples have weights.
     rows : SeenRows or None
@@ -42,7 +42,7 @@ class SampleRanges:
     pairs : SeenRows or None
         These rows with their labels or targets.
     is_part : bool
-        Whether the fit was a part of another one, which alone keeps the rows.
+        Whether the fit was a part of another one, which stores the rows.
     """
 
     radii: np.ndarray
@@ -56,8 +56,8 @@ class SampleRanges:
 def sample_ranges(source, y, weights=(), is_part=False):
     """The `SampleRanges` of an opened source, its checked target and the weights of the kernels.
 
-    Those of a part of another fit, see `a_part`, have no rows. Hashing takes m d operations for
-    each of two passes, 16 bytes a sample are kept.
+    For a part of another fit, see `a_part`, there are no rows. Hashing takes m d operations in each
+    of two passes, and 16 bytes per sample are stored.
     """
     y = np.asarray(y)
     real = y.ndim == 1 and y.dtype.kind == "f"
@@ -113,7 +113,7 @@ def refuse_seen_samples(estimator, X, y):
 
 
 def doubt_own_repeats(estimator):
-    """Warn where many training rows are equal."""
+    """Warn if many training rows are equal."""
     doubt_repeats(estimator._ranges.rows)
 
 
@@ -128,7 +128,7 @@ def _kernels(estimator):
 
 
 def diagonal_bound(kernel, radius2):
-    """The smaller of what is known of a kernel's diagonal and what was given, or None."""
+    """The smaller of the known bound of a kernel's diagonal and the given one, or None."""
     known = None if kernel is None else kernel.largest_diagonal()
     if radius2 is None:
         return known
@@ -138,7 +138,7 @@ def diagonal_bound(kernel, radius2):
 
 
 def common(estimator, radius2):
-    """(R_k^2 of each kernel or None, hypotheses, not met, those without which no formula holds)."""
+    """(R_k^2 of each kernel or None, hypotheses, those not met, those of every formula)."""
     kernels, p = _kernels(estimator), estimator.weights_.size
     radii = [diagonal_bound(None if kernels is None else kernels[k], radius2) for k in range(p)]
     hypotheses, not_met = [SAMPLE], []
@@ -172,7 +172,7 @@ def _given(estimator, kernels):
 
 
 def check_radii(estimator, radii, used):
-    """Refuse an upper bound of a diagonal that a training sample exceeds."""
+    """Raise an error for an upper bound of a diagonal that a training sample exceeds."""
     seen = estimator._ranges.radii
     for k in used:
         if seen[k] > radii[k] * (1 + 1e-6):
@@ -210,7 +210,7 @@ _SAMPLES_A_WEIGHT = 20
 
 
 def doubt_coverage(reasons, remedy):
-    """Warn, once, where simulations found less coverage than what is asked for."""
+    """Warn once if simulations found less coverage than requested."""
     if reasons:
         doubt(
             f"Fewer targets may be covered than the coverage asks for: {'; '.join(reasons)}. "
@@ -219,11 +219,11 @@ def doubt_coverage(reasons, remedy):
 
 
 def many_weights(estimator):
-    """A reason for doubt where many weights were learned on few samples, also those left out.
+    """The reason for a warning if many weights were learned on few samples, or None.
 
-    That is where ``p log p > m / 20`` for p different kernels. They are counted by the eigenvalues
-    above 0.1 of the matrix of their centered alignments with each other: of Gaussians of 30 widths
-    there are four. Below, intervals that ignore the learning covered what they should, see
+    The condition is ``p log p > m / 20`` for p different kernels. Their number is that of the
+    eigenvalues above 0.1 of the matrix of alignments between kernels: four for Gaussians of 30
+    widths. Below the limit, intervals that ignore the learning had the nominal coverage, see
     `scripts/lab/learned_coverage.py`.
     """
     if without_target(get_weighting(getattr(estimator, "weighting_", estimator.weighting))):
@@ -248,9 +248,9 @@ def label_limits(estimator, label_range):
     Raises
     ------
     HypothesisNotMet
-        Without one: the range of a sample bounds nothing.
+        There is no interval; the range of a sample is not a bound.
     ValueError
-        For what is no interval, or does not hold the labels of the sample.
+        It is not an interval, or does not contain the labels of the sample.
     """
     seen = estimator._ranges.labels
     if label_range is None:
@@ -267,7 +267,7 @@ def label_limits(estimator, label_range):
 
 
 def check_in_range(y, low, high):
-    """Refuse a range that does not hold labels that were seen."""
+    """Raise an error for a range that does not contain the labels of the sample."""
     if min(y) < low or max(y) > high:
         raise HypothesisNotMet(
             f"label_range=({low:.4g}, {high:.4g}) does not contain the labels of the "
@@ -276,6 +276,6 @@ def check_in_range(y, low, high):
 
 
 def range_hypotheses(low, high):
-    """What a bound of clipped predictions rests on, in words."""
+    """The hypotheses of a bound of clipped predictions."""
     shown = f"[{low:.4g}, {high:.4g}]"
     return f"labels in {shown}", f"predictions clipped to {shown}"

@@ -304,13 +304,14 @@ class KernelClassifier(LabelScore, KernelModel):
         Without refits the models of the five folds of the fit are used. A class is in the set where
         not too many samples had, by the model that left them out, a larger share of the softmax of
         the decisions at their class than the new sample has at this class by the same model (CV+).
-        Models and weights of kernels are learned without the fold. The calibration has seen the
-        decisions on all folds, and so its probabilities are not compared; `MKLClassifierCV` has
-        chosen C on all samples. After a strategy there are no models of folds, and decisions on
-        folds are compared with the model of all samples: there is no guarantee.
+        Models and weights of kernels are learned without the fold. Calibrated probabilities are not
+        compared, because the calibration uses the decisions on all folds. `MKLClassifierCV` has
+        selected C on all samples. After a strategy there are no models of folds, so decisions on
+        folds are compared with the model of all samples, without a guarantee.
 
-        Measured without refits for an aim of 0.9 (three classes, 400 new samples for each of 60 to
-        100 fits, three Gaussians; the smallest mean coverage over three distributions): "sigmoid"
+        Measured without refits for a nominal coverage of 0.9 (three classes, 400 new samples for
+        each of 60 to 100 fits, three Gaussians; the smallest mean coverage over three
+        distributions): "sigmoid"
         0.90 for m = 30 and 0.91 for m = 60, "isotonic" 0.91 for m = 60 and 120, "temperature" 0.90
         for m = 60. Standard errors are 0.004 to 0.008. The page "How often guarantees miss" of the
         guide has miss rates on ten designs with two and three classes.

@@ -143,15 +143,15 @@ class KernelRegressor(TargetScore, KernelModel):
         return_std : bool, default False
             Return the standard deviation, too. For ridge regression; see Notes.
         noise : bool, default False
-            The standard deviation of a new observation of weight 1 rather than of the mean it is
-            drawn around.
+            Return the standard deviation of a new observation of weight 1 instead of that of its
+            mean.
         fit : tuple (X, y) or (X, y, sample_weight), optional
-            The training samples, which the model does not hold for kernels that are linear in the
-            features, "nystrom" and fits with sample weights. Needed once: what is made of them is
-            kept, but for copies and pickles.
+            The training samples. They are needed for kernels that are linear in the features, for
+            "nystrom" and for fits with sample weights, because the model does not store them. They
+            are needed once: results are cached, except in copies and pickles.
 
         split : bool, default False
-            Return the part of each table, or of each kernel where there are no tables or names.
+            Return the part of each table, or of each kernel if there are no tables or names.
 
         Returns
         -------
@@ -172,15 +172,15 @@ class KernelRegressor(TargetScore, KernelModel):
         the learned kernel K, noise of variance ``s^2 alpha / w_i``, and any constant b alike (a
         flat prior). Its mean given y is the prediction. ``s^2`` is that of the largest restricted
         likelihood for each target, ``y'a / (m - 1)`` with the dual coefficients a and m samples of
-        positive weight. Weights are precisions here and no numbers of repetitions: weights and
-        ``alpha`` times a constant change no deviation of the mean. K and ``alpha`` are taken as if
-        they had been known. They were chosen with the same y, which makes the
-        deviations too small where there are many kernels and few samples: no guarantee holds for
-        them. Of 100 kernels of one column each, 50 samples and a target of pure noise, 1.645
-        deviations with noise cover 0.73 where the aim is 0.9 (60 fits). An average of machines
-        is the mixture of their posteriors in equal parts: its variance is the mean of their
-        variances plus the variance between their predictions. "nystrom": with the exact prior
-        variance of a new sample, of which the centers explain only a part.
+        positive weight. Weights are precisions here and not numbers of repetitions: multiplying
+        weights and ``alpha`` by a constant does not change the deviations of the mean. K and
+        ``alpha`` are treated as known, although they were chosen with the same y. The deviations
+        are therefore too small with many kernels and few samples, and have no guarantee. With 100
+        kernels of one column each, 50 samples and a target of pure noise, 1.645 deviations with
+        noise cover 0.73 instead of 0.9 (60 fits). An average of models is the mixture of their
+        posteriors in equal parts: its variance is the mean of their variances plus the variance
+        between their predictions. For "nystrom", the prior variance of a new sample is exact, and
+        the centers explain only a part of it.
 
         The first call costs a factorization, O(m^3), each sample O(m^2).
         """
@@ -201,8 +201,8 @@ class KernelRegressor(TargetScore, KernelModel):
     ) -> PredictionInterval:
         """Return prediction intervals for n new samples, by conformal prediction.
 
-        CV+ or the jackknife+: each training sample is left out, by itself or with its fold. The
-        interval is made of the predictions without it, and of how far they were from its target.
+        CV+ or the jackknife+: each training sample is left out, alone or with its fold. The
+        interval is computed from the predictions without it and their distances from its target.
 
         Parameters
         ----------
@@ -210,19 +210,20 @@ class KernelRegressor(TargetScore, KernelModel):
         coverage : float in (0, 1), default 0.9
             Nominal share of targets in their intervals, for each column of y separately.
         folds : int, optional
-            Leave out one of so many random folds of ``m // folds`` samples at a time (CV+) rather
-            than one sample (jackknife+). The ``m % folds`` samples that remain belong to every
-            training set. Default with refits: of 8 to 12 the number that leaves fewest samples
-            over, 10 among equals; one sample at a time for ``m <= 20``. Else: one sample.
+            Number of random folds of ``m // folds`` samples that are left out in turn (CV+) instead
+            of single samples (jackknife+). The ``m % folds`` remaining samples belong to every
+            training set. Default with refits: the number from 8 to 12 with the fewest remaining
+            samples, 10 in case of ties; single samples for ``m <= 20``. Default without refits:
+            single samples.
         fit : tuple (X, y), optional
             The training samples, which the model does not store for precomputed kernels, kernels
             linear in the features, "svr" and "nystrom", and for refits after a strategy. Needed
             once, as in ``predict``.
         refit : bool, optional
             Fit the whole model again without each part: kernels, weights, ``alpha`` and machine.
-            False uses the kernel that was learned on all samples, in closed form. Default: refit
-            where learning on all samples could cost coverage. That is for a search, for "svr", and
-            for learned weights of p different kernels with ``p log p > m / 20``.
+            False uses the kernel that was learned on all samples, in closed form. Default: refit if
+            learning on all samples could reduce the coverage, which means after a search, for
+            "svr", and for learned weights of p different kernels with ``p log p > m / 20``.
 
         Returns
         -------
@@ -249,15 +250,16 @@ class KernelRegressor(TargetScore, KernelModel):
         ``min(2 (1 - 1/K) / (s + 1), (1 - 1/s) / (K + 1))``. The theorem assumes equal folds, and
         the folds are equal: given the samples that belong to every training set, the others and s
         new samples are exchangeable. The probability is over the training samples and the new one.
-        The usual coverage is ``coverage``. What kernels on named columns or tables take from
-        samples, such as ``gamma="scale"``, is not taken again; it reads no targets.
+        The usual coverage is ``coverage``. Parameters that kernels on named columns or tables
+        compute from samples, such as ``gamma="scale"``, are not computed again, because they do not
+        use targets.
 
-        With ``refit=False`` nothing is proved where weights or ``alpha`` were learned. On targets
-        that are pure noise the intervals of 100 kernels of one column each and 50 samples covered
-        0.76 for an aim of 0.9, and those of 1000 kernels and 200 samples 0.69. Refits covered 0.90
-        to 0.93 on 20 designs with up to five kernels per sample. Different kernels are counted by
-        the eigenvalues above 0.1 of the matrix of alignments between kernels; of Gaussians of 30
-        widths there are four. See docs/guide/error-bars.md.
+        With ``refit=False`` there is no guarantee if weights or ``alpha`` were learned. On targets
+        of pure noise, the coverage was 0.76 instead of 0.9 with 100 kernels of one column each and
+        50 samples, and 0.69 with 1000 kernels and 200 samples. Refits covered 0.90 to 0.93 on 20
+        designs with up to five kernels per sample. Different kernels are counted by the eigenvalues
+        above 0.1 of the matrix of alignments between kernels; of Gaussians of 30 widths there are
+        four. See docs/guide/error-bars.md.
 
         The first call costs the refits, or a factorization and an inverse, O(m^3); then each sample
         costs O(m^2), with ``folds`` O(m) for each fold.

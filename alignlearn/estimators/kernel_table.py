@@ -49,7 +49,7 @@ def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_
 
 
 def refuse_several(model, what):
-    """Raise where decisions are an average of several models."""
+    """Raise an error if decisions are an average of several models."""
     n = len(model._members)
     if n > 1:
         raise ValueError(
@@ -113,7 +113,7 @@ def _over_targets(model, groups):
 
 
 def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=None):
-    """Weights learned on all samples but those of each fold in turn, (n_folds, p)."""
+    """Weights learned on all samples except those of each fold in turn, (n_folds, p)."""
     source, y = training_source(model, "X", X, y, sample_weight)
     classes = model._estimator_type == "classifier"
     splits = make_folds(folds, y, classes and y.ndim == 1, random_state)
@@ -124,7 +124,7 @@ def jackknife_weights(model, X, y, sample_weight=None, folds=10, random_state=No
 def training_source(model, name, X, y, sample_weight=None):
     """The fitted kernels on the training samples of positive weight, and y as checked.
 
-    Samples of another number raise an error, which calls them ``name``.
+    Another number of samples raises an error, in which they are called ``name``.
     """
     model._check_names(model._as_fitted(X))
     gaps = model._takes_gaps()
@@ -156,7 +156,7 @@ def jackknife_spread(W):
 
 
 def table_text(columns, max_rows=30) -> str:
-    """A dict of columns as a text table; of many rows those of the largest weights."""
+    """A dict of columns as a text table; with many rows, only those of the largest weights."""
     shown = largest(np.abs(columns["weight"]), max_rows)
     rows = [tuple(_text(name, values[k]) for name, values in columns.items()) for k in shown]
     options = {"total": len(columns["weight"]), "most": max_rows, "more": ", of smaller weight"}

@@ -54,8 +54,8 @@ def levels_of(y, folds, classes, rng, memory=np.inf):
     """Return the list of `Level` for samples with targets y and the folds of a search.
 
     Up to `WHOLE` samples there is one level of all samples. Otherwise the first two levels are
-    drawn from the training set of fold 0 and use the other folds. The last level has fold 0 alone,
-    so that nothing learned on the second level has used its test samples.
+    drawn from the training set of fold 0 and use the other folds. The last level has only fold 0,
+    so that its test samples are not used by the second level.
 
     Parameters
     ----------

@@ -87,8 +87,8 @@ class KernelModel(KernelLearner):
         "product" returns the terms of the sum as ``values``, and the last term, which belongs to no
         kernel, as ``offset``.
 
-        "refit" trains the machine once for every group. If the rule needs nothing but the
-        statistics of the fit (p x p), it learns weights without another pass over the pairs. With
+        "refit" trains the model once for every group. If the rule needs only the statistics of the
+        fit (p x p), it learns weights without another pass over the pairs. With
         ``per_target``, the remaining weights of every target are divided by their sum; if all are
         0, they become equal.
 

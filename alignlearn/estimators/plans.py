@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Way(NamedTuple):
-    """A method of making a kernel from a training set.
+    """A candidate of a strategy: a method of making a kernel from a training set.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Way(NamedTuple):
     multiple : float
         Factor of gamma of a single kernel; in the name after an asterisk.
     parent : str or None
-        Name of the method of which it is a narrower form, and after which it enters the last level.
+        Name of the method with the wider kernel, after which this one enters the last level.
     columns : str
         "each": one Gaussian per column, weighted by the rule; a column is a feature, or the
         features of a column of a data frame. "pairs": Gaussians on the columns with the largest

@@ -68,7 +68,7 @@ class NumberMaps(Described, Versioned):
     clip: float
 
     def check_loaded(self):
-        """ValueError where arrays are not of one shape, or hold no usable numbers."""
+        """Raise a ValueError if arrays differ in shape or have invalid numbers."""
         k = len(self.kept)
         for name, found in vars(self).items():
             if name == "clip" or not isinstance(found, np.ndarray):
@@ -266,7 +266,7 @@ class OrderedMap(Described, Versioned):
     numbers: NumberMaps
 
     def check_loaded(self):
-        """ValueError where there are no levels, or not one column of positions."""
+        """Raise a ValueError if there are no levels, or not one column of positions."""
         texts = all(type(level) is str for level in self.levels)
         if not texts or not isinstance(self.numbers, NumberMaps) or len(self.numbers.kept) != 1:
             raise ValueError("ordered levels of a preparation are strings, with one map of numbers")
@@ -324,7 +324,7 @@ class Preparation(Described, Versioned):
     dates: tuple
 
     def check_loaded(self):
-        """ValueError where the maps of a file do not fit the columns that it states."""
+        """Raise a ValueError if the maps of a file do not fit its columns."""
         n, k = len(self.columns), len(self.columns) - len(self.categories)
         if not all(type(label) in (int, str) for label in self.columns):
             raise ValueError("columns of a preparation are ints or strings")
@@ -524,7 +524,7 @@ def columns_of(X):
 
 
 def check_varies(preparation):
-    """ValueError where no column has a feature."""
+    """Raise a ValueError if no column has a feature."""
     if not preparation.widths.any():
         raise ValueError(
             "X: every column is constant, missing, or has only levels that are rarer than "

@@ -157,10 +157,10 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     n_features : int, default 1000
         Frequencies that are drawn, D.
     rho : float, default 3.0
-        Radius of the ball, ``D sum(q^2) - 1 <= rho``. 0 keeps equal weights; at least
-        ``D / (1 + rho)`` frequencies are kept, if there are no ties usually about twice as many.
+        Radius of the ball, ``D sum(q^2) - 1 <= rho``. 0 keeps equal weights. At least
+        ``D / (1 + rho)`` frequencies are kept, and usually about twice this number.
     n_components : int, optional
-        Draw this many frequencies from q, with replacement, in place of q itself.
+        Draw this many frequencies from q, with replacement, instead of using q itself.
     center : bool, default True
         Align with the centered target, which is to align centered kernels; False for the uncentered
         target, -1 and +1 for two classes, as the paper has it.
@@ -262,10 +262,10 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     n_features : int, default 1000
         Frequencies that are drawn, D.
     rho : float, default 3.0
-        Radius of the ball, ``D sum(q^2) - 1 <= rho``. 0 keeps equal weights; at least
-        ``D / (1 + rho)`` frequencies are kept, if there are no ties usually about twice as many.
+        Radius of the ball, ``D sum(q^2) - 1 <= rho``. 0 keeps equal weights. At least
+        ``D / (1 + rho)`` frequencies are kept, and usually about twice this number.
     n_components : int, optional
-        Draw this many frequencies from q, with replacement, in place of q itself.
+        Draw this many frequencies from q, with replacement, instead of using q itself.
     center : bool, default True
         Align with the centered target, which is to align centered kernels; False for the uncentered
         target, -1 and +1 for two classes, as the paper has it.

@@ -120,7 +120,7 @@ class MKLRegressor(KernelRegressor):
 
     Examples
     --------
-    A table and a kernel for each of two sources, of which one says nothing of the target:
+    One table and one kernel for each of two sources, one of which is unrelated to the target:
 
     >>> import numpy as np
     >>> from alignlearn import MKLRegressor

@@ -424,8 +424,8 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     multiclass : {"ovo", "ovr"}
     weight : ndarray of shape (n,), optional
     shifted : bool, default False
-        For two classes, take the log loss at the best sigmoid, which has an intercept, in place of
-        the one at the best temperature.
+        For two classes, use the log loss at the best sigmoid, which has an intercept, instead of
+        that at the best temperature.
     """
     if codes.ndim == 2:
         return _label_score(raw, codes, classes, weight)

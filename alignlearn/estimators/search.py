@@ -23,16 +23,16 @@ _TRIMMED = 5  # number of values from which on both ends of a grid are skipped a
 
 
 class Shared(NamedTuple):
-    """What several candidates learn alike, so that one worker may learn it for all.
+    """A result that several candidates share, so that one worker can compute it for all.
 
     Attributes
     ----------
     key : object
-        Equal for the same.
+        Equal for equal results.
     learn : callable
-        ``learn()`` returns it.
+        ``learn()`` computes the result.
     keep : callable
-        ``keep(found)`` stores it where candidates look for it.
+        ``keep(found)`` stores it where candidates read it.
     """
 
     key: Any
@@ -91,7 +91,7 @@ class Candidate(NamedTuple):
 
 
 class Rung(NamedTuple):
-    """A step of a schedule.
+    """A stage of a schedule, as in successive halving.
 
     Attributes
     ----------
@@ -103,17 +103,17 @@ class Rung(NamedTuple):
     values : sequence of int
         Positions of the values that may be tried.
     reach : (int, int) or None
-        Only values within so many positions below and above the best value of the candidate so
-        far are tried.
+        Only values within this many positions below and above the candidate's best value so far are
+        tried.
     level : int
         Number of the level to which the folds belong. Means are over the folds of one level.
     widened : bool
         Whether candidates whose parents were kept are tried, too.
     apart : bool
-        Whether each candidate is evaluated by a call of its own.
+        Whether each candidate is evaluated by a separate call.
     behind : float or None
-        Only candidates are kept whose mean score is at most so many standard errors, over parts of
-        the test samples of the last fold, below the best one.
+        Only candidates are kept whose mean score is at most this many standard errors (over parts
+        of the test samples of the last fold) below the best one.
     """
 
     folds: Any

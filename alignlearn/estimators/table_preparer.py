@@ -170,7 +170,7 @@ class TablePreparer(FrameOutput):
         return np.array(self.preparation_.names(), dtype=object)
 
     def check_loaded(self):
-        """ValueError where the columns of a file do not fit what it states of them."""
+        """Raise a ValueError if the columns in a file do not fit its other attributes."""
         super().check_loaded()
         if self.__sklearn_is_fitted__():
             self.preparation_.check_loaded()

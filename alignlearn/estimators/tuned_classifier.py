@@ -150,8 +150,8 @@ default 5
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
         the order of scikit-learn's grid search over the same values. Also ``n_splits``, the number
         of folds on which each candidate was tried, and ``rung``: -1 for candidates tried on all
-        folds, else the rung at which a strategy dropped the candidate. Only dropped candidates can
-        have NaN as scores.
+        folds, else the rung (stage of the search) at which a strategy dropped the candidate. Only
+        dropped candidates can have NaN as scores.
     n_splits_ : int
     model_ : MKLClassifier or Average
         The model fitted to all samples; after a strategy the average of one or more models.

@@ -92,7 +92,7 @@ class HyperKernel(Described, Versioned):
 
 
 def merged(terms):
-    """The terms, as few as share their tables."""
+    """The terms, with those merged that share a table."""
     found = []
     for term in terms:
         for k, other in enumerate(found):

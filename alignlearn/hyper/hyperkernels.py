@@ -355,7 +355,7 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     The default was chosen on wine, sonar and breast cancer: relative RMSE of `HyperKRRCV` on pairs
     of new points, geometric mean over Gaussians of two widths, TL1 and log kernels, 0.027, and AUC
     of the ideal kernel 0.836 (a single hyper-kernel 1.64 and 0.804; the reach of 64 alone 0.018 and
-    0.806). On heart, australian and fertility, looked at once: 0.023 and 0.732 (single 0.76 and
+    0.806). On heart, australian and fertility, evaluated once: 0.023 and 0.732 (single 0.76 and
     0.711). At half the cost ``5 * hyper_kernels((1/48, 1/8, 3/4, 9/2, 27), 64) + 2 *
     hyper_kernels((1/4, 4), 4)`` has, chosen likewise, 0.020 and 0.834 on the first three, 0.018 and
     0.729 on the others, where in the same run the default has 0.026, 0.832, 0.022 and 0.739.

@@ -205,7 +205,7 @@ def test_missing_rows_are_dropped_or_kept(tmp_path):
     kept = datasets.load(path, missing="keep")
     np.testing.assert_array_equal(kept.X, [[1, 2], [3, np.nan], [5, 6]])
     assert kept.extra["complete"].tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="no row"):
+    with pytest.raises(ValueError, match="removes every row"):
         datasets.load(write(tmp_path, "v.csv", "a,b,y\n?,2,u\n3,?,v\n"), missing="drop")
     with pytest.raises(ValueError, match="2 of 2 rows"):
         datasets.load(write(tmp_path, "w.csv", "a,y\n1,\n3,?\n"), missing="drop")
