@@ -32,14 +32,14 @@ def problem(m=2100, d=4, seed=0):
 @pytest.fixture(scope="module")
 def regressor():
     X, y = problem()
-    return al.MKLRegressorCV().fit(X, y), X, y
+    return al.MKLRegressorCV(cv=3).fit(X, y), X, y
 
 
 @pytest.fixture(scope="module")
 def classifier():
     X, y = problem(1100)
     labels = np.array(["low", "mid", "top"])[np.digitize(y, [-0.4, 0.4])]
-    return al.MKLClassifierCV(probability="sigmoid").fit(X, labels), X, labels
+    return al.MKLClassifierCV(probability="sigmoid", cv=3).fit(X, labels), X, labels
 
 
 # Levels
@@ -107,10 +107,10 @@ def test_values_between_those_of_the_default_grid():
 def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
     table = regressor[0].cv_results_
     n, rung, method = table["n_samples"], table["rung"], table["param_method"]
-    assert sorted(set(n)) == [500, 1680, 2100]
+    assert sorted(set(n)) == [500, 1400, 2100]
     assert np.isfinite(table["mean_test_score"]).all()
     assert (n[rung == -1] == 2100).all()
-    first, second, last = (set(method[n == size]) for size in (500, 1680, 2100))
+    first, second, last = (set(method[n == size]) for size in (500, 1400, 2100))
     assert second < first
     assert {name.partition("*")[0] for name in last} <= {name.partition("*")[0] for name in second}
     assert len(table["params"]) == len(n)
@@ -124,7 +124,7 @@ def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
 def test_both_groups_reach_the_second_level_and_the_last_if_near_the_best(regressor):
     """The Laplacian is far behind on a smooth function, and far ahead on one with steps."""
     X = regressor[1]
-    steps = al.MKLRegressorCV().fit(X, np.sign(np.sin(4.0 * X)).sum(axis=1))
+    steps = al.MKLRegressorCV(cv=3).fit(X, np.sign(np.sin(4.0 * X)).sum(axis=1))
     for model, smooth in ((regressor[0], True), (steps, False)):
         table = model.cv_results_
         second = {"laplacian" in name for name in table["param_method"][table["rung"] == 1]}
@@ -154,7 +154,7 @@ def test_probabilities_are_calibrated_on_the_last_level(classifier):
     found = model.predict_proba(X[:200])
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert np.mean(model.classes_[found.argmax(axis=1)] == labels[:200]) > 0.7
-    assert all(f" {n} " in model.summary() for n in (500, 880, 1100))
+    assert all(f" {n} " in model.summary() for n in (500, 733, 1100))
 
 
 def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
@@ -200,7 +200,7 @@ def test_sample_weights_of_zero_and_a_rare_class():
     labels[:3] = 2
     weight = np.ones(1150)
     weight[-100:] = 0.0
-    model = al.MKLClassifierCV().fit(X, labels, sample_weight=weight)
+    model = al.MKLClassifierCV(cv=3).fit(X, labels, sample_weight=weight)
     first, second, last = np.unique(model.cv_results_["n_samples"])
     assert 500 <= first <= 503
     assert second == len(model.model_.members[0].model._learned_on)
