@@ -39,6 +39,9 @@ def of_matrices(X, y=Y):
 CALLS = {
     "fit": lambda p: predicted({"a": A, "b": p(B)}),
     "a list": lambda p: predicted([A, p(B)]),
+    "a target of a list with an array": lambda p: fitted([A.to_numpy(), B], p(Y)).predict(
+        [A.to_numpy(), B]
+    ),
     "tables": lambda p: predicted(al.Tables({"a": A, "b": p(B)})),
     "a target": lambda p: predicted(TWO, p(Y)),
     "tables and a target": lambda p: predicted(al.Tables(TWO), p(Y)),
