@@ -6,7 +6,6 @@ from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
 from cases import each
-from scipy.optimize import brentq
 
 from alignlearn.bounds import betting, class_betting, class_intervals
 from alignlearn.bounds.class_intervals import FeatureRange
@@ -55,22 +54,6 @@ def test_statistics_are_those_of_explicit_features():
     covariance, again, variance = class_intervals.target_statistics(F @ F.T, t)
     assert covariance == pytest.approx(np.linalg.norm((t - t.mean()) @ F) / 9)
     assert (again, variance) == (pytest.approx(norm), pytest.approx(t.var()))
-
-
-def test_the_root_of_the_upper_tail_solves_its_equation():
-    rng = np.random.default_rng(1)
-    for m, L, norm in zip(
-        rng.integers(3, 500, 30), rng.uniform(0.1, 9, 30), rng.uniform(0.01, 1, 30)
-    ):
-        c = m / (m - 1)
-        shift, f = (3 * c - 1) / 6 * L, m * m * norm / (2 * (m - 1))
-
-        def tail(e, shift=shift, f=f, c=c, L=L):
-            return e + shift + np.sqrt(shift**2 + 2 * L * c * e) - f
-
-        expected = brentq(tail, 0, 1e9, xtol=1e-13) if tail(0) < 0 else 0.0
-        found = class_intervals.expected_spread_lower(norm, m, L, 2.0)
-        assert found == pytest.approx(2.0 / m * expected, abs=1e-9)
 
 
 def test_exchanging_a_sample_moves_the_covariance_by_the_product_of_the_diameters():
