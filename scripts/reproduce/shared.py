@@ -84,14 +84,15 @@ class Output:
         rule = indent + "-" * (sum(widths) + 3 * (len(widths) - 1))
         self.say(lines[0], rule, *lines[1:])
 
-    def write(self, figure):
-        """Write the text and the figure, where there is a folder for them."""
+    def write(self, figure=None):
+        """Write the text and a figure, where there is a folder for them."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         text = "\n".join(self.lines) + "\n"
         (self.folder / f"{self.stem}.txt").write_text(text, encoding="utf-8")
-        figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
+        if figure is not None:
+            figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
 
 
 def texts(script, name, **values):
@@ -114,17 +115,6 @@ def new_figure(rows, columns, size):
     figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
     axes = figure.subplots(rows, columns, squeeze=False)
     plain(axes.flat)
-    return figure, axes
-
-
-def mosaic_figure(layout, size):
-    """A figure and its axes by name, laid out as in `matplotlib.figure.Figure.subplot_mosaic`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size)
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
-    axes = figure.subplot_mosaic(layout)
-    plain(axes.values())
     return figure, axes
 
 

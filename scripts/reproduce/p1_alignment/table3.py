@@ -149,34 +149,6 @@ def report(out, domain, task, found):
     return outside
 
 
-def draw(results):
-    """Errors of the methods with counts and presence, and the paper's."""
-    figure, axes = shared.new_figure(1, len(results), (11.0, 3.8))
-    for ax, ((domain, task), found) in zip(axes[0], results.items()):
-        methods = METHODS[task]
-        for i, method in enumerate(methods):
-            colour, marker = shared.STYLES[method]
-            for features, values in found.items():
-                fill = colour if features == "counts" else "white"
-                ax.errorbar(
-                    i + (-0.22 if features == "counts" else 0.0),
-                    *shared.summary(values[0][:, i]),
-                    fmt=marker, color=colour, markerfacecolor=fill, markersize=8, capsize=3,
-                )  # fmt: skip
-            theirs = PAPER[f"{task}, {domain}"][i][:2]
-            look = {"color": "#000000", "markersize": 11, "capsize": 3, "linewidth": 1.0}
-            ax.errorbar(i + 0.22, *theirs, fmt="_", **look)
-        ax.set_xticks(range(len(methods)), methods)
-        ax.set_xlim(-0.6, len(methods) - 0.4)
-        ax.set_title(f"{domain}, {task}", fontsize=11)
-        ax.set_ylabel("RMSE, stars" if task == "regression" else "fraction misclassified")
-    figure.suptitle(
-        "Table 3. Full: alignlearn, counts; hollow: alignlearn, presence; black dashes: the paper",
-        fontsize=11,
-    )
-    return figure
-
-
 def explain(out, results, outside):
     """What the differences come from, as far as could be found out."""
     for features in FEATURES:
@@ -193,7 +165,7 @@ def explain(out, results, outside):
 
 
 def main(argv=None):
-    """Print and draw; return what is outside one standard deviation, by domain and task."""
+    """Print; return what is outside one standard deviation, by domain and task."""
     args = shared.arguments(__doc__, argv, default=2, help="assignments of folds (default 2)")
     out = shared.Output("table3", args)
     repeats = 1 if args.quick else args.repeats
@@ -218,7 +190,7 @@ def main(argv=None):
             outside[domain, task] = report(out, domain, task, found)
     if not args.quick:
         explain(out, results, outside)
-    out.write(draw(results))
+    out.write()
     return outside
 
 

@@ -28,13 +28,6 @@ TITLES = {
     "log": "Table 2, second half: the log kernel, sigma = 1",
 }
 METHODS = (KNOWN, *HYPER)
-STYLES = {
-    KNOWN: ("#555555", "s"),
-    "hyper-nnls": ("#009E73", "v"),
-    "hyper-krr": ("#0072B2", "^"),
-    "hyper-svr": ("#D55E00", "o"),
-    "gaussian": ("#555555", "s"),
-}
 TABLES = (1, 2, 3, 4)
 FEWER = {"australian": 0.5}  # of the repeats of Table 3
 QUICK_DATA = ("sonar",)
@@ -302,101 +295,6 @@ def report_large(out, found):
     )
 
 
-# The figure
-
-
-def draw(known, ideal, large):
-    """Dots: measured; black dashes: the paper's. Parts that were not measured stay empty."""
-    layout = [["gaussian", "tl1", "log"], ["ideal"] * 3, ["rmse", "large", "seconds"]]
-    figure, axes = shared.mosaic_figure(layout, (14.0, 11.5))
-    for kernel in KERNELS:
-        ours = {m: {n: f[m]["test"] for n, f in known.get(kernel, {}).items()} for m in METHODS}
-        paper = {m: row["test"] for m, row in APPROXIMATION[kernel].items()}
-        _dots(axes[kernel], ours, paper, STYLES)
-        axes[kernel].set_title(TITLES[kernel], loc="left", fontsize=10)
-    colors = ["#555555", "#999999", "#E69F00", "#CC79A7", "#56B4E9", "#A6611A"]
-    colors += ["#0072B2", "#D55E00", "#0072B2", "#D55E00"]
-    styles = {m: (c, k) for m, c, k in zip(IDEAL, colors, "sXPd>p^ovD")}
-    ours = {m: {n: f[m] for n, f in ideal.items()} for m in IDEAL}
-    _dots(axes["ideal"], ours, IDEAL, styles)
-    axes["ideal"].set_title("Table 3: the ideal kernel", loc="left", fontsize=10)
-    for name in ("gaussian", "ideal"):
-        axes[name].set_ylabel("test accuracy, per cent")
-        columns = {"gaussian": 2, "ideal": 5}[name]
-        axes[name].legend(fontsize=8, ncols=columns, loc="lower left", framealpha=0.9)
-    _errors(axes["rmse"], known)
-    _bars(axes["large"], large, "accuracy", 0)
-    _bars(axes["seconds"], large, "seconds", 1)
-    if large:
-        axes["large"].legend(fontsize=8)
-    axes["seconds"].set_yscale("log")
-    if large:
-        axes["large"].axhline(large["majority"], color="#000000", linewidth=0.8, linestyle=":")
-    axes["large"].set_title("Table 4: accuracy (dotted: the larger class)", loc="left", fontsize=10)
-    axes["seconds"].set_title("Table 4: seconds (dots: one processor)", loc="left", fontsize=10)
-    figure.suptitle(
-        "Colored: alignlearn; black dashes: Liu, Shi, Huang, Yang and Suykens (2020)", fontsize=11
-    )
-    return figure
-
-
-def _dots(ax, ours, paper, styles):
-    """Mean and deviation of each method on each data set."""
-    names = [n for n in DATA if any(n in values for values in ours.values())]
-    step = 0.8 / len(ours)
-    for k, (method, values) in enumerate(ours.items()):
-        color, marker = styles[method]
-        at = np.arange(len(names)) + step * (k - 0.5 * (len(ours) - 1))
-        means = [_mean(values[n]) for n in names]
-        spreads = [_deviation(values[n]) for n in names]
-        options = {"capsize": 2, "linewidth": 0.9}
-        ax.errorbar(
-            at - 0.15 * step, means, spreads, fmt=marker, color=color, label=method, markersize=5,
-            **options,
-        )  # fmt: skip
-        cells = [(x, *paper[method][n]) for x, n in zip(at, names) if n in paper.get(method, {})]
-        if cells:
-            x, mean, spread = np.transpose(cells)
-            x = x + 0.2 * step
-            ax.errorbar(x, mean, spread, fmt="_", color="#000000", markersize=6, **options)
-    ax.set_xticks(range(len(names)), names)
-
-
-def _errors(ax, known):
-    """RMSE of all kernels, methods and data sets: measured against the paper's."""
-    for kernel, fill in zip(KERNELS, ("full", "none", "left")):
-        for method in HYPER:
-            theirs = APPROXIMATION[kernel].get(method, {}).get("rmse", {})
-            names = [n for n in known.get(kernel, {}) if n in theirs]
-            color, marker = STYLES[method]
-            x = [theirs[n] for n in names]
-            y = [float(np.median(known[kernel][n][method]["rmse"])) for n in names]
-            label = f"{method}, {kernel}" if names else None
-            ax.plot(x, y, marker, color=color, fillstyle=fill, markersize=6, label=label)
-    ax.plot([1e-3, 5], [1e-3, 5], color="#000000", linewidth=0.8)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("RMSE in the paper")
-    ax.set_ylabel("RMSE of alignlearn")
-    if known:
-        ax.legend(fontsize=7, ncols=2, loc="lower right")
-    ax.set_title("Tables 1 and 2: RMSE on test pairs", loc="left", fontsize=10)
-
-
-def _bars(ax, large, what, column):
-    """Dots of Table 4 against the number of clusters."""
-    sizes = [v for v in large if v.isdigit()]
-    for k, method in enumerate((*HYPER, "gaussian")):
-        color, marker = STYLES[method]
-        at = np.arange(len(sizes)) + 0.15 * (k - 1.5)
-        values = [large[v][method][what] for v in sizes]
-        ax.plot(at, values, marker, color=color, markersize=7, label=method)
-        if method in HYPER:
-            paper = [LARGE[v][method][column] for v in sizes]
-            ax.plot(at + 0.05, paper, "_", color="#000000", markersize=10)
-    ax.set_xticks(range(len(sizes)), [f"v = {v}" for v in sizes])
-
-
 def main(argv=None):
     """Run the tables; return what was measured: known kernels, the ideal kernel, ijcnn1."""
     args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
@@ -421,7 +319,7 @@ def main(argv=None):
     )
     if not args.quick:
         out.say("", *shared.texts(__file__, "hyper-conclusions"))
-    out.write(draw(by_kernel, by_name, clusters))
+    out.write()
     return by_kernel, by_name, clusters
 
 

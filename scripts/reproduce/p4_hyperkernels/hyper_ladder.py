@@ -186,25 +186,6 @@ def ideal_rows(found):
         yield name, *cells
 
 
-def draw(found):
-    """RMSE of the paper, of one hyper-kernel and of the ladder."""
-    figure, axes = shared.new_figure(1, 3, (13.0, 4.2))
-    for ax, kernel_name in zip(axes[0], KERNELS):
-        names = list(found[kernel_name])
-        at, paper = np.arange(len(names)), APPROXIMATION[kernel_name]
-        theirs = [min(r["rmse"][n] for m, r in paper.items() if m != KNOWN) for n in names]
-        ax.plot(at, theirs, "_", color="#000000", markersize=26, label="paper, best of three")
-        for method, color, marker in zip(METHODS, ("#D55E00", "#0072B2"), "vo"):
-            values = [np.median(column(found[kernel_name][n], method, "rmse")) for n in names]
-            ax.plot(at, values, marker, color=color, label=method, markersize=7)
-        ax.set_yscale("log")
-        ax.set_xticks(at, names, fontsize=8)
-        ax.set_title(TITLES[kernel_name], loc="left", fontsize=10)
-    axes[0, 0].set_ylabel("relative RMSE on test pairs")
-    axes[0, 1].legend(fontsize=8, loc="lower right")
-    return figure
-
-
 def measure(name, target, repeats, sizes):
     """What each partition gives."""
     if target == "ideal":
@@ -248,7 +229,7 @@ def options(parser):
 
 
 def main(argv=None):
-    """Print the tables, draw the figure; return what was measured."""
+    """Print the tables; return what was measured."""
     args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
     out = shared.Output("hyper_ladder", args)
     repeats = 1 if args.quick else args.repeats
@@ -267,7 +248,7 @@ def main(argv=None):
             errors = {k: [finer(k, seed) for seed in range(repeats)] for k in ("tl1", "log")}
             medians = {k: float(np.median(values)) for k, values in errors.items()}
             out.say(*shared.texts(__file__, "ladder-conclusions", **medians))
-    out.write(draw(found))
+    out.write()
     return found
 
 

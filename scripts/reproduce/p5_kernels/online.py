@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Kernel SGD: the regularized risk against the number of steps, and what a budget costs.
 
-    scripts/reproduce/p5_kernels/online.py            # a minute; writes figures/reproduce_online.*
+    scripts/reproduce/p5_kernels/online.py            # a minute
     scripts/reproduce/p5_kernels/online.py --quick
 
 On scikit-learn's breast_cancer (hinge, logistic) and diabetes (squared, epsilon-insensitive), a
@@ -25,12 +25,7 @@ from alignlearn.machines import KernelRidge, SupportVectorClassifier, SupportVec
 from alignlearn.online import KernelSGDClassifier, KernelSGDRegressor
 
 ALPHA = 0.01
-LOSSES = {
-    "hinge": ("#0072B2", "o"),
-    "logistic": ("#D55E00", "^"),
-    "squared": ("#009E73", "D"),
-    "epsilon-insensitive": ("#CC79A7", "v"),
-}
+LOSSES = ("hinge", "logistic", "squared", "epsilon-insensitive")
 
 
 def data(loss):
@@ -101,54 +96,26 @@ def truncation(budgets, n_passes):
     return np.array(errors), np.array([m.truncation_error_[0] for m in machines])
 
 
-def draw_convergence(axis, loss, steps, excess):
-    """The mean excess over the seeds, and its range."""
-    colour, marker = LOSSES[loss]
-    mean = excess.mean(axis=0)
-    axis.plot(steps, mean, color=colour, marker=marker, markersize=5, label=loss)
-    axis.fill_between(steps, excess.min(axis=0), excess.max(axis=0), color=colour, alpha=0.15)
-
-
-def finish(axis, steps, top):
-    """Axes of the first panel, with a line of slope -1."""
-    axis.plot(steps, top * steps[0] / steps, color="#555555", linestyle=":", label="slope -1")
-    axis.set(xscale="log", yscale="log", xlabel="gradient steps", ylabel="excess regularized risk")
-    axis.legend(frameon=False)
-
-
 def main(argv=None):
     """Run, print and write."""
     args = shared.arguments(__doc__, argv)
     out = shared.Output("online", args)
     passes = (1, 4) if args.quick else tuple(2**k for k in range(9))
     seeds = 2 if args.quick else 5
-    figure, ((left, right),) = shared.new_figure(1, 2, (10.0, 4.2))
     out.say("Regularized risk of kernel SGD minus that of the batch solution, mean over seeds", "")
-    rows, top, steps = [], 0.0, None
+    rows = []
     for loss in LOSSES:
         steps, least, excess = convergence(loss, passes, seeds)
-        draw_convergence(left, loss, steps, excess)
-        top = max(top, float(excess[:, 0].mean()))
         rate = np.polyfit(np.log(steps[-4:]), np.log(excess.mean(axis=0)[-4:]), 1)[0]
         rows.append([loss, f"{least:.5f}", *(f"{v:.1e}" for v in excess.mean(axis=0)[::2])])
         rows[-1].append(f"{rate:.2f}")
-    finish(left, steps, top)
     out.table(["loss", "minimum", *(f"{n} passes" for n in passes[::2]), "slope"], rows)
     budgets = (20, 200) if args.quick else (5, 10, 20, 40, 80, 160, 320, 569)
     errors, bounds = truncation(budgets, 2 if args.quick else 10)
-    right.plot(budgets, errors, color="#0072B2", marker="o", label="training error (left)")
-    right.set(xscale="log", xlabel="budget (samples)", ylabel="training error", ylim=(0.0, None))
-    bound = right.twinx()
-    bound.plot(budgets, bounds, color="#D55E00", marker="^", label="bound (right)")
-    bound.set(ylabel="bound on the dropped norm", ylim=(0.0, None))
-    bound.spines[["top"]].set_visible(False)
-    handles = [*right.lines, *bound.lines]
-    labels = [line.get_label() for line in handles]
-    right.legend(handles, labels, frameon=False, loc="upper right")
     out.say("", "Hinge loss with a budget, ten passes", "")
     pairs = zip(budgets, errors, bounds)
     out.table(["budget", "errors", "bound"], [[b, f"{e:.3f}", f"{v:.3g}"] for b, e, v in pairs])
-    out.write(figure)
+    out.write()
 
 
 if __name__ == "__main__":
