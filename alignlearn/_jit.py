@@ -60,7 +60,8 @@ try:
     from numba.core.serialize import dumps
 except ImportError as error:
     raise ImportError(_ADVICE.format(error)) from error
-# What the classes below override or call of these: a method of another name would never be called.
+# The methods that the classes below override or call; under another name they would never be
+# called.
 for _kind, _names in {
     CompileResultCacheImpl: "reduce rebuild",
     FunctionCache: "load_overload save_overload flush _index_key _impl_class",
@@ -72,12 +73,12 @@ for _kind, _names in {
         if not hasattr(_kind, _name):
             raise ImportError(_ADVICE.format(f"{_kind.__name__}.{_name}"))
 
-COMPILATION = "about 10 s"  # of a first fit where nothing is cached
+COMPILATION = "about 10 s"  # seconds of a first fit without a cache
 
 
 @cache
 def _warn_uncached():
-    # `validation.warn` imports this module; and no line of a caller is at fault.
+    # `validation.warn` imports this module, and no line of a caller is the cause.
     warnings.warn(  # noqa: B028
         "compiled code cannot be cached, because no cache folder is writable: every process "
         f"compiles for itself, {COMPILATION}. Set NUMBA_CACHE_DIR to a writable folder.",
@@ -91,13 +92,13 @@ def uncached():
 
 
 class _Checked:
-    """Compiled code with a checksum: damaged machine code would end the process."""
+    """Compiled code with a checksum, because damaged machine code would crash the process."""
 
     def reduce(self, compiled):
         try:
             code = dumps(super().reduce(compiled))
         except RuntimeError as error:
-            # LLVM hands the code over in a callback, which drops the exception of a Ctrl-C.
+            # LLVM passes the code in a callback, which discards the exception of a Ctrl-C.
             raise KeyboardInterrupt from error
         return zlib.crc32(code), code
 
@@ -115,12 +116,12 @@ class _CheckedResult(_Checked, CompileResultCacheImpl):
 class _Forgiving:
     """The cache of one function, which treats unreadable files as missing."""
 
-    _harmless = ()  # more that may fail where something is written
+    _harmless = ()  # further errors when a file is written
 
     def load_overload(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever unpickling a damaged file gives
+        except Exception:  # any error of unpickling a damaged file
             self._attempt(self.flush)
             return None
 
@@ -137,7 +138,7 @@ class _Forgiving:
 
 
 class _Cache(_Forgiving, FunctionCache):
-    """The cache of a function of the CPU; that of another ``version`` is not found."""
+    """The cache of a function of the CPU, which ignores entries of another ``version``."""
 
     _impl_class = _CheckedResult
     version = ""
@@ -150,7 +151,7 @@ class _Cache(_Forgiving, FunctionCache):
 def _cuda_cache(kind):
     """The cache of CUDA kernels; ``kind`` is the class of Numba or of numba-cuda.
 
-    Not every version can pickle all parts of a kernel: then each process compiles.
+    Some versions cannot pickle all parts of a kernel; then each process compiles.
     """
     checked = type("_CheckedKernel", (_Checked, kind._impl_class), {})
     return type("_CudaCache", (_Forgiving, kind), {"_harmless": Exception, "_impl_class": checked})
@@ -168,7 +169,7 @@ class _Announcement(event.Listener):
     def on_start(self, event):
         if not is_ours(event):
             return
-        self.depth += 1  # compilations nest, and Numba's lock lets one thread compile at a time
+        self.depth += 1  # compilations nest; Numba's lock allows one thread at a time
         if self.depth == 1 and not self.said:
             self.started = monotonic()
             self.timer = threading.Timer(ANNOUNCED_AFTER - self.spent, self._say)
@@ -191,7 +192,7 @@ class _Announcement(event.Listener):
 
 
 def is_ours(event):
-    """Whether an event of a compilation is of a function of this library."""
+    """Whether a compilation event concerns a function of this library."""
     return event.data["dispatcher"].py_func.__module__.startswith("alignlearn.")
 
 
@@ -201,7 +202,7 @@ if sys.stderr is not None and sys.stderr.isatty():
 
 
 class _EntryLibrary(JITCodeLibrary):
-    """Code that Python calls, optimized once, as a whole."""
+    """Code that Python calls, optimized once as a whole."""
 
     def _optimize_functions(self, module):
         pass
@@ -210,8 +211,8 @@ class _EntryLibrary(JITCodeLibrary):
 class _PartLibrary(_EntryLibrary):
     """Code that only compiled functions call.
 
-    It is linked into each of these and optimized there, so nothing is gained by what Numba does
-    beside that: optimize it alone, wrap it for Python and make machine code of it.
+    It is linked into each of these functions and optimized there. The further steps of Numba
+    (optimizing it alone, a wrapper for Python, machine code) would be useless.
     """
 
     def _optimize_final_module(self):
@@ -266,7 +267,7 @@ def _cached(function, **options):
 
 
 def _jit(**options):
-    """Like `numba.njit` with what all functions have in common, and with the cache above.
+    """Like `numba.njit`, with the common options of all functions and the cache above.
 
     Python calls one dispatcher of a function, compiled code another one.
     """
@@ -287,25 +288,26 @@ def _jit(**options):
 
 
 def _shared(options, function, argument_types, version=""):
-    """Compile a function so that others call it at an address.
+    """Compile a function that others call by its address.
 
-    It is then compiled once, where Numba would link it into each of its callers and optimize it
-    there again. A call costs some 20 ns more.
+    It is then compiled once. Otherwise Numba would link it into each of its callers and optimize it
+    there again. A call costs about 20 ns more.
 
     Parameters
     ----------
     function : callable
         It returns nothing.
     argument_types : callable
-        ``argument_types(dtype)`` are the Numba types of its arguments for a dtype, that of the
-        last one.
+        ``argument_types(dtype)`` returns the Numba types of its arguments for a dtype, that of the
+        last argument.
     version : str
-        Of what is compiled into it from other files, whose changes Numba's cache does not see.
+        Version of the code from other files that is compiled into it, because Numba's cache does
+        not detect their changes.
 
     Returns
     -------
     address_of : callable
-        ``address_of(dtype)`` compiles if need be and returns an integer, valid in this process.
+        ``address_of(dtype)`` compiles if necessary and returns an integer, valid in this process.
     call : callable
         ``call(address, arguments)`` for compiled code, with a tuple of the arguments.
     """
@@ -350,8 +352,8 @@ def cuda_device(function):
     """A function that CUDA kernels call."""
     from numba import cuda
 
-    # What is called inline in Numba's own CUDA target; in numba-cuda that copies functions before
-    # they are typed, and makes compilation last several times as long.
+    # The option that Numba's own CUDA target calls inline. In numba-cuda it copies functions before
+    # they are typed, which makes compilation several times as long.
     name = "forceinline" if "forceinline" in signature(cuda.jit).parameters else "inline"
     return cuda.jit(function, device=True, **{name: True})
 
@@ -359,7 +361,7 @@ def cuda_device(function):
 def cuda_kernel(function, *, cached=True):
     """A function that runs on a CUDA device.
 
-    It is kept in the cache with the functions that it calls, where it is a closure of these.
+    It is cached together with the functions that it calls, if it is a closure of these.
     """
     from numba import cuda
 

@@ -23,8 +23,8 @@ from functools import cache
 import numpy as np
 
 _BLOCK = 256
-_REDUCED = 512  # rows of what one call reduces to tridiagonal form
-_PANEL = 32  # reflectors that are found together, as in LAPACK
+_REDUCED = 512  # rows of a matrix that one call reduces to tridiagonal form
+_PANEL = 32  # reflectors that are computed together, as in LAPACK
 _GROUP = 64  # reflectors that are applied together
 _COLUMNS = 256  # that are rotated together
 _LEAST = 256  # rows and columns of a part of a product
@@ -57,7 +57,7 @@ def _call(name, *args):
 def _wait(name, *args):
     """Run `_call` in a thread, so that Ctrl-C is handled.
 
-    Pass arrays as arguments, because the thread must hold them. It is not joined after Ctrl-C.
+    Pass arrays as arguments, so that the thread keeps them alive. It is not joined after Ctrl-C.
     """
     if threading.current_thread() is not threading.main_thread():
         _call(name, *args)
@@ -90,7 +90,7 @@ def _pointer(value):
 
 
 class _Matrix:
-    """A matrix in C order as LAPACK sees it: its transpose. ``A[i, j]`` is an address."""
+    """A matrix in C order as LAPACK reads it, the transpose. ``A[i, j]`` is an address."""
 
     def __init__(self, A):
         if A.dtype != np.float64 or not A.flags.c_contiguous or not A.flags.writeable:
@@ -176,7 +176,7 @@ def inverse_diagonal(R):
 
 
 def _row_squares(A):
-    """Sums of squares of the rows of an upper triangle, of which A has the first rows."""
+    """Sums of squares of the rows of an upper triangle, whose first rows are in A."""
     upper, rest = np.triu(A[:, : len(A)]), A[:, len(A) :]
     return np.einsum("ij,ij->i", upper, upper) + np.einsum("ij,ij->i", rest, rest)
 
@@ -203,7 +203,7 @@ def tridiagonalise(A):
         j = i + k
         inside = n - k, k, -1.0, L[j, i], ld, _vector(work, k), m, 1.0, L[j, j], ld
         _call("dsyr2k", b"L", b"N", *inside)
-        # Where a reflector begins there is a 1 now.
+        # The first entry of a reflector is now 1.
         for t in range(i, j):
             A[t, t + 1], diagonal[t] = beside[t], A[t, t]
         i = j
@@ -226,7 +226,7 @@ def group_reflectors(A, tau):
 def rotate(A, factors, X, transpose=False):
     """Overwrite X (m, c), in C order, by QX or Q'X for the Q of `tridiagonalise`."""
     L, C, m, c = _Matrix(A), _Matrix(X), len(A), X.shape[1]
-    # LAPACK sees X', and Q'X is X'Q there.
+    # LAPACK reads X', where Q'X is X'Q.
     side, work = b"N" if transpose else b"T", np.empty((_GROUP, c))
     groups = list(zip(range(0, m - 1, _GROUP), factors))
     for i, T in groups if transpose else reversed(groups):
@@ -307,7 +307,7 @@ def tridiagonal_vectors(diagonal, beside, first, last):
     n = last - first + 1
     if m == 1 or n == 0:
         return diagonal[first : last + 1].copy(), np.ones((m, n), order="F")
-    # Relatively robust representations: orthogonal to rounding, and no more than is asked for.
+    # Relatively robust representations: orthogonal up to rounding, and only the requested vectors.
     d, e, info = diagonal.copy(), np.append(beside, 0.0), np.zeros(1, dtype=np.int64)
     values, Z, found = np.zeros(m), np.empty((n, m)), np.zeros(1, dtype=np.int64)
     support, work = np.zeros(2 * m, dtype=np.int64), np.empty(18 * m)
@@ -316,7 +316,8 @@ def tridiagonal_vectors(diagonal, beside, first, last):
     _wait("dstemr", *some, *room, support, 1, *scratch, info)
     if not info[0] and found[0] & 0x7FFFFFFF == n:
         return values[:n], Z.T
-    # They may fail where many eigenvalues are of the size of rounding; this does not.
+    # They may fail if many eigenvalues are of the size of rounding errors; divide and conquer does
+    # not.
     values, e, Z, info = diagonal.copy(), beside.copy(), np.empty((m, m)), info * 0
     size = 1 + 4 * m + m * m, 3 + 5 * m
     scratch = np.empty(size[0]), size[0], np.zeros(size[1], dtype=np.int64), size[1]
@@ -337,7 +338,7 @@ def smallest_of_tridiagonal(diagonal, beside):
 
     if not beside.size:
         return float(diagonal[0])
-    # Bisection squares what is beside the diagonal.
+    # Bisection squares the off-diagonal entries.
     unit = max(np.abs(diagonal).max(), np.abs(beside).max(), 1e-300)
     found = eigvalsh_tridiagonal(diagonal / unit, beside / unit, select="i", select_range=(0, 0))
     return float(found[0] * unit)
@@ -349,7 +350,7 @@ def svd(A, n_vectors):
     Parameters
     ----------
     A : ndarray of shape (r, c)
-        Overwritten, or copied where c < r.
+        Overwritten, or copied if c < r.
     n_vectors : int
         q, at most min(r, c).
 
@@ -362,7 +363,7 @@ def svd(A, n_vectors):
     if A.shape[0] > A.shape[1]:
         V, values, U = svd(np.ascontiguousarray(A.T), n_vectors)
         return U, values, V
-    # LAPACK sees A' (m, n), whose left vectors are the right ones of A.
+    # LAPACK reads A' (m, n), whose left vectors are the right ones of A.
     (n, m), exponent, info = A.shape, _to_unit(A), np.zeros(1, dtype=np.int64)
     values, U, unused = np.empty(n), np.empty((n, n)), np.empty(1)
     work, places = np.empty(3 * n + max(m, 5 * n * n + 4 * n)), np.empty(8 * n, dtype=np.int64)
@@ -385,7 +386,7 @@ def product(A, B, out=None):
     if 2.0 * r * k * c <= _PRODUCT:
         return np.matmul(A, B, out=out)
     out = np.empty((r, c), dtype=np.result_type(A, B)) if out is None else out
-    # Squares of the result, as large as may be, are fastest.
+    # Square blocks of the result, as large as possible, are fastest.
     rows = min(r, max(_LEAST, int(np.sqrt(0.5 * _PRODUCT / k))))
     columns = min(c, max(_LEAST, int(0.5 * _PRODUCT / (k * rows))))
     rows = max(rows, int(0.5 * _PRODUCT / (k * columns)))
@@ -400,7 +401,7 @@ def product(A, B, out=None):
 
 
 def self_product(A):
-    """``A A'``, exactly symmetric, in parts where it lasts."""
+    """``A A'``, exactly symmetric, in parts if it is large."""
     r, k = A.shape
     if 2.0 * r * r * k <= _PRODUCT:
         return A @ A.T

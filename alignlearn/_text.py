@@ -141,7 +141,7 @@ def table(rows, header, *, total=None, align=None, most=MOST, more="", below=())
         The first ``most`` are shown.
     header : tuple of str
     total : int, optional
-        How many rows there are; default those given.
+        Number of rows. Default: that of ``rows``.
     align : str, optional
         "<" or ">" for each column; default the first one to the left.
     most : int, default 20
@@ -152,7 +152,7 @@ def table(rows, header, *, total=None, align=None, most=MOST, more="", below=())
     """
     align = align or "<" + ">" * (len(header) - 1)
     total = len(rows) if total is None else total
-    # A name has a line to itself, and numbers beside it.
+    # A name has its own line, and numbers are in the next columns.
     shown = [(cut(row[0], _NAME), *row[1:]) for row in [*rows[:most], *below]]
     widths = [max(map(len, column)) for column in zip(header, *shown)]
     lines = [

@@ -1,4 +1,4 @@
-"""``predict_proba`` and ``predict_set``, by decisions of machines that did not see the sample."""
+"""``predict_proba`` and ``predict_set``, from decisions of models fitted without the sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .candidates import fold_results
 from .guarantees import doubt_coverage
 from .refits import Refits, keep, own_folds
 
-AUTO = "auto"  # probabilities from what a search has computed anyway, where it has all classes
+AUTO = "auto"  # probabilities from the decisions of a search, if these include every class
 _FOLDS = 5
 
 
@@ -42,7 +42,7 @@ def probabilities(model, X):
 
 
 def _agree(P, codes):
-    """Give the decided class of each sample its largest probability, by an exchange, in place.
+    """Exchange probabilities in place so that the decided class of each sample has the largest one.
 
     Votes of pairs of classes and their mean decisions differ for about 1% of the samples.
     """
@@ -57,7 +57,7 @@ def calibrated(model, machine, raw):
 
 
 def calibrated_from(of_logits, machine, raw, multiclass):
-    """What a calibration takes: the class logits, or the confidences of the classes."""
+    """The input of a calibration: the class logits, or the confidences of the classes."""
     if of_logits:
         return class_logits(raw, len(machine.classes_), multiclass)
     return machine.confidences(raw)
@@ -144,7 +144,7 @@ def _warn_few(codes, coverage, per_class):
 
 
 def _seen_too_much(estimator):
-    """Why the scores have seen too much of the samples that they are compared with."""
+    """The reason why the scores are not independent of the samples that they are compared with."""
     if estimator.probability == AUTO:
         return ["probability='auto' keeps no models of folds"]
     if estimator._members:
@@ -160,7 +160,7 @@ def check_probability(method, more=()):
 def calibrate(method, labels, tests, decisions, weight=None):
     """The `Calibration` from the decisions on the test sets of all folds.
 
-    A sample that is in several test sets counts in each, one that is in none does not.
+    A sample counts once for each test set that contains it.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def calibrate(method, labels, tests, decisions, weight=None):
     tests : list of ndarray of int
         Sample numbers of the test sets.
     decisions : list of ndarray of shape (n,) for two classes, else (n, c)
-        What `calibrated_from` returns, on the samples of positive weight of every test set.
+        The results of `calibrated_from` on the samples of positive weight of every test set.
     weight : ndarray of shape (m,), optional
     """
     test = np.concatenate(tests)
@@ -192,10 +192,11 @@ def _with_scores(calibration, codes, decisions):
 def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     """The `Calibration` of an `MKLClassifier` whose weights and machines are learned on folds.
 
-    And the predictors of these machines, one for each fold, which its scores are made with.
+    Also returns the predictors of these models, one for each fold, from which its scores are
+    computed.
 
-    Five shuffled folds, fewer where a class has fewer samples. Two-stage weights of all training
-    sets come from one pass over the pairs of samples of the source.
+    There are five shuffled folds, or fewer if a class has fewer samples. Two-stage weights of all
+    training sets come from one pass over the pairs of samples of the source.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
     labels : ndarray of shape (m,)
     memory : int
     calibration : Calibration, optional
-        That of other folds, whose scores alone are to be replaced.
+        The calibration from other folds, whose scores are replaced.
     """
     if source.weight is not None:
         source, labels = source.used(), labels[source.weight > 0.0]
@@ -224,7 +225,7 @@ def calibrate_on_folds(estimator, source, labels, memory, calibration=None):
         decisions.append(calibrated_from(of_logits, machine, raw, estimator.multiclass))
         predictors.append(predictor)
     tests = [test for _, test in splits]
-    if many:  # no sets of classes are made of them
+    if many:  # they are not used for prediction sets
         return calibrate(method, labels, tests, decisions, source.weight), ()
     if calibration is None:
         given = labels, tests, decisions, source.weight
@@ -245,7 +246,7 @@ def _learner(estimator, n_samples):
 
 
 def check_classes(method, labels, splits, weight):
-    """Raise if a training set does not contain every class, which probabilities need."""
+    """Raise an error if a training set does not contain every class, as probabilities require."""
     for which, split in enumerate(splits if method is not None else ()):
         missing = lacking_class(labels, [split], weight)
         if missing is not None:

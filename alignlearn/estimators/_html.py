@@ -52,7 +52,7 @@ def estimator_html(estimator):
 
 
 def _tried(function, otherwise):
-    """What a function returns; something else where it fails, as foreign code in it may."""
+    """The result of a function, or a substitute if it fails, because it may run foreign code."""
     try:
         return function()
     except Exception:
@@ -60,7 +60,7 @@ def _tried(function, otherwise):
 
 
 def _text(value, most=_NAME):
-    """A text, escaped, and cut where it is long; with a ? for what no encoding has."""
+    """A string, escaped and cut to a maximum length; characters that cannot be encoded become ?."""
     text = str(value)
     text = text if len(text) <= most else f"{text[: most - 3]}..."
     return escape(text.encode("utf-8", "replace").decode("utf-8"))
@@ -83,7 +83,7 @@ def _parameters(estimator):
 
 
 def _described(estimator, name, default):
-    """The HTML of a parameter's value, and whether it is another one than the default."""
+    """The HTML of a parameter's value, and whether it differs from the default."""
     try:
         text, changed = estimator._described(name, default)
         return _text(text, _VALUE), changed
@@ -101,7 +101,7 @@ def _table(rows):
 
 
 def _weights(estimator):
-    """Bars of the largest weights of the kernels, in the order of these; nothing without any."""
+    """Bars of the largest kernel weights, in the order of the kernels; "" without weights."""
     if len(estimator._members) > 1:
         parts = (f"<div>{_text(m.name)}</div>{_weights(m.model)}" for m in estimator._members)
         return "".join(parts)
@@ -131,7 +131,7 @@ def _bars(weights, name):
 
 
 def _kernel_name(estimator, k):
-    # Statistics that were left for later stay so.
+    # Deferred statistics stay deferred.
     statistics = vars(estimator._kernel_model()).get("statistics_")
     names = estimator.kernels_ if statistics is None else statistics.names
     known = isinstance(names, (list, tuple))

@@ -1,4 +1,4 @@
-"""The choice between machines on the Gram matrix, without it, on features, and on Nystrom's."""
+"""The choice between machines on the Gram matrix, without it, and on features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from alignlearn.validation import check_count, check_memory, check_seed
 
 
 def held_matrices(machine, paired, source, memory):
-    """Gram matrices that a machine holds; an error where what it needs does not fit ``memory``."""
+    """Number of Gram matrices of a machine; raises an error if its memory exceeds ``memory``."""
     room, sizes = check_memory("memory", memory), Sizes.of_source(source)
     chosen, held = choose(paired, sizes, room, asked=machine), matrix_fits(sizes, room)
     if source.has_gaps:
@@ -24,7 +24,7 @@ def held_matrices(machine, paired, source, memory):
 
 
 def _completed_matrices(machine, paired, source, memory):
-    """Number of matrices held for missing tables; raises if they do not fit into memory."""
+    """Number of matrices for missing tables; raises an error if they do not fit into memory."""
     if machine in ("nystrom", "dual-cd"):
         raise ValueError(
             f"machine={machine!r} is not available for missing tables, because the "
@@ -42,7 +42,7 @@ def _completed_matrices(machine, paired, source, memory):
 
 
 def train_ridge(ridge, on, combination, y, memory, weight=None):
-    """Fit a `KernelRidge` on what `choose` has chosen; its coefficients in linear features.
+    """Fit a `KernelRidge` on the input of `choose`; return coefficients of linear features.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def machine_note(chosen, n_support, n_samples):
 
 
 def _features(estimator, combination, rng):
-    """Nystrom features at centers drawn alike."""
+    """Nystrom features at uniformly drawn centers."""
     n = centers_count(estimator.n_centers, combination.n_samples)
     return NystromFeatures(combination, choose_centers(combination, n, "uniform", 1.0, rng))
 

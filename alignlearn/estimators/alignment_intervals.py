@@ -188,7 +188,7 @@ def _open_one(X, kernel):
 
 
 def _labels(y, m, label_range):
-    """The labels as checked, and in words."""
+    """The checked labels, and their description."""
     if label_range is not None:
         ends = check_numbers("label_range", label_range, 2).tolist()
         return check_targets(y, m, columns=False), f"targets in {ends}"
@@ -207,12 +207,12 @@ def _labels(y, m, label_range):
 
 
 def _feature_range(kernel, radius2):
-    """(`FeatureRange` or None, what it rests on in words)."""
+    """(`FeatureRange` or None, its hypotheses)."""
     known = guarantees.diagonal_bound(kernel, radius2)
     words = () if radius2 is None else (f"K(x, x) <= {radius2:g}",)
     if known is None:
         return None, words
-    # Where all values are 0 any bound is right.
+    # If all values are 0, any bound is correct.
     known = max(known, np.finfo(float).tiny)
     return class_intervals.FeatureRange(known, kernel is not None and kernel.is_non_negative), words
 
@@ -346,7 +346,7 @@ def _gram(source, k):
 
 
 def _check_same(estimator, source, sign, used):
-    """Refuse other samples than those of the fit, by the alignment of the first kernel with y."""
+    """Raise an error for other samples than those of the fit, by the first alignment."""
     statistics, k = estimator.statistics_, used[0]
     same = source.n_samples == statistics.n_samples
     if same:

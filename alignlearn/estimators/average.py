@@ -103,7 +103,7 @@ class AveragePredictor(Predictor):
         return self.parts[0][2]
 
     def check(self, X):
-        """New samples, validated, but for their width."""
+        """New samples, validated except for their number of features."""
         return self._first.check(X)
 
     def count(self, X):
@@ -228,7 +228,7 @@ class Average(Estimator):
         return self._predictor.decisions(X, self._kernel_model()._engine())
 
     def __getattr__(self, name):
-        # Called for what the object does not have itself.
+        # Called for attributes that the object does not have.
         members = vars(self).get("members", ())
         fitted = name.endswith("_") and not name.startswith("_") and name not in OF_COLUMNS
         if not members or not fitted:

@@ -307,7 +307,7 @@ class Estimator(ParamsMixin):
         return estimator_html(self)
 
     def _kernel_weights(self):
-        """One weight for each of ``kernels_`` to be shown, and a text on what they are means of."""
+        """One weight for each of ``kernels_`` for display, and a description if they are means."""
         return self.weights_, ""
 
     def _kernel_model(self):
@@ -315,7 +315,7 @@ class Estimator(ParamsMixin):
         return self
 
     def _forget(self, *names):
-        """Drop what an earlier fit left, so that one that fails leaves none that is fitted.
+        """Remove the results of an earlier fit, so that a failed fit leaves an unfitted estimator.
 
         ``names`` are further attributes to drop.
         """
@@ -323,10 +323,10 @@ class Estimator(ParamsMixin):
             self.__dict__.pop(name, None)
 
     def _store_columns(self, X, n_features):
-        """Keep the number of columns of the X given to ``fit``, None for none, and their names.
+        """Store the number of columns of X in ``fit`` (None without columns) and their names.
 
-        Of several tables, or matrices with names, these names; of a part of a `GramStack` which
-        samples they are.
+        For several tables or named matrices, store their names; for a part of a `GramStack`, its
+        samples.
         """
         for name in OF_COLUMNS:
             self.__dict__.pop(name, None)
@@ -353,9 +353,9 @@ class Estimator(ParamsMixin):
                 self.feature_names_in_ = names
 
     def _check_columns(self, X, check, extra=0):
-        """``check(X)`` of new samples, which have the columns of ``fit``, if that had any.
+        """``check(X)`` of new samples, which must have the columns of ``fit``, if there were any.
 
-        ``extra`` is the number of columns that ``check`` takes away.
+        ``extra`` is the number of columns that ``check`` removes.
         """
         self._check_is_fitted()
         X = self._as_fitted(X)
@@ -376,7 +376,7 @@ class Estimator(ParamsMixin):
         return False
 
     def _as_fitted(self, X):
-        """X with its tables or matrices, if it has such, by the names and in the order of fit.
+        """X with its tables or matrices, if there are several, by name and in the order of fit.
 
         After the fit of a data frame that was prepared, its `PreparedMatrix`.
         """
@@ -393,7 +393,7 @@ class Estimator(ParamsMixin):
         return as_fitted(X, getattr(self, "table_names_in_", None), stack, labels)
 
     def _columns_of_tables(self):
-        """Names of the columns of each table in ``fit``, numbers where it had none."""
+        """Names of the columns of each table in ``fit``, or numbers if it had no names."""
         names, found = iter(self.feature_names_in_), {}
         for table, width in zip(self.table_names_in_, self.table_widths_in_):
             own = [next(names).removeprefix(f"{table}__") for _ in range(width)]
@@ -401,7 +401,7 @@ class Estimator(ParamsMixin):
         return found
 
     def _joined(self, X):
-        """`_as_fitted` in one matrix, as the fitted kernels take it."""
+        """`_as_fitted` as one matrix, the input of the fitted kernels."""
         X = self._as_fitted(X)
         return X.joined() if isinstance(X, Tables) else X
 
@@ -498,7 +498,7 @@ class FrameOutput(Estimator):
 
     _n_features_out: int  # columns of the output
 
-    # Meta-estimators look here for whether they may leave the container to this estimator.
+    # Meta-estimators read this to decide whether the estimator chooses the container itself.
     _sklearn_auto_wrap_output_keys = frozenset({"transform"})
 
     def set_output(self, *, transform=None) -> Self:

@@ -219,7 +219,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         grams, means, self.scale_ = np.empty((p, m, m)), np.empty((p, m)), np.zeros(p)
         for k in range(p):
             gram = source.single(k).gram()
-            # In single precision the two orders of a pair may round apart.
+            # In single precision, the two orders of a pair may differ by rounding.
             np.add(gram, gram.T, out=grams[k])
             grams[k] *= 0.5
             means[k] = grams[k].mean(axis=0)
@@ -249,7 +249,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         self.lower_bounds_ = [posterior.lower_bounds for posterior in found]
         self.n_iter_ = np.array([len(bounds) for bounds in self.lower_bounds_])
         self._posteriors = found
-        # A centered row times a is the uncentered row times a less its mean, plus a constant.
+        # A centered row times a is the uncentered row times a minus its mean, plus a constant.
         coef = self.dual_coef_ - self.dual_coef_.mean(axis=0)
         kept = source.kept()
         self._predictors = [
@@ -316,7 +316,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         odds = self.decision_function(X)
         if odds.ndim == 1:
             return expit(np.column_stack([-odds, odds]))
-        # Relative to the most probable class, which is not 0 where all are small.
+        # Relative to the most probable class, which is not 0 if all are small.
         size = -np.logaddexp(0.0, -odds)
         share = np.exp(size - size.max(axis=1, keepdims=True))
         return share / share.sum(axis=1, keepdims=True)

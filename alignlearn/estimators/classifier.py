@@ -322,13 +322,13 @@ class MKLClassifier(KernelClassifier):
         return self
 
     def _choose(self, learned, labels, memory):
-        """Choose the machine; also returns what it works on."""
+        """Choose the machine and its input."""
         choice = self._choice(learned, labels, memory, self.machine)
         self.chosen_machine_ = choice.machine
         return choice
 
     def _choice(self, learned, labels, memory, asked):
-        """The machine for a combination, and what it works on."""
+        """The machine for a combination, and its input."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         if asked == "krr":
             return choose("krr", Sizes.of(learned), memory, alpha=self._machine(C).alpha)

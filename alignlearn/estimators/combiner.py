@@ -1,4 +1,4 @@
-"""The learned kernel as a transformer, for machines that take a precomputed Gram matrix."""
+"""The learned kernel as a transformer, for models on a precomputed Gram matrix."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class KernelCombiner(FrameOutput, KernelLearner):
                 raise ValueError("y is constant (1 class); at least two values are needed.")
             return y
 
-        # The target has been read: what reads it again warns no more.
+        # The target was read before, so reading it again gives no warnings.
         real = y is None or reads_as_regression(y, task)
         read = "regression" if real else "classification"
         learned, _ = self._learn(X, target, read)

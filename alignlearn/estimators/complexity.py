@@ -1,4 +1,4 @@
-"""Rademacher complexity of the predictors that a combination of kernels can give.
+"""Rademacher complexity of the predictors of a combination of kernels.
 
 The class and the bounds are those of `alignlearn.bounds.rademacher`; here the kernels are
 opened on samples and evaluated in blocks of rows.
@@ -110,7 +110,7 @@ def rademacher(kernels, X=None, radius=1.0, *, q=1.0, draws=None, random_state=N
 
 
 def _of_statistics(statistics, X, radius, q):
-    """The bounds for centered kernels of which the statistics are known."""
+    """The bounds for centered kernels with known statistics."""
     if X is not None:
         raise ValueError("X must be None where kernels are statistics.")
     traces, squares = statistics.trace, np.diag(statistics.M).copy()

@@ -1,4 +1,4 @@
-"""Contributions of kernels to predictions: parts of R^2 that add up, losses without a kernel."""
+"""Contributions of kernels to predictions: parts that sum to R^2, losses without a kernel."""
 
 from __future__ import annotations
 
@@ -216,10 +216,10 @@ def _over_repeats(losses):
 def _interactions(names, members, losses):
     """Names of pairs of the columns of the largest losses, and their interactions (n_pairs, q).
 
-    The interaction is the loss of one column permuted, plus that of the other, less the loss of
-    both permuted alike. It is 0 where the decisions are a sum of functions of either column and the
-    columns are independent and the score is linear in the squared error. Else it also measures how
-    far columns can stand for one another (negative), or a bounded score (positive).
+    The interaction is the sum of the losses with one column permuted, minus the loss with both
+    permuted together. It is 0 if the decisions are a sum of functions of single columns, the
+    columns are independent, and the score is linear in the squared error. Otherwise it also
+    reflects redundant columns (negative), or a bounded score (positive).
     """
     one = [losses(index) for index in members]
     size = np.array([found.mean() for found in one])
@@ -242,7 +242,7 @@ def _check_features(X, method, groups):
 
 
 class _PermutedFeatures:
-    """Decisions on samples of which some features are those of other samples, for each repeat."""
+    """Decisions on samples with some features permuted among samples, for each repeat."""
 
     def __init__(self, model, X, used, repeats):
         n_repeats, rng = repeats
@@ -326,7 +326,7 @@ def split_decisions(model, X):
 
 
 class _Terms:
-    """Parts of the decisions on checked samples that some kernels make, up to a constant.
+    """Parts of the decisions on checked samples from some kernels, up to a constant.
 
     Dense samples of linear kernels are ``centered`` at their mean.
     """
@@ -356,7 +356,7 @@ class _Terms:
             part = np.zeros_like(self.weights)
             part[index] = self.weights[index]
             return self.predictor.reweighted(part).decisions(self.X, self.engine)
-        # A coefficient is one number of its feature times the summed weights of the kernels on it.
+        # A coefficient is a number of its feature times the summed weights of the kernels on it.
         own = self._per_feature(index)
         some = np.flatnonzero(own.any(axis=1))
         own, whole = own[some], self.whole[some]
@@ -378,7 +378,7 @@ def _owners(groups, n_features):
 
 
 class _Product:
-    """The product measure of centered terms, and what is lost as means differ."""
+    """The product measure of centered terms, and the loss from different means."""
 
     def __init__(self, Y, F, weight):
         self.unit = np.maximum(np.abs(Y).max(axis=0), np.abs(F).max(axis=0))

@@ -24,11 +24,11 @@ from alignlearn.validation.memory import check_gram_memory
 from .guarantees import doubt_coverage, many_weights
 from .refits import Refits, fold_of_each, is_search, keep, own_folds, training
 
-_MATRICES = 3  # (m, m), while the root of the inverse becomes the inverse
-_BLOCKS = 4  # (n, m), of shares and what is made of them
-_APART = 1e-3  # of the range of y, between predictions of the model and those on given samples
+_MATRICES = 3  # (m, m) matrices while the inverse is computed from its root
+_BLOCKS = 4  # (n, m) matrices, for shares and values computed from them
+_APART = 1e-3  # accepted difference of predictions, relative to the range of y
 _FEW = 20  # samples up to which one is left out at a time, rather than folds
-_ROUNDINGS = 16  # of y, which decide where it is far from 0
+_ROUNDINGS = 16  # standard deviations of y above which its mean is far from 0
 
 
 class PredictionInterval(NamedTuple):
@@ -55,7 +55,7 @@ class PredictionInterval(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A machine of an estimator: what its predictions are multiplied by, and its error bars."""
+    """A machine of an estimator: the factor of its predictions, and its error bars."""
 
     share: float
     of: Any
@@ -95,7 +95,7 @@ class _Opened:
             self._check_samples(source, Y)
 
     def _check_samples(self, source, Y):
-        """Raise where predictions on these samples are not those of the fit."""
+        """Raise an error if predictions on these samples are not those of the fit."""
         decisions = self.predictor.decisions(source.as_new(np.arange(len(Y))), source.engine)
         rounding = _ROUNDINGS * np.finfo(np.float64).eps * np.abs(Y).max()
         if np.abs(Y - self.smoother.left - decisions).max() > _APART * np.ptp(Y) + rounding:
@@ -106,11 +106,11 @@ class _Opened:
 
     @property
     def _completion(self):
-        """What completes new samples, where the combination of the fit does not."""
+        """The completion of new samples, if the combination of the fit has none."""
         return None if self.combination.takes_gaps else getattr(self.predictor, "completion", None)
 
     def rows(self, X):
-        """What the smoother takes of checked samples: kernel values or features, (n, w)."""
+        """The smoother's input for checked samples: kernel values or features, (n, w)."""
         if self._completion is None:
             return self._rows(X)
         return self._completion.extended(self._rows, X, self.combination.source.engine)
@@ -155,14 +155,15 @@ class _Opened:
         return found[:, None] * self.smoother.scale
 
     def shares(self, X):
-        """L, how much each training sample counts in the predictions of checked samples, (n, m)."""
+        """L, the weight of each training sample in the predictions of checked samples, (n, m)."""
         rows = self.smoother.centered(self.rows(X))
         return product(rows, self.smoother.basis) + 1.0 / self.smoother.total
 
     def without_folds(self, number):
-        """Residuals (m, c) of fits without the fold of each, and how these fits are found.
+        """Residuals (m, c) of fits without the fold of each sample, and these fits.
 
-        That is by coordinates (w, K c) and constants (K c,) of their predictions less those of all.
+        Fits are given by coordinates (w, K c) and constants (K c,) of their predictions minus those
+        of all samples.
         """
         n_folds = int(number.max()) + 1
         if n_folds not in self._without:
@@ -179,7 +180,7 @@ class _Opened:
         return self._without[n_folds]
 
     def fold_decisions(self, X, number, engine):
-        """Decisions (n, c), and by how much they exceed those without each fold, (n, K c)."""
+        """Decisions (n, c), and their excess over those without each fold, (n, K c)."""
         _, coordinates, constants = self.without_folds(number)
         if self._features is None and not self.exact and self.combination.source.is_paired:
             both = self.predictor.beside(coordinates, constants).decisions(X, engine)
@@ -205,7 +206,7 @@ def _check_room(model, source):
 
 
 def _refuse(estimator, what, refit=False):
-    """Raise an error for machines that are no ridge regression with one kernel."""
+    """Raise an error for machines that are not ridge regression with one kernel."""
     if estimator._own_weights:
         raise ValueError(
             f"{what} is for one kernel; with per_target=True every target has its own. Accepted: "
@@ -232,7 +233,7 @@ def _parts(estimator, fit, exact):
 
 
 def _opened(model, fit, exact, given=None):
-    """The `_Opened` of a fitted model; ``given`` is what stands for ``fit`` to the user."""
+    """The `_Opened` of a fitted model; ``given`` is the name of ``fit`` in messages."""
     given = fit if given is None else given
     return keep(model, exact, (fit, given), lambda some: _Opened(model, some, exact))
 
@@ -293,7 +294,7 @@ def interval(estimator, X, coverage, folds, fit, refit):
 
 
 def _refitted(estimator, X, coverage, folds, fit):
-    """Ends (n, c) of the intervals of fits that learn everything again."""
+    """Ends (n, c) of the intervals from complete refits."""
     found = keep(
         estimator,
         ("refit", folds),
@@ -311,7 +312,7 @@ def _refitted(estimator, X, coverage, folds, fit):
 
 
 def _learned(estimator):
-    """The parts learned on all samples, for which leaving samples out later is not enough."""
+    """The parts learned on all samples, whose influence later leave-one-out does not remove."""
     if not is_search(estimator):
         return many_weights(estimator)
     reasons = ["alpha or C was chosen on all samples"]

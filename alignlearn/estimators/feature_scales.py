@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 WIDTHS = 2.0 ** np.arange(-5, 2)  # multiples of gamma
 RIDGES = 4.0 ** np.arange(-9, 2)  # over the mean diagonal of the kernel
-_ALONE = 1.02  # effective number of features below which one has nearly all of the scale
+_ALONE = 1.02  # effective number of features below which one feature has nearly all of the scale
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What every guarantee of a fit needs: bounds of the kernels, ranges of the labels, hypotheses."""
+"""Inputs of all guarantees of a fit: bounds of the kernels, ranges of the labels, hypotheses."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def diagonal_bound(kernel, radius2):
     known = None if kernel is None else kernel.largest_diagonal()
     if radius2 is None:
         return known
-    # Beyond, the squares in a bound overflow.
+    # Above this, the squares in a bound overflow.
     radius2 = check_number("radius2", radius2, low=0.0, high=1e100, strict=True)
     return radius2 if known is None else min(known, radius2)
 
@@ -152,7 +152,7 @@ def common(estimator, radius2):
         essential.append(GAPS)
     if (_factors(estimator) < 0).any():
         essential.append("weights must not be negative")
-    # Negative weights are one reason by themselves.
+    # Negative weights alone are one reason.
     psd = kernels is not None or (_factors(estimator) < 0).any() or estimator.kernel_.is_psd
     if not (psd and all(k.is_psd for k in kernels or ())):
         essential.append("kernels must be positive semi-definite")
@@ -164,7 +164,7 @@ def _given(estimator, kernels):
     if kernels is None:
         return None
     if hasattr(estimator, "table_names_in_"):
-        # On the columns of a table it is still the kernel that was given.
+        # On the columns of a table, it is still the kernel of the user.
         known = [k.kernel if isinstance(k, Named) else k for k in kernel_list(estimator.kernels)]
         return [k if k in known or k.kernel in known else None for k in kernels]
     names = list(getattr(estimator, "feature_names_in_", ())) or None
@@ -204,7 +204,7 @@ def for_risk(estimator, radius2):
 # -- coverage --------------------------------------------------------------------------
 
 
-_APART = 0.1  # smallest eigenvalue of the matrix of alignments that counts as a kernel of its own
+_APART = 0.1  # smallest eigenvalue of the matrix of alignments that counts as a separate kernel
 _MOST_COMPARED = 1000  # kernels
 _SAMPLES_A_WEIGHT = 20
 

@@ -1,4 +1,4 @@
-"""Bounds of the risk from samples that took no part in the fit: any machine, any kernels."""
+"""Bounds of the risk from samples that took no part in the fit, for any machine and kernels."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class KernelClassifier(LabelScore, KernelModel):
         return tags
 
     def _check_one_label(self, what):
-        """Raise where a fit has many labels."""
+        """Raise an error for a fit with many labels."""
         self._check_is_fitted()
         if self.classes_.ndim == 2:
             per_label.refuse(what, "models_" in vars(self))

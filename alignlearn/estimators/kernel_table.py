@@ -1,4 +1,4 @@
-"""The table of a fitted model's kernels: weights, and how much these vary with the samples."""
+"""The table of a fitted model's kernels: weights, and their variation with the samples."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def refuse_several(model, what):
 
 
 def _names(model, groups):
-    """Column and names of what a table is of: kernels, or groups of them."""
+    """Title and names of the rows of a table: kernels, or groups of them."""
     if groups is None:
         return {"kernel": np.array(model._kernel_names(), dtype=object)}
     return {"kernel": np.array(kernel_groups(model, groups)[0], dtype=object)}
@@ -87,7 +87,7 @@ def _of_one_kernel(model, groups):
 
 
 def _of_members(model, groups):
-    """The tables of the machines that are averaged, one after the other."""
+    """The tables of the averaged models, concatenated."""
     tables = [_of_one_kernel(m.model, groups) for m in model._members]
     methods = [np.repeat(m.name, len(t["kernel"])) for m, t in zip(model._members, tables)]
     columns = {name: np.concatenate([t[name] for t in tables]) for name in tables[0]}
@@ -95,7 +95,7 @@ def _of_members(model, groups):
 
 
 def _alignment(model, index):
-    """The alignment of a group's part of the combination; of equal weights where it has none."""
+    """The alignment of a group's part of the combination; of equal weights if all are 0."""
     weights = np.zeros(model.weights_.size)
     weights[index] = model.weights_[index] if model.weights_[index].any() else 1.0
     return model.statistics_.alignment(weights)

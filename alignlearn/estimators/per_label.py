@@ -1,6 +1,6 @@
 """Classifiers with ``per_label=True``: one kernel and one machine for every label.
 
-Each label is fitted as a target of its own with the parameters of the estimator. Its model has its
+Each label is fitted as a separate target with the parameters of the estimator. Its model has its
 own weights, C, class weights and calibration. A constant label has no model.
 """
 

@@ -21,10 +21,10 @@ from .target_search import Targets, TargetSearch, unit_exponents
 
 SCORINGS = ("r2", "correlation")
 ALPHAS = np.logspace(-4.0, 4.0, 33).tolist()
-# Samples of the first search, and from how many on there is one: a decomposition of m samples costs
-# m^3, so that fewer of them make up for the first search.
+# Number of samples of the first search, and number of samples from which there is one: a
+# decomposition costs m^3, so saving some of them outweighs the first search.
 _FEW, _SCREENED = 1000, 1500
-_LEAST_VALUES = 3  # of a target that others are missing of
+_LEAST_VALUES = 3  # minimum values of a target if others are missing
 
 
 class TargetPredictor(Predictor):

@@ -37,11 +37,11 @@ from .base import Classifier, Estimator, FrameOutput, parameters, shared, svm_op
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_CONSTANT = 1e-12  # of |K|_F = m: a centered kernel below this is rounding
+_CONSTANT = 1e-12  # share of |K|_F = m: a smaller centered kernel is rounding
 
 
 class _FeatureLearner(Estimator):
-    """Stage 1 of both estimators: draw, score, re-weight, drop what has no weight."""
+    """Stage 1 of both estimators: draw, score and re-weight frequencies, drop those of weight 0."""
 
     kernel: Any
     n_features: int
@@ -63,7 +63,7 @@ class _FeatureLearner(Estimator):
         rng = check_seed("random_state", self.random_state)
         check_flag("offsets", self.offsets)
         Y = plain_columns(y, X.shape[0], task)
-        # No result depends on the units of y; whether fourth powers overflow would.
+        # Results do not depend on the units of y, but overflow of fourth powers would.
         Y = Y / (np.abs(Y).max() or 1.0)
         centered = centered_columns(Y)
         if not centered.any():
@@ -90,7 +90,7 @@ class _FeatureLearner(Estimator):
         self.weights_, self.kernel_ = weights, learned
 
     def _check_train(self, X):
-        """Samples of fit; sets what scikit-learn expects to be known of them."""
+        """Samples of fit; sets the attributes that scikit-learn expects."""
         self._forget()
         given, X = X, _rows(check_features(X))
         inputs.check_sample_count(X.shape[0])
@@ -358,7 +358,7 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
         X = self._check_train(X)
         labels = inputs.class_labels(self, y, X.shape[0])
         self._learn(X, labels, "classification")
-        learned = self.__dict__.pop("kernel_")  # not fitted until the machine is
+        learned = self.__dict__.pop("kernel_")  # not fitted until the machine is fitted
         Z = learned.features(X)
         if faster_in_features(*Z.shape, C):
             fit_classifier(machine, Z, labels)

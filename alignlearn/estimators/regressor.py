@@ -206,7 +206,7 @@ class MKLRegressor(KernelRegressor):
         return held_matrices(self.machine, "krr", source, self.memory)
 
     def _untrained(self):
-        """The machine that is asked for; the one for "nystrom" is made of the kernel."""
+        """The requested machine; for "nystrom" it is made from the kernel."""
         if self.machine == "svr":
             options = {"tol": self.tol, "max_iter": self.max_iter}
             C = check_number("C", self.C, low=0.0, strict=True)
@@ -215,13 +215,13 @@ class MKLRegressor(KernelRegressor):
         return KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
 
     def _choose(self, learned, y, memory):
-        """Choose the machine; also returns what it works on."""
+        """Choose the machine and its input."""
         choice = self._choice(learned, y, memory, self.machine)
         self.chosen_machine_ = choice.machine
         return choice
 
     def _choice(self, learned, y, memory, asked):
-        """The machine for a combination, and what it works on."""
+        """The machine for a combination, and its input."""
         machine, sizes = self._untrained(), Sizes.of(learned)
         if asked == "svr":
             how = {"C": machine.C, "pilot": Pilot(learned, machine, y)}
@@ -254,5 +254,5 @@ def _support(machine, learned):
 
 
 def _columns(machine, support):
-    """The dual coefficients with an axis of targets, also where no sample is a support vector."""
+    """The dual coefficients with an axis of targets, even without support vectors."""
     return machine.dual_coef_.reshape(support.size, *(machine.dual_coef_.shape[1:] or (1,)))

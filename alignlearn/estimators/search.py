@@ -360,7 +360,7 @@ class _Trials:
         self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
         self.kept, self.learned = {}, set()
         everything = [(w, list(schedule[0].values)) for w in self._first()]
-        self.parts = len(self._jobs(everything))  # of which progress counts a fold
+        self.parts = len(self._jobs(everything))  # number of candidates of a fold, for progress
 
     def run_all(self, client, progress):
         """Run all rungs."""
@@ -491,12 +491,12 @@ class _Trials:
         return first + whole + later
 
     def _unshared(self, tries):
-        """What some candidates share and nobody has learned yet."""
+        """Results that some candidates share and that are not computed yet."""
         asked = (self.candidates[w].shared for w, _ in tries)
         return list({s.key: s for s in asked if s and s.key not in self.learned}.values())
 
     def _run(self, folds, tries, client, progress, apart=False, ahead=()):
-        """Fit and score; workers also learn ``ahead`` what the next rung shares."""
+        """Fit and score; workers also compute ``ahead`` the shared results of the next rung."""
         if apart and client is not None:
             self._call(client, self._unshared(tries), [], None, progress)
         per_fold = [(job, None) for job in self._jobs(tries, apart)]
@@ -519,7 +519,7 @@ class _Trials:
         self._call(client, ahead, asked, take, progress)
 
     def _call(self, client, shared, asked, take, progress):
-        """Learn what is shared, and fit what is asked; ``take(number, found)`` gets the latter."""
+        """Compute shared results and requested fits; ``take(number, found)`` gets the fits."""
 
         def taken(number, found):
             if number >= len(shared):

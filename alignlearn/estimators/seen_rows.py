@@ -16,13 +16,13 @@ import numpy as np
 from alignlearn.bounds.binomial import clopper_pearson
 from alignlearn.validation import doubt, is_sparse
 
-_BLOCK = 2**16  # numbers converted at once: what fits into the cache
+_BLOCK = 2**16  # numbers converted at once, so that they fit into the cache
 _GOLDEN, _FIRST, _SECOND = (
     np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
-_LEAST_SHARE = 0.05  # of equal rows that is warned of
-_RARE = 1e-3  # chance at which more coincidences are none
-_COPIES = 0.02  # of held-out rows that may equal rows of the fit
+_LEAST_SHARE = 0.05  # share of equal rows from which a warning is given
+_RARE = 1e-3  # probability below which more equal rows are not by chance
+_COPIES = 0.02  # share of held-out rows that may equal rows of the fit
 _RATES = np.geomspace(0.02, 40.0, 20)  # of the exponential inequality
 
 
@@ -125,7 +125,7 @@ def seen_rows(X) -> SeenRows | None:
 
 
 def _different(hashes):
-    """How many values an array in ascending order holds."""
+    """Number of distinct values of a sorted array."""
     return min(len(hashes), 1) + np.count_nonzero(hashes[1:] != hashes[:-1])
 
 
@@ -180,7 +180,7 @@ def _bits(values, dtype):
     if dtype is np.float32:
         return numbers.view(np.uint32).astype(np.uint64)
     bits = numbers.view(np.uint64)
-    # Round numbers have high bits alone, of which a product keeps little.
+    # Round numbers have only high bits, of which a product keeps few.
     return bits ^ (bits >> np.uint64(32))
 
 
@@ -199,7 +199,7 @@ def _factors(columns):
 
 
 def _sparse(block, dtype):
-    """Of the entries that are stored, which are those of the dense rows: zeros add nothing."""
+    """Hashes from the stored entries, equal to those of dense rows, because zeros add nothing."""
     block = block.copy()
     block.sum_duplicates()
     sums = np.zeros(block.nnz + 1, dtype=np.uint64)
@@ -210,7 +210,7 @@ def _sparse(block, dtype):
 def _object_hashes(objects):
     try:
         digests = [blake2b(_of_object(x), digest_size=8).digest() for x in objects]
-    except Exception:  # what an object does when it is pickled is its own
+    except Exception:  # pickling may run arbitrary code of an object
         return None
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 

@@ -1,4 +1,4 @@
-"""A transformer that makes a data frame as people have them into features of comparable scale."""
+"""A transformer from raw data frames to features of comparable scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transformer for each of several tables, in front of an estimator with kernels of each."""
+"""A transformer for each of several tables, before an estimator with kernels on each."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class TableTransformer(Estimator):
         return _labeled(found, X)
 
     def _changed(self, name, table):
-        """A table of new samples transformed, where they have it."""
+        """The transformed table of new samples that have it."""
         rows, transform = _present(table), self.transformers_[name].transform
         if rows is None:
             return transform(table)
@@ -195,7 +195,7 @@ class TableTransformer(Estimator):
 
 
 def _labeled(tables, X):
-    """`Tables` of transformed tables, with the row labels of X where these have none."""
+    """`Tables` of transformed tables, with the row labels of X if they have none."""
     found = Tables(tables)
     found.row_labels = X.row_labels if found.row_labels is None else found.row_labels
     return found
@@ -222,7 +222,7 @@ def _targets_of(y, rows):
 
 
 def _with_missing(changed, table, rows):
-    """What a transformer made of some rows of a table, and missing values in the others."""
+    """The transformed rows of a table, and missing values in the other rows."""
     if rows is None:
         return changed
     m = table.shape[0]

@@ -1,11 +1,11 @@
 """The search of weights and a penalty for every target.
 
-Candidates are few weight vectors that all targets share: equal weights, every kernel alone, the
-centers of clusters of each target's own weights, which alignment finds without the bias of noise,
-and some drawn at random. Each target is tried on the drawn ones, on equal weights and on those of
-the others that are nearest to its own, with every penalty, by errors of cross-validation in closed
-form (`TargetRidge`); the best are taken. Of many samples some are searched first: a drawn candidate
-is then tried on all samples only for the targets that it is best for on these.
+Candidates are few weight vectors that all targets share: equal weights, every kernel alone, centers
+of clusters of the targets' own weights (from alignment without the bias of noise), and some random
+ones. For each target, the random ones, equal weights and the nearest ones of the others are
+evaluated with every penalty, by cross-validation errors in closed form (`TargetRidge`), and the
+best one is selected. With many samples, a subsample is searched first. A random candidate is then
+evaluated on all samples only for the targets for which it was the best on the subsample.
 
 Random search (Dupre la Tour, Eickenberg, Nunez-Elizalde and Gallant 2022, "Feature-space selection
 with banded ridge regression") tries random weights on every target instead.
@@ -25,16 +25,17 @@ from alignlearn.solvers.nnqp_rows import nonnegative_rows
 
 _N_CANDIDATES = 24
 _LEAST_CLUSTERS = 8
-# Candidates that a target is tried on, beside equal weights: work grows with the targets.
+# Candidates per target besides equal weights; the cost grows with the number of targets.
 _NEAREST, _NEAREST_OF_MANY, _MANY = 8, 5, 2000
-# Any weights, tried on all targets: alignment may prefer others than ridge regression does.
+# Random weights, evaluated for all targets, because the best weights for ridge regression may
+# differ from those by alignment.
 _DRAWN, _DRAWN_OF_MANY = 32, 4
-# Share by which squares may be larger before penalties that are so many places away are tried: of
-# folds, and of leave-one-out, which begins close to its best penalty.
+# Accepted relative excess of squared errors for evaluating penalties at this distance, for folds
+# and for leave-one-out, which starts close to its best penalty.
 _PROMISING, _PROMISING_NEAR = {4: 0.3, 2: 0.05, 1: 0.01}, {2: 0.01, 1: 0.005}
 _LIKELY = 0.02  # the same of generalized cross-validation, before a candidate is tried at all
-_CLUSTERED = 20_000  # targets that the clusters are found from
-_ROWS = 2**14  # targets whose distances are held at once
+_CLUSTERED = 20_000  # targets from which the clusters are computed
+_ROWS = 2**14  # targets whose distances are in memory at once
 
 
 @dataclass
@@ -190,9 +191,9 @@ def choose(targets, alphas, rng, uniform=False, verbose=False, few=None) -> Targ
 
 
 def _searched(targets, candidates, tried, alphas, verbose):
-    """The best of candidates (n, p), each on the targets that are ``tried``, (n, q).
+    """The best of candidates (n, p), each evaluated on the targets in ``tried``, (n, q).
 
-    The first is tried on all.
+    The first candidate is evaluated on all targets.
 
     Returns
     -------
@@ -221,7 +222,7 @@ def _searched(targets, candidates, tried, alphas, verbose):
 
 
 def _candidates(targets, equal, rng):
-    """Weights (n, p), which targets each is tried on, (n, q), and how many were drawn, the last."""
+    """Weights (n, p), a mask of targets for each, (n, q), and the number of random ones."""
     own = targets.own_weights()
     some = own
     if len(own) > _CLUSTERED:
@@ -243,12 +244,12 @@ def _candidates(targets, equal, rng):
 
 
 def _best_alpha(targets, ridge, Y, projected, alphas, best):
-    """Least losses of a candidate, and their penalties, of some targets.
+    """Minimum losses of a candidate, and their penalties, for some targets.
 
     Generalized cross-validation, which is cheap, selects the targets for which leave-one-out is
-    computed, and the first penalty; for folds every fourth penalty is tried. If the candidate may
-    then be better, penalties around the best are tried, ever closer, and on from there as long as
-    losses fall.
+    computed, and the first penalty; for folds every fourth penalty is evaluated. If the candidate
+    may then be better, penalties around the best are evaluated at decreasing distances, and further
+    ones as long as losses decrease.
     """
     least, at = np.full(len(best), np.inf), np.zeros(len(best), dtype=np.intp)
 
@@ -281,6 +282,6 @@ def _best_alpha(targets, ridge, Y, projected, alphas, best):
 
     for step, share in steps.items():
         moved = beside(step, least < (1.0 + share) * best)
-    while moved.any():  # on to a least one, as far as losses fall
+    while moved.any():  # continue to a minimum, as long as losses decrease
         moved = beside(1, moved)
     return least, alphas[at]

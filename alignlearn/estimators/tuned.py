@@ -50,7 +50,7 @@ CS = np.logspace(-2, 3, 6).tolist()
 _THREADED = 300  # samples from which on threads save time (two on 200 samples take 8% more)
 _EACH = ("alignf", "uniform")  # default rules for a search with several given kernels
 _WEIGHTS_ALONE = ("uniform", "alignf")  # methods that only learn weights of the given kernels
-_OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # of ``model_``, beside its attributes
+_OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # private attributes of ``model_``
 
 
 class Tuned(KernelModel):
@@ -243,7 +243,7 @@ class Tuned(KernelModel):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         if self._given_values() is None and sample_weight is not None:
-            # The default values are made for weights near 1: those of surveys count thousands.
+            # The default values assume weights near 1, but survey weights count thousands.
             weight = optional_weights(sample_weight, np.size(sample_weight))
             sample_weight = weight / weight[weight > 0.0].mean()
         source = super()._open(X, sample_weight)
@@ -324,7 +324,7 @@ class Tuned(KernelModel):
         self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
-        # By least squares with a small C decisions only shrink: the default grid ends low enough.
+        # With least squares, a small C only shrinks decisions, so the default grid ends low enough.
         doubt = problem.machine is None or not problem.fine
         self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
         self.weighting_ = members[0].model.weighting

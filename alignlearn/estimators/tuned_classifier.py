@@ -358,9 +358,9 @@ default 5
         found = self._fit_by_rules(X, labels, source, splits, problem)
         if keep:
             self._calibrate(source, labels, splits, found.kept[0])
-            # Sets of classes are for samples that are exchangeable.
+            # Prediction sets require exchangeable samples.
             if source.weight is None and probability != AUTO and labels.ndim == 1:
-                # They take the machines of folds, which the search has not kept.
+                # They need the models of the folds, which the search does not store.
                 model, memory = self.model_, check_memory("memory", self.memory)
                 how = model, source, labels, memory, model.calibration_
                 model.calibration_, model._fold_predictors = calibrate_on_folds(*how)
@@ -388,7 +388,7 @@ default 5
     def _path(self, source, model, n_samples=None):
         """The path of a model, to the decisions of its problems of two classes.
 
-        ``n_samples``: the most that a candidate is tried on; by default all of the source.
+        ``n_samples``: the maximum number of samples of a candidate. Default: all of the source.
         """
         n_samples = source.n_samples if n_samples is None else n_samples
         many = source.is_paired and n_samples > MOST_PAIRED
@@ -422,7 +422,7 @@ default 5
             of = class_logits if method == "temperature" else confidences
             decisions = [of(found, n_classes, self.multiclass) for found in raw]
         found = calibrate(method, labels, tests, decisions, source.weight)
-        if self.probability == AUTO and labels.ndim == 1:  # scores are for sets of classes
+        if self.probability == AUTO and labels.ndim == 1:  # scores are only for prediction sets
             found = replace(found, scores=(), codes=())
         self.model_.calibration_ = found
         if not self._members:
@@ -471,7 +471,7 @@ default 5
         return self
 
     def _least_squares_path(self, source, values):
-        """The path of regularized least squares; None where it is not tried."""
+        """The path of regularized least squares; None if it is not tried."""
         held = matrix_fits(Sizes.of_source(source), check_memory("memory", self.memory))
         if self.machine not in ("auto", "svm") or min(values) > MOST_C or not held:
             return None

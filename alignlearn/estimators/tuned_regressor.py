@@ -363,7 +363,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         return self.Cs if self.machine == "svr" else self.alphas
 
     def _parts(self, candidates, found, values, n_samples):
-        """Few centers where they serve as well; else all pairs, of parts of many samples.
+        """Few centers if they are as accurate; else all pairs, in blocks if there are many samples.
 
         Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015).
         """
@@ -414,7 +414,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         return self
 
     def _store_targets(self, X, source, y, scale, found):
-        """Keep what was found for every target; there is no one model."""
+        """Store the results for every target; there is no single model."""
         self._store_columns(X, source.n_features)
         self.kernels_, self.scale_, self._names = source.fitted_kernels, scale, source.names
         self.weights_, self.alpha_ = found.weights, found.alpha
