@@ -55,13 +55,25 @@ def test_only_what_is_to_be_written_is(studies, capsys):
     assert "m | score\n20 | 0.9\n" in capsys.readouterr().out
     assert {path: path.read_text() for path in studies.DATA.iterdir()} == before
     args = asked(studies, "--write", "--m", "50")
-    studies.publish(args, "one", [("20", "0.9"), ("30", "1.0")])
+    studies.publish(args, "one", [("20", "0.9"), ("10", "0.8"), ("30", "1.0")])
     studies.publish(args, "one", {"gain": "0.3"})
     found = studies.read("tables")
-    assert found["one"]["rows"] == [["10", "0.5"], ["20", "0.9"], ["30", "1.0"]]
+    assert found["one"]["rows"] == [["10", "0.8"], ["20", "0.9"], ["30", "1.0"]]
     assert found["one"]["run"] == {"m": 50, "seeds": [0, 1]}
     assert found["other"] == {}
-    assert studies.read("text")["one"].items() >= {"gain": "0.3", "loss": "0.2"}.items()
+    numbers = studies.read("text")["one"]
+    assert numbers.items() >= {"gain": "0.3", "loss": "0.2"}.items()
+    assert numbers["run"] == {"gain": {"m": 50, "seeds": [0, 1]}}
+
+
+def test_rows_of_two_kinds_of_runs_are_not_mixed(studies):
+    studies.publish(asked(studies, "--write"), "one", [("10", "0.6"), ("20", "0.8")])
+    before = studies.read("tables")
+    with pytest.raises(ValueError, match=r"run with .*400.*: measure all"):
+        studies.publish(asked(studies, "--write", "--m", "50"), "one", [("20", "0.9")])
+    assert studies.read("tables") == before
+    studies.publish(asked(studies, "--write"), "one", [("20", "0.9")])
+    assert studies.read("tables")["one"]["rows"] == [["10", "0.6"], ["20", "0.9"]]
 
 
 def test_rows_that_do_not_fit_the_head_are_an_error(studies):
@@ -75,7 +87,8 @@ def test_rows_that_do_not_fit_the_head_are_an_error(studies):
 
 def test_rows_are_told_apart_by_their_labels(studies):
     args = asked(studies, "--write")
-    studies.publish(args, "one", [("10", "0.6"), ("20", "0.7")], labels=2)
+    rows = [("10", "0.6"), ("20", "0.7"), ("10", "0.5")]
+    studies.publish(args, "one", rows, labels=2)
     assert studies.read("tables")["one"]["rows"] == [["10", "0.5"], ["20", "0.7"], ["10", "0.6"]]
 
 

@@ -1,21 +1,32 @@
 #!/usr/bin/env python
 """The four estimators of himalaya against the calls of docs/coming-from.md: predictions and times.
 
-    scripts/bench/bench_himalaya.py
+    scripts/bench/bench_himalaya.py [--write]
 
 Ridge and kernel ridge regression with one kernel are the same problem in both libraries with an
 intercept and leave-one-out for alpha. Of several kernels both search weights in their own ways, so
 the solution for the weights that himalaya found is compared, and scores and times of the searches.
 """
 
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+from _studies import publish, study
 
 import alignlearn as al
 
 ALPHAS = np.logspace(-1, 4, 11)
+COMPARED = {
+    "RidgeCV": "predictions, leave-one-out over 11 alphas, with an intercept",
+    "KernelRidgeCV": "the same, Gaussian kernel",
+    "GroupRidgeCV": "predictions for the weights that himalaya found",
+    "MultipleKernelRidgeCV": "likewise",
+}
 SPACES = {"few": slice(0, 30), "some": slice(30, 130), "many": slice(130, 430)}
 
 
@@ -107,17 +118,21 @@ def r2(y, predicted):
     return float(np.mean(1 - squares / ((y - y.mean(axis=0)) ** 2).sum(axis=0)))
 
 
-def main():
-    warnings.simplefilter("ignore")
-    X, Y, new, truth = samples()
+def rows(args):
+    """The rows of the table."""
+    X, Y, new, truth = samples(targets=args.targets)
     for name, far, agree, (seconds, folds), own in one_kernel(X, Y, new):
-        text = f"{name:22} difference {far:.1e}, same alpha for {agree:.0%} of the targets"
-        times = f"{seconds:.2f} s, with five folds {folds:.3f} s, against {own:.3f} s"
-        print(f"{text}, {times}", flush=True)
-    for name, far, (theirs, mine), seconds, own in several_kernels(X, Y, new, truth):
-        text = f"{name:22} difference for its weights {far:.1e}, R2 {theirs:.3f} and {mine:.3f}"
-        print(f"{text}, {seconds:.2f} s against {own:.2f} s", flush=True)
+        targets = "all" if agree == 1.0 else f"{agree:.0%} of the"
+        theirs = f"{seconds:.2g} s; {folds:.2g} s with five folds"
+        same = f"{far:.0e}, the same alpha for {targets} targets"
+        yield f"`{name}`", COMPARED[name], same, theirs, f"{own:.2g} s"
+    for name, far, scores, seconds, own in several_kernels(X, Y, new, truth, args.candidates):
+        same = "{:.0e}; R² {:.3f} and {:.3f}".format(far, *scores)
+        theirs = f"{seconds:.2g} s, {args.candidates} candidates"
+        yield f"`{name}`", COMPARED[name], same, theirs, f"{own:.2g} s"
 
 
 if __name__ == "__main__":
-    main()
+    args = study(__doc__, targets=(30, 4), candidates=(50, 5))
+    warnings.simplefilter("ignore")
+    publish(args, "himalaya", rows(args))

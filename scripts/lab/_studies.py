@@ -69,7 +69,8 @@ def publish(args, key, found, labels=1):
     found : iterable of rows of str, or dict
         The rows of a table, as its head in tables.json has them, or {name: number} for text.json.
     labels : int
-        Rows of the file whose first cells, so many, are those of a new row are replaced.
+        Rows of the file whose first cells, so many, are those of a new row are replaced. Rows that
+        stay have to be of a run with the same options.
     """
     name = "text" if isinstance(found, dict) else "tables"
     content = read(name)
@@ -77,17 +78,22 @@ def publish(args, key, found, labels=1):
     if name == "text":
         print(key, ", ".join(f"{part} {value}" for part, value in found.items()), flush=True)
         entry |= found
+        run = {**entry.get("run", {}), **dict.fromkeys(found, args.run)}
     else:
         print(f"\n{key}", " | ".join(entry["head"]), sep="\n", flush=True)
-        rows = {tuple(row[:labels]): row for row in entry["rows"]}
+        rows, new = {tuple(row[:labels]): row for row in entry["rows"]}, []
         for row in map(list, found):
             print(" | ".join(row), flush=True)
             if len(row) != len(entry["head"]):
                 raise ValueError(f"{len(row)} cells; the head of {key} has {len(entry['head'])}")
             rows[tuple(row[:labels])] = row
+            new.append(row)
+        run, before = json.loads(json.dumps(args.run)), entry.get("run")
+        if args.write and len(new) < len(rows) and run != before:
+            raise ValueError(f"other rows of {key} are of a run with {before}: measure all of them")
         entry["rows"] = list(rows.values())
     if args.write:
-        write(name, content | {key: {**entry, "run": args.run} if args.run else entry})
+        write(name, content | {key: {**entry, "run": run}})
 
 
 def read(name):
