@@ -19,6 +19,7 @@ from alignlearn.weights.base import combination_table, toward_itself
 from . import inputs
 from .base import Estimator
 from .guarantees import sample_ranges
+from .integer_codes import with_codes
 from .prepared_columns import prepared_to_fit
 
 # Parameters that the machine shares with one-stage rules.
@@ -106,7 +107,7 @@ class KernelLearner(Estimator):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
         weighting = get_weighting(self.weighting)
-        X = self._prepare(X, sample_weight)
+        X = self._prepared(X, sample_weight)
         source = self._open(X, sample_weight)
         y = check_target(source)
         self.__dict__.pop("_had_target", None)
@@ -135,15 +136,20 @@ class KernelLearner(Estimator):
             self.completion_ = learned.report() if source.has_gaps else None
         return learned, y
 
-    def _prepare(self, X, sample_weight):
-        """Return the features of a data frame if kernels are the default, otherwise X."""
+    def _prepared(self, X, sample_weight, y=None, task=None):
+        """Return the features of a data frame if kernels are the default, otherwise X.
+
+        With a task, integers that are codes by the target are levels, too.
+        """
         if self.kernels is not None or self.missing == "tables" or not is_frame(X):
             return X
         frame = read_to_fit("X", X)
         if frame.is_matrix:
             return X
         inputs.check_sample_count(len(frame))
-        return prepared_to_fit(frame, optional_weights(sample_weight, len(frame)))
+        weight = optional_weights(sample_weight, len(frame))
+        frame = frame if task is None else with_codes(frame, y, task, weight)
+        return prepared_to_fit(frame, weight)
 
     def _open(self, X, sample_weight):
         """Open the source on at least two samples, with the estimator's engine."""

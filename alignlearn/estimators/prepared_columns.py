@@ -316,28 +316,39 @@ class Preparation(Described, Versioned):
         By the position of the column.
     dates : tuple of int
         Positions of the columns of dates.
+    codes : tuple of int
+        Positions of columns of numbers whose values are levels, too, in ``categories`` at the
+        positions that follow those of the columns.
     """
 
     columns: tuple
     numbers: NumberMaps
     categories: dict
     dates: tuple
+    codes: tuple = ()
 
     def check_loaded(self):
         """Raise a ValueError if the maps of a file do not fit its columns."""
-        n, k = len(self.columns), len(self.columns) - len(self.categories)
+        n, k = len(self.labels), len(self.labels) - len(self.categories)
         if not all(type(label) in (int, str) for label in self.columns):
             raise ValueError("columns of a preparation are ints or strings")
-        whole = all(type(c) is int and 0 <= c < n for c in (*self.categories, *self.dates))
+        positions = *self.categories, *self.dates, *self.codes
+        whole = all(type(c) is int and 0 <= c < n for c in positions)
+        whole = whole and set(range(len(self.columns), n)).issubset(self.categories)
         if not whole or not isinstance(self.numbers, NumberMaps):
             raise ValueError("categories and dates of a preparation are positions of columns")
         if len(self.numbers.kept) != k:
             raise ValueError(f"a preparation has maps of {len(self.numbers.kept)} numbers, not {k}")
 
     @property
+    def labels(self):
+        """Labels of the columns, and of the levels of those whose numbers are codes."""
+        return (*self.columns, *(f"levels of {self.columns[c]}" for c in self.codes))
+
+    @property
     def widths(self):
-        """Number of features of each column, (n_columns,)."""
-        found = np.zeros(len(self.columns), dtype=int)
+        """Number of features of each column, (n_columns + n_codes,)."""
+        found = np.zeros(len(self.labels), dtype=int)
         found[self._at] = self.numbers.kept.astype(int) + self.numbers.indicated
         for c, one in self.categories.items():
             found[c] = one.width
@@ -350,12 +361,18 @@ class Preparation(Described, Versioned):
     @property
     def groups(self):
         """For each feature the position of the column that it comes from, (n_features,)."""
-        return np.repeat(np.arange(len(self.columns)), self.widths)
+        return np.repeat([*range(len(self.columns)), *self.codes], self.widths)
+
+    @property
+    def parts(self):
+        """For each feature the position in ``labels``, (n_features,)."""
+        return np.repeat(np.arange(len(self.labels)), self.widths)
 
     def names(self):
         """Unique names of the features; each of several features of a column has its level."""
         found, number = [], dict(zip(self._at, range(len(self._at))))
-        for c, label in enumerate(self.columns):
+        labels = *self.columns, *(self.columns[c] for c in self.codes)
+        for c, label in enumerate(labels):
             if c in self.categories:
                 found += self.categories[c].names(label)
                 continue
@@ -412,12 +429,13 @@ class Preparation(Described, Versioned):
                 f"{listed(list(wrong))}: {label!r} had {self._kind(label)} in fit, "
                 f"and has {kind} now."
             )
+        source = dict(enumerate(self.codes, start=len(self.columns)))
         for c in self.categories:
-            given = position[self.columns[c]]
+            given = position[self.columns[source.get(c, c)]]
             found = frame.categories.get(given)
             as_levels = found is None
             categories[c] = coded(frame.numbers[:, of_numbers[given]]) if as_levels else found
-        return FrameColumns(list(self.columns), numbers, categories, self.dates)
+        return FrameColumns(list(self.columns), numbers, categories, self.dates, self.codes)
 
     def _kind(self, label):
         return "dates" if self.columns.index(label) in self.dates else "numbers"
@@ -459,7 +477,7 @@ def prepare(frame, weight=None, *, min_count=MIN_COUNT, clip=CLIP) -> Preparatio
     categories = {
         c: _map_of(values, weight, min_count, clip) for c, values in frame.categories.items()
     }
-    return Preparation(tuple(frame.columns), numbers, categories, frame.dates)
+    return Preparation(tuple(frame.columns), numbers, categories, frame.dates, frame.codes)
 
 
 class PreparedMatrix(np.ndarray):

@@ -235,9 +235,9 @@ class Tuned(KernelModel):
         names = set(self._plain._parameters()) & set(self._parameters())
         return self._plain(**{**{n: getattr(self, n) for n in names}, "weighting": rule})
 
-    def _prepare(self, X, sample_weight):
+    def _prepare(self, X, y, sample_weight):
         self._forget_fit()
-        return super()._prepare(X, sample_weight)
+        return self._prepared(X, sample_weight, y, self._task)
 
     def _open(self, X, sample_weight):
         if self.normalize is not None:

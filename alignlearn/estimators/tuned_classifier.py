@@ -341,7 +341,7 @@ default 5
         read_scoring(self.scoring, "classifier", self.refit)
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight, groups=groups)
-        given, X = X, self._prepare(X, sample_weight)
+        given, X = X, self._prepare(X, y, sample_weight)
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
         values = search.check_grid("Cs", self.Cs, CS)

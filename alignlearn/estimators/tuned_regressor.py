@@ -15,6 +15,7 @@ from alignlearn.machines.choice import (
     MOST_OF_BLOCK,
     MOST_PAIRED,
     WORTH_BLOCKS,
+    WORTH_PAIRS,
     Sizes,
     choose,
     matrix_fits,
@@ -198,10 +199,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     -----
     Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
     preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
-    strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 2%
-    larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
-    all pairs; above 20,000 samples it is the mean of models on parts of at most 20,000 samples
-    (divide and conquer: Zhang, Duchi and Wainwright 2015).
+    strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 0.2%
+    larger (2% above 20,000 samples), or there are more than 120,000 samples, the final fit is
+    "nystrom". Otherwise it uses all pairs; above 20,000 samples it is the mean of models on parts
+    of at most 20,000 samples (divide and conquer: Zhang, Duchi and Wainwright 2015).
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a
@@ -322,7 +323,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         per_target.check_missing(self.missing, self.per_target)
-        given, X = X, self._prepare(X, sample_weight)
+        given, X = X, self._prepare(X, y, sample_weight)
         source = self._open(X, sample_weight)
         if check_flag("per_target", self.per_target):
             return self._fit_per_target(X, y, source, groups)
@@ -375,7 +376,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         path = ModelPath(model, "alpha", Shaped(made.y.ndim == 1))
         near, target = path(*made, [values[k]])[0], made.y[made.split[1]]
         errors = [np.square(target - predicted).mean() for predicted in (near, exact)]
-        if errors[0] <= (1.0 + WORTH_BLOCKS) * errors[1] or n_samples > MOST_IN_BLOCKS:
+        worth = WORTH_PAIRS if n_samples <= MOST_OF_BLOCK else WORTH_BLOCKS
+        if errors[0] <= (1.0 + worth) * errors[1] or n_samples > MOST_IN_BLOCKS:
             return "nystrom", [None]
         order = np.random.default_rng(0).permutation(n_samples)
         n_blocks = -(-n_samples // MOST_OF_BLOCK)

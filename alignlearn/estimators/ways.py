@@ -93,8 +93,8 @@ class WayKernels:
     """
 
     def __init__(self, source, kernels, y, task, rng, like=None, preparation=None):
-        self.groups = None if preparation is None else preparation.groups
-        self._labels = None if preparation is None else preparation.columns
+        self.groups = None if preparation is None else preparation.parts
+        self._labels = None if preparation is None else preparation.labels
         self._known = Known()
         self.source, self.y, self.task = source, y, task
         # Rules for gamma also apply to scaled features.

@@ -37,10 +37,11 @@ MOST_REDUCED = 1600
 # The same if every alpha is at least this share of the mean diagonal, so that few iterations are
 # needed (measured on casp, kin8nm and friedman1: a fifth of the time for 1500 samples).
 MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
-# Samples of a block, share of the error, and maximum number of samples: up to this number, models
-# on blocks are averaged if kernel ridge regression on all samples would cost too much and its error
-# on few centers is larger by more than this share.
-MOST_OF_BLOCK, WORTH_BLOCKS, MOST_IN_BLOCKS = 20_000, 0.02, 120_000
+# Regression uses all pairs if the error on few centers is larger by more than this share: up to
+# MOST_OF_BLOCK samples (measured with 10,000 and 18,000 rows of eight tables: all pairs take 1 to 1.7
+# times the time), and above, in blocks of so many samples, up to MOST_IN_BLOCKS.
+WORTH_PAIRS, WORTH_BLOCKS = 0.002, 0.02
+MOST_OF_BLOCK, MOST_IN_BLOCKS = 20_000, 120_000
 MOST_DOUBLE = 8000  # samples whose matrix is float64 in iterations; with more samples it is float32
 PILOT, LARGE_PILOT = 500, 2000  # samples
 # Share of the pairs of the matrix that belong to support vectors in the pilot fit, below which rows

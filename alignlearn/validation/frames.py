@@ -63,11 +63,20 @@ class FrameColumns(Sequence):
         The other columns, by their position in the frame.
     dates : tuple of int
         Positions in the frame of the columns of dates.
+    codes : tuple of int
+        Positions of columns of numbers whose values are levels, too: ``categories`` has them at
+        the positions that follow those of the frame.
     """
 
-    def __init__(self, columns, numbers, categories, dates=()):
+    def __init__(self, columns, numbers, categories, dates=(), codes=()):
         self.columns, self.numbers, self.categories = columns, numbers, categories
-        self.dates = dates
+        self.dates, self.codes = dates, codes
+
+    def with_levels(self, levels):
+        """The same where numbers are levels, too: a dict {position: CategoryValues}."""
+        n = len(self.columns)
+        categories = self.categories | {n + k: found for k, found in enumerate(levels.values())}
+        return FrameColumns(self.columns, self.numbers, categories, self.dates, tuple(levels))
 
     def without(self, columns):
         """The same without the columns of these labels."""
@@ -109,7 +118,7 @@ class FrameColumns(Sequence):
     def __getitem__(self, rows):
         """Some rows, by an index array or slice."""
         some = {c: v._replace(codes=v.codes[rows]) for c, v in self.categories.items()}
-        return FrameColumns(self.columns, self.numbers[rows], some, self.dates)
+        return FrameColumns(self.columns, self.numbers[rows], some, self.dates, self.codes)
 
 
 def is_frame(X):
@@ -388,6 +397,10 @@ def level_of(value):
 
 def coded(values):
     """The `CategoryValues` of a list of objects, or of an array of numbers."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        found, place = np.unique(values, return_inverse=True)  # NaN, if any, is the last
+        some = coded(found.tolist())
+        return some._replace(codes=some.codes[place.reshape(-1)])
     values = values.tolist() if isinstance(values, np.ndarray) else values
     known, codes, levels = {}, np.empty(len(values), dtype=np.int32), {}
     for i, value in enumerate(values):
