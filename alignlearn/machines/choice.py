@@ -38,8 +38,8 @@ MOST_REDUCED = 1600
 # needed (measured on casp, kin8nm and friedman1: a fifth of the time for 1500 samples).
 MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
 # Regression uses all pairs if the error on few centers is larger by more than this share: up to
-# MOST_OF_BLOCK samples (measured with 10,000 and 18,000 rows of eight tables: all pairs take 1 to 1.7
-# times the time), and above, in blocks of so many samples, up to MOST_IN_BLOCKS.
+# MOST_OF_BLOCK samples (measured with 10,000 and 18,000 rows of eight tables: all pairs take 1 to
+# 1.7 times the time), and above, in blocks of so many samples, up to MOST_IN_BLOCKS.
 WORTH_PAIRS, WORTH_BLOCKS = 0.002, 0.02
 MOST_OF_BLOCK, MOST_IN_BLOCKS = 20_000, 120_000
 MOST_DOUBLE = 8000  # samples whose matrix is float64 in iterations; with more samples it is float32
