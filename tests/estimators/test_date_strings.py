@@ -73,7 +73,7 @@ def test_later_frames_are_read_as_fit_read_them():
     as_dates = preparer.transform(pd.DataFrame({"x": pd.to_datetime(new)}))
     np.testing.assert_array_equal(as_texts, as_dates)
     assert preparer.transform(pd.DataFrame({"x": [None]})).shape == as_texts[:1].shape
-    with pytest.raises(ValueError, match=r"'x' held dates in fit, and holds strings"):
+    with pytest.raises(ValueError, match=r"'x' had dates in fit, and has strings"):
         preparer.transform(pd.DataFrame({"x": ["soon", "2020-01-06"]}))
     # Where fit saw categories, dates alone are levels.
     mixed = ["2020-01-05", "2020-01-06", "unknown"] * 5

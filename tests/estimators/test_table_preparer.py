@@ -185,7 +185,7 @@ def test_columns_are_found_by_name_and_others_are_ignored():
 
 def test_kinds_of_columns_are_compared():
     prepared = al.TablePreparer().fit(FRAME)
-    with pytest.raises(ValueError, match=r"'normal' held numbers in fit, and holds strings"):
+    with pytest.raises(ValueError, match=r"'normal' had numbers in fit, and has strings"):
         prepared.transform(FRAME.assign(normal="text"))
     empty = prepared.transform(FRAME.assign(normal=None, gaps=np.nan))
     assert (empty[:, prepared.groups_["normal"]] == 0.0).all()
@@ -193,7 +193,7 @@ def test_kinds_of_columns_are_compared():
     coded = al.TablePreparer().fit(numbers)
     assert np.array_equal(coded.transform(numbers), coded.transform(numbers.astype(float)))
     dates = pd.DataFrame({"x": pd.date_range("2020-01-01", periods=9)})
-    with pytest.raises(ValueError, match=r"'x' held dates in fit, and holds numbers"):
+    with pytest.raises(ValueError, match=r"'x' had dates in fit, and has numbers"):
         al.TablePreparer().fit(dates).transform(pd.DataFrame({"x": [1.0]}))
 
 
