@@ -69,6 +69,8 @@ def _columns_of(y, n_samples, task):
         return None
     if not np.isfinite(Y).all():
         return None
+    size = np.abs(Y).max(axis=0)  # first, so that squares neither overflow nor underflow
+    Y /= np.where(size > 0.0, size, 1.0)
     spread = Y.std(axis=0)
     return (Y - Y.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
 

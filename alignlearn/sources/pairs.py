@@ -189,10 +189,8 @@ class PairCombination(Combination):
         if other is not None:
             yield from other.upper_rows(height)
         elif self._is_bound(self.source.X):
-            bound, m = (
-                grams.GramRows(*self.terms, self.source.X, self.source.X, exact=False),
-                self.n_samples,
-            )
+            X, m = self.source.X, self.n_samples
+            bound = grams.GramRows(*self.terms, X, X, exact=False)
             for start in range(0, m, height):
                 index = np.arange(start, min(start + height, m))
                 yield bound.fill(index, np.empty((len(index), m - start), self.source.dtype), start)

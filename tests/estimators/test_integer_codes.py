@@ -63,7 +63,8 @@ def test_the_share_is_the_variance_of_the_effects():
 def test_stores_are_codes_and_amounts_are_not(m):
     frame, y = _stores(m)
     assert _codes(frame, y) == ["store"]
-    assert _codes(frame, 1e6 * y - 5.0) == ["store"]
+    for unit in (1e6, 1e-200, 1e200):
+        assert _codes(frame, unit * (y - 5.0)) == ["store"]
     classes = np.array(["yes", "no"])[(y > np.median(y)).astype(int)]
     if m > 400:
         assert _codes(frame, classes, "classification") == ["store"]
