@@ -112,7 +112,7 @@ REFUSED = {
     "a matrix of old": ([np.ma.masked_array([1.0])], "MaskedArray"),
     "objects in an array": ([np.array([1, similarity], dtype=object)], r"model\[0\]\[1\]"),
     "an array of parts": (np.array([similarity, None]), r"model\[0\].*similarity"),
-    "a number": (3.0, "no model"),
+    "a number": (3.0, "not a model"),
 }
 
 
@@ -161,7 +161,7 @@ def test_what_would_not_be_read_is_not_written(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=match):
             al.save(value, tmp_path / "m.model")
     monkeypatch.setattr(_writing, "MAX_VALUES", 100)
-    with pytest.raises(ValueError, match="100 values"):
+    with pytest.raises(ValueError, match="100 nested values"):
         al.save([[1] * 60] * 2, tmp_path / "m.model")
     assert list(tmp_path.iterdir()) == []
 
