@@ -91,7 +91,7 @@ def test_what_does_not_fit_is_refused_and_the_advice_is_accepted(data, capsys, w
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
-    assert re.search(r"needs about \d+\.\d GiB, 0\.0 GiB are free", err)
+    assert re.search(r"needs about \d+\.\d GiB, but 0\.0 GiB are free", err)
     options = re.search(rf"accepted: ({advice})\.$", err)[1].split()
     # Later options replace earlier ones.
     fast = ["--methods", "uniform", "--no-figure", "--quiet"] if "l1-svm" not in words else []

@@ -310,7 +310,9 @@ def test_too_few_landmarks_are_said_with_what_they_leave():
         with pytest.warns(ConvergenceWarning) as caught:
             model.fit(X, K)
         (warning,) = caught  # not one for each candidate, fold or cluster
-        found = re.search(r"max_rank=9 .* leave (\S+) of the trace .* rank_tol=1e-06", str(warning))
+        found = re.search(
+            r"max_rank=9 .* misses (\S+) of the trace .* rank_tol=1e-06", str(warning)
+        )
         # The share by definition: of the residual of all pairs on the landmarks.
         kernel, whole = model.kernel_, hyper.resolve(X)(X[i], X[j])
         ends = kernel.points[kernel.first], kernel.points[kernel.second]

@@ -269,7 +269,7 @@ def test_a_model_per_label_has_a_panel_for_each(tmp_path):
         np.testing.assert_allclose(again.table["spread"], display.table["spread"])
     plain = al.KernelWeightsDisplay.from_estimator(model)
     assert plain.bars_.errorbar is None
-    with pytest.raises(ValueError, match="one a label that varies"):
+    with pytest.raises(ValueError, match="one per label that varies"):
         al.KernelWeightsDisplay.from_estimator(model, ax=[display.ax_])
     one = al.MKLClassifier(KERNELS, per_label=True).fit(X, Y[:, [0, 3]])
     assert len(al.KernelWeightsDisplay.from_estimator(one, ax=display.ax_).panels_) == 1

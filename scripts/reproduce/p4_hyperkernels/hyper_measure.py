@@ -65,7 +65,7 @@ def parts(y, shares, seed):
 
 def accept_ranks():
     """Ignore that so many landmark pairs leave some of the trace: the tables say how many."""
-    warnings.filterwarnings("ignore", r"\w+: max_rank=", ConvergenceWarning)
+    warnings.filterwarnings("ignore", r"\w+: the approximation by max_rank=", ConvergenceWarning)
 
 
 @contextmanager
