@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import opcodes as ops
-from .layout import Layout
+from .layout import Layout, wide_primitives
 
 _KINDS = {
     ops.INNER_PRODUCT: ops.COMMON_BITS,
@@ -18,8 +18,8 @@ _KINDS = {
     ops.SQUARED_DISTANCE: ops.DIFFERENT_BITS,
     ops.L1_DISTANCE: ops.DIFFERENT_BITS,
 }
-_LEAST_COLUMNS, _LEAST_ROWS = 64, 8  # with fewer, testing the columns costs as much as it saves
-_BLOCK_ENTRIES = 2**16
+_LEAST_COLUMNS = 64  # with fewer, testing the columns costs as much as it saves
+_BLOCK_ENTRIES, _BLOCK_ROWS = 2**16, 8
 
 
 def counted(program, *sides):
@@ -36,15 +36,10 @@ def counted(program, *sides):
     program, sides
         New ones if there is such a primitive; the features are columns of the new sides.
     """
-    if min(map(len, sides)) < _LEAST_ROWS:
-        return program, sides
-    d, found = sides[0].shape[1], {}
-    for kind, start, stop, _ in program.primitives.tolist():
-        columns = program.features[start:stop]
-        wide = stop - start >= _LEAST_COLUMNS and columns.max() < d
-        free = kind in _KINDS and wide and not program.centered[start:stop].any()
-        if free and (start, stop) not in found:
-            found[start, stop] = [_packed(V, columns) for V in sides]
+    found = {}
+    for _, start, stop in wide_primitives(program, sides, _KINDS, _LEAST_COLUMNS):
+        if (start, stop) not in found:
+            found[start, stop] = [_packed(V, program.features[start:stop]) for V in sides]
     found = {key: words for key, words in found.items() if all(w is not None for w in words)}
     return _bound(program, sides, found) if found else (program, sides)
 
@@ -68,7 +63,7 @@ def _packed(V, columns):
     bits, kind, one = (23, "<u4", 0x4B000000) if single else (52, "<u8", 0x433 << 52)
     n_bytes, words = -(-bits // 8), -(-len(columns) // bits)
     out = np.zeros((len(V), words, 4 if single else 8), np.uint8)
-    step = max(_LEAST_ROWS, _BLOCK_ENTRIES // len(columns))
+    step = max(_BLOCK_ROWS, _BLOCK_ENTRIES // len(columns))
     ones = np.zeros((step, words * bits), bool)
     for i in range(0, len(V), step):
         block = V[i : i + step] if whole else V[i : i + step, columns]

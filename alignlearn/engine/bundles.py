@@ -20,11 +20,11 @@ import numpy as np
 from alignlearn._jit import jit
 
 from . import opcodes as ops
-from .layout import Layout
+from .layout import Layout, wide_primitives
 
 _SQUARED = ops.SQUARED_DISTANCE, ops.DISTANCE
 _KINDS = (*_SQUARED, ops.L1_DISTANCE)
-_LEAST_COLUMNS, _LEAST_ROWS = 16, 8  # with fewer, testing the columns costs as much as it saves
+_LEAST_COLUMNS = 16  # with fewer, testing the columns costs as much as it saves
 _LEAST_SAVED = 0.25  # share of the columns, for the cost of one more register
 
 
@@ -42,15 +42,11 @@ def bundled(program, *sides):
     program, sides
         New ones if a distance has such columns; the features are columns of the new sides.
     """
-    if min(map(len, sides)) < _LEAST_ROWS:
-        return program, sides
     found = {}
-    for kind, start, stop, _ in program.primitives.tolist():
-        wide = stop - start >= _LEAST_COLUMNS
-        if kind in _KINDS and wide and not program.centered[start:stop].any():
-            key = start, stop, kind in _SQUARED
-            if key not in found:
-                found[key] = _bundles(sides, program.features[start:stop], key[2])
+    for kind, start, stop in wide_primitives(program, sides, _KINDS, _LEAST_COLUMNS):
+        key = start, stop, kind in _SQUARED
+        if key not in found:
+            found[key] = _bundles(sides, program.features[start:stop], key[2])
     found = {key: parts for key, parts in found.items() if parts is not None}
     return _bound(program, sides, found) if found else (program, sides)
 

@@ -6,6 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 
+_LEAST_ROWS = 8  # with fewer, looking at the columns costs as much as it saves
+
+
+def wide_primitives(program, sides, kinds, least):
+    """Yield (kind, start, stop) of primitives of these kinds on ``least`` columns or more.
+
+    Those of centered columns and of targets are left out, and all if a side has few samples.
+    """
+    if min(map(len, sides)) < _LEAST_ROWS:
+        return
+    for kind, start, stop, _ in program.primitives.tolist():
+        wide = kind in kinds and stop - start >= least
+        own = wide and program.features[start:stop].max() < sides[0].shape[1]  # no targets
+        if own and not program.centered[start:stop].any():
+            yield kind, start, stop
+
 
 class Layout:
     """New sides of a program, and what it binds of them.

@@ -329,12 +329,14 @@ class Preparation(Described, Versioned):
 
     def check_loaded(self):
         """Raise a ValueError if the maps of a file do not fit its columns."""
-        n, k = len(self.labels), len(self.labels) - len(self.categories)
+        width, n = len(self.columns), len(self.columns) + len(self.codes)
+        k = n - len(self.categories)
         if not all(type(label) in (int, str) for label in self.columns):
             raise ValueError("columns of a preparation are ints or strings")
-        positions = *self.categories, *self.dates, *self.codes
-        whole = all(type(c) is int and 0 <= c < n for c in positions)
-        whole = whole and set(range(len(self.columns), n)).issubset(self.categories)
+        whole = all(type(c) is int and 0 <= c < n for c in (*self.categories, *self.dates))
+        whole = whole and set(range(width, n)).issubset(self.categories)
+        of_numbers = set(range(width)).difference(self.categories)
+        whole = whole and all(type(c) is int and c in of_numbers for c in self.codes)
         if not whole or not isinstance(self.numbers, NumberMaps):
             raise ValueError("categories and dates of a preparation are positions of columns")
         if len(self.numbers.kept) != k:

@@ -144,7 +144,7 @@ class HeldMatrix:
         sizes = np.minimum(_GROUP, m - self._places) * (m - self._places)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
         self.K = np.empty(self._starts[-1], dtype=np.float32)
-        for at, block in zip(self._starts, combination.upper_rows(_GROUP, single=True)):
+        for at, block in zip(self._starts, combination.upper_rows(_GROUP)):
             self.K[at : at + block.size] = block.reshape(-1)
 
     def times(self, V):

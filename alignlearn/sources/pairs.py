@@ -183,17 +183,16 @@ class PairCombination(Combination):
         samples = self.source.samples(index), self._columns(columns)
         return self._gram(*samples, exact=exact, out=out)
 
-    def upper_rows(self, height, single=False):
+    def upper_rows(self, height):
         """Blocks of rows without the columns before the block; see `Combination.upper_rows`."""
-        other = self._in_single() if single else None
-        if other is not None:
-            yield from other.upper_rows(height)
-        elif self._is_bound(self.source.X):
+        if self._is_bound(self.source.X):
             X, m = self.source.X, self.n_samples
             bound = grams.GramRows(*self.terms, X, X, exact=False)
+            memory = np.empty(min(height, m) * m, self.source.dtype)
             for start in range(0, m, height):
                 index = np.arange(start, min(start + height, m))
-                yield bound.fill(index, np.empty((len(index), m - start), self.source.dtype), start)
+                out = memory[: len(index) * (m - start)].reshape(len(index), m - start)
+                yield bound.fill(index, out, start)
         else:
             yield from super().upper_rows(height)
 

@@ -288,10 +288,10 @@ class Combination(ABC):
         K = self.cross_gram(self.source.as_new(index), exact)
         return K if columns is None else K[:, columns]
 
-    def upper_rows(self, height, single=False):
+    def upper_rows(self, height):
         """Blocks of ``height`` rows, one after the other, without the columns before the block.
 
-        With ``single`` to the rounding of float32.
+        A block may overwrite the last one.
         """
         m = self.n_samples
         for start in range(0, m, height):

@@ -1,5 +1,7 @@
 """Integers that are codes of categories are levels, too; amounts are not."""
 
+from dataclasses import replace
+
 import cases
 import numpy as np
 import pytest
@@ -116,6 +118,7 @@ def test_targets_that_a_fit_refuses_have_no_codes():
         y[:, None, None],
     ):
         assert _codes(frame, wrong) == []
+    assert _codes(frame, np.zeros(400)) == []
     assert _codes(frame, np.arange(400), "classification") == []  # a class for each sample
     with pytest.raises(ValueError, match="y"):
         al.MKLRegressorCV().fit(frame, y[:50])
@@ -153,3 +156,7 @@ def test_codes_of_a_saved_model(tmp_path):
     again = al.load(tmp_path / "model.npz")
     assert again.preparation_.codes == (0,)
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
+    for codes in ((9,), (-1,), (0.0,), ("store",), (0, 1), ()):
+        wrong = replace(model.preparation_, codes=codes)
+        with pytest.raises(ValueError, match=r"of a preparation|a preparation has"):
+            wrong.check_loaded()

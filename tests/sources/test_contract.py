@@ -129,10 +129,9 @@ def test_values(kind):
     np.testing.assert_allclose(products.normal_times(V[columns], **how), both, rtol=1e-7, atol=1e-7)
     some = learned.rows(index, columns, exact=True)
     np.testing.assert_allclose(some, train[np.ix_(index, columns)], **tight)
-    for single, rounding in [(False, 1e-12), (True, 1e-6)]:
-        for start, block in zip(range(0, M, 5), learned.upper_rows(5, single), strict=True):
-            expected = learned.rows(np.arange(start, min(start + 5, M)), np.arange(start, M))
-            np.testing.assert_allclose(block, expected, rtol=rounding, atol=rounding)
+    for start, block in zip(range(0, M, 5), learned.upper_rows(5), strict=True):
+        expected = learned.rows(np.arange(start, min(start + 5, M)), np.arange(start, M))
+        np.testing.assert_allclose(block, expected, rtol=1e-12, atol=1e-12)
     rows, _ = learned.row_cache_options()
     given = np.asarray(rows(columns)(np.arange(M)))
     centered = given - given.mean(axis=0)
@@ -305,7 +304,7 @@ def arguments(X):
                 for columns, exact in ((None, False), (PARTS[:2], True))
             ],
             "columns": [{"rows": PARTS, "index": PARTS[:3]}],
-            "upper_rows": [{"height": 3, "single": single} for single in (False, True)],
+            "upper_rows": [{"height": 3}],
             "column_products": [{"index": PARTS}],
             "split": [{"split": split}],
             "times": [{"V": V}, {"V": V[:, 0]}],
