@@ -13,7 +13,7 @@ from alignlearn.hyper._pairs import PairSystem
 from alignlearn.kernels import gaussian_kernels
 
 # What Dask does to watch itself is the workers' time where there are no more processors than
-# workers: by default an idle cluster of two takes .13 of a core.
+# workers: by default an idle cluster of two takes 0.13 of a core.
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "2s",

@@ -1,9 +1,10 @@
 #!/usr/bin/env python
 """Type I error rate, power and time of the tests of dependence, beside causal-learn's and hyppo's.
 
-Shares of p-values up to .05 over the runs (standard error .007 at .05 and 1000 runs), and seconds
-of a test on one thread. Peers are measured where they are installed, on the same samples; what
-takes long, causal-learn's Gaussian process and hyppo, in some of the runs.
+Shares of p-values up to 0.05 over the runs (standard error 0.007 at 0.05 and 1000 runs), and
+seconds of a test on one thread. Other packages are measured on the same samples if they are
+installed. The slow tests, causal-learn's Gaussian process and hyppo, run on some of the samples
+only.
 
 kci     m = 200, Z of 1 and of 3 columns. ``linear``, ``post``, ``post-even`` fixed the constants of
         the test (alphas, widths, signs); ``sine``, ``cubic-t``, ``scale`` confirm them. Error, and
@@ -68,7 +69,7 @@ DESIGNS = {
 
 
 def measured(draw, tests, runs, seed=0):
-    """{name: (share of p-values up to .05, seconds of a test, number of runs)}.
+    """{name: (share of p-values up to 0.05, seconds of a test, number of runs)}.
 
     ``tests`` is a dict of (test of the drawn samples and a seed, giving a p-value; share of runs).
     """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Coverage and time of prediction intervals and sets, on ten laws each.
 
-regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim .9: share of
+regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim 0.9: share of
                 new targets in their intervals, and that of 1.645 standard deviations of the
                 Gaussian process, with noise
 tuned           the same of MKLRegressorCV with three Gaussians, which chooses alpha too, and of the

@@ -4,9 +4,9 @@
 Designs (300 new samples judge; seeds 0 to 2 fixed the constants of the search, the
 default ones are others):
 
-few      three spaces of 30, 100, 300 columns, m = 600; weights of the targets Dirichlet(.3),
-         explained variance .05 to .6
-many     twelve spaces of 20 columns, m = 600, explained variance .02 to .25
+few      three spaces of 30, 100, 300 columns, m = 600; weights of the targets Dirichlet(0.3),
+         explained variance 0.05 to 0.6
+many     twelve spaces of 20 columns, m = 600, explained variance 0.02 to 0.25
 corr     as few, with spaces that share 20 latent variables, m = 300
 gefcom   loads of 21 zones from temperatures and the calendar, a Gaussian each (ALIGNLEARN_DATA),
          m = 600 of 1,512 weeks

@@ -43,7 +43,7 @@ def smallest(bound):
     ],
 )
 def test_smallest_sample_size_that_says_something(bandwidth, printed, sharp, refined, width):
-    """Two normals at distance 2 in the plane, Gaussian kernel, delta = .05."""
+    """Two normals at distance 2 in the plane, Gaussian kernel, delta = 0.05."""
     exact = MIXTURE.gaussian_moments(bandwidth)
     a, b, rho = exact.kernel_norm, exact.numerator, exact.alignment
 

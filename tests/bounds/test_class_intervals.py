@@ -321,7 +321,7 @@ def test_few_samples_give_an_interval_that_says_nothing(m):
 
 
 def _beyond(size):
-    """A diagonal of .005, and an entry of this size."""
+    """A diagonal of 0.005, and an entry of this size."""
     K = 0.005 * np.eye(5)
     K[0, 1] = K[1, 0] = size
     return K
@@ -339,7 +339,7 @@ def _beyond(size):
     ],
 )
 def test_entries_beyond_the_radius_and_indefinite_matrices_are_refused(interval):
-    """The diagonal alone once decided: .005 beside entries of 7 gave [.491, .634]."""
+    """The diagonal alone once decided: 0.005 beside entries of 7 gave [0.491, 0.634]."""
     interval(_beyond(0.004))
     with pytest.raises(HypothesisNotMet, match=r"an entry of size 7\.0 exceeds R"):
         interval(_beyond(7.0))

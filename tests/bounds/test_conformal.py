@@ -25,7 +25,7 @@ def test_ranks_are_those_of_whole_numbers():
     assert [conformal.rank(0.9, m) for m in (8, 9, 19, 99, 999, 10**6 - 1)] == [
         *(9, 9, 18, 90, 900, 900_000),
     ]
-    assert conformal.rank(0.55, 99) == 55  # .55 * 100 is rounded to more than 55
+    assert conformal.rank(0.55, 99) == 55  # 0.55 * 100 is rounded to more than 55
     for coverage in (0.5, 0.8, 0.9, 0.95, 0.99):
         m = conformal.least_samples(coverage)
         assert conformal.rank(coverage, m) <= m < conformal.rank(coverage, m - 1) + 1
@@ -43,7 +43,7 @@ def test_too_few_samples_have_infinite_intervals_and_all_classes():
 
 
 def test_ends_are_order_statistics_around_the_center():
-    """Radii plus and less shifts are (1.5, 1.75, 3.1) and (.5, 2.25, 2.9)."""
+    """Radii plus and less shifts are (1.5, 1.75, 3.1) and (0.5, 2.25, 2.9)."""
     shifts, radii = np.array([[0.5, -0.25, 0.1]]), np.array([1.0, 2.0, 3.0])
     ends = conformal.plus_interval(np.array([10.0]), shifts, radii, 0.5)
     np.testing.assert_allclose(np.ravel(ends), [8.25, 12.25])

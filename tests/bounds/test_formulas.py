@@ -36,8 +36,8 @@ from alignlearn.bounds.class_intervals import FeatureRange
 
 ln, root = math.log, math.sqrt
 # tau of the covariance at m = 100: log(1/delta) of the levels below.
-TAU = 2 / root(300) + 4 * 99 / 100 * root(ln(1 / 0.02) / 200)  # delta = .02
-SPREAD = root(ln(1 / 0.05) / 200)  # m = 100, delta = .05
+TAU = 2 / root(300) + 4 * 99 / 100 * root(ln(1 / 0.02) / 200)  # delta = 0.02
+SPREAD = root(ln(1 / 0.05) / 200)  # m = 100, delta = 0.05
 SPREAD_2 = root(ln(2 / 0.05) / 200)
 SPREAD_6 = root(ln(6 / 0.05) / 200)
 SHARP = 25 * root(15) / 18
@@ -82,7 +82,7 @@ VALUES = [
     ),
     (
         concentration.alignment_deviation_refined(100, 0.06, 2.25, 0.81, 0.36, 0.5, 3.0, 3.0),
-        # A = 1.5/3 = .5, A' = .9/3 = .3
+        # A = 1.5/3 = 0.5, A' = 0.9/3 = 0.3
         TAU * (2 * 0.6 / root(0.15) + 0.5 * (2 + 10 / 3)) + TAU**2 * 1.5 / 0.15,
     ),
     # intervals, at a sample so large that both ends say something
@@ -102,7 +102,7 @@ VALUES = [
     ),
     (
         generalization.two_stage_bound_printed(0.3, 100, 0.05, 3.0, 9.0, 0.25, 0.7),
-        # M1 = 2 * 3 * 7 = 42, M2 = 72 (1 + .7/.5) 3 = 518.4
+        # M1 = 2 * 3 * 7 = 42, M2 = 72 (1 + 0.7/0.5) 3 = 518.4
         0.3 + 2 * 42 * 518.4 / 100 + (1 + 16 * 518.4 / 42) * 42 * 518.4 / 4 * SPREAD,
     ),
     (
@@ -112,7 +112,7 @@ VALUES = [
     (generalization.lkrr_bound_printed(0.3, 100, 0.05, 3.0, 0.01), 0.32 + (4 + 3) * SPREAD),
     (
         generalization.lkrr_bound(0.3, 100, 0.05, 3.0, 0.5, 7.0),
-        # Delta h = 2 * 3 * 7/(.5 * 100) = .84, b = 6 * .84
+        # Delta h = 2 * 3 * 7/(0.5 * 100) = 0.84, b = 6 * 0.84
         0.3 + 5.04 + (200 * 5.04 + 9) * SPREAD,
     ),
     # stability
@@ -130,7 +130,7 @@ VALUES = [
     ),
     (
         stability.two_stage_stability(10, 2.0, 4.0, 3.0, 0.2, 0.7, 0.4),
-        # kappa = .4, kappa/lam0 = .1, c = min(.1, .158)
+        # kappa = 0.4, kappa/lam0 = 0.1, c = min(0.1, 0.158)
         2 * 0.4 * 3 * (1 + root(0.1) / 2) / 40 + 0.1 * 3 * 0.7 / 40 + 3 * 0.4 / (4 * root(10)),
     ),
     (
@@ -140,7 +140,7 @@ VALUES = [
     (stability.lkrr_stability(10, 0.25, 3.0, 7.0), 42 / 2.5),
     (
         stability.lkrr_stability_printed(10, 0.25, 3.0, 4.0, 0.5, 9),
-        # C0 = 24 + 4 * .5 * 3 * 2 * 17, C1 = 16 * .25 * 3 * 8/.25
+        # C0 = 24 + 4 * 0.5 * 3 * 2 * 17, C1 = 16 * 0.25 * 3 * 8/0.25
         (24 + 204 + 384 * 3) / 2.5,
     ),
     # predictors
@@ -185,7 +185,7 @@ VALUES = [
     (FeatureRange(3.0).four_point, 24.0),
     (
         class_intervals.spread_upper(0.3, 10, 2.0, 6.0),
-        # c = 10/9: 6/10 [(10/9)^(1/2) + (100 * .3/54 + 10/9)^(1/2)]^2
+        # c = 10/9: 6/10 [(10/9)^(1/2) + (100 * 0.3/54 + 10/9)^(1/2)]^2
         0.6 * (root(10 / 9) + root(30 / 54 + 10 / 9)) ** 2,
     ),
     (class_intervals.mean_distance_slack(10, 40, 2.0, 6.0), root(6 * 2 * 0.125 / 2)),
@@ -242,7 +242,7 @@ def test_smallest_sample_size_is_the_first(low):
 # -- intervals -------------------------------------------------------------------------
 
 M = 10**6
-TAU_M = 2 / root(3 * M) + 4 * (M - 1) / M * root(ln(60) / (2 * M))  # delta/3 of .05
+TAU_M = 2 / root(3 * M) + 4 * (M - 1) / M * root(ln(60) / (2 * M))  # delta/3 of 0.05
 
 
 def test_the_interval_from_statistics():
@@ -318,7 +318,7 @@ def test_the_interval_of_matrices_centres_them():
 
 
 def test_deviations_of_the_predictor_of_a_sample():
-    # R^2 = 2, M = 1.5: A = a^(1/2)/2, V = Var/2.25; rho = .4, tau at delta/4.
+    # R^2 = 2, M = 1.5: A = a^(1/2)/2, V = Var/2.25; rho = 0.4, tau at delta/4.
     tau = 2 / root(3 * M) + 4 * (M - 1) / M * root(ln(80) / (2 * M))
     A, V = 1.2 / 2, 0.9 / 2.25
     s = root(0.4 / (A * V))
@@ -340,7 +340,7 @@ def test_the_ranges_of_the_kernel():
 
 
 def test_the_deviation_of_the_unbiased_alignment():
-    # R = R' = 1, a = .5, a' = .8, rho = .6: b = .6 * .4^(1/2); k = 25000, level log(120).
+    # R = R' = 1, a = 0.5, a' = 0.8, rho = 0.6: b = 0.6 * 0.4^(1/2); k = 25000, level log(120).
     b, level, k = 0.6 * root(0.4), ln(120), 25000
     means, variances, tops = (b, 0.5, 0.8), (0.1, 0.2, 0.3), (8 / 3 + 0, 8 / 3, 8 / 3)
     bottoms = (-4 / 3, 0.0, 0.0)
@@ -371,7 +371,8 @@ def test_nothing_is_known_where_one_norm_may_be_0_or_the_sum_is_above_1():
     deviation, k = u_statistics.alignment_deviation_unbiased, 250
     for a, b in ((0.01, 0.8), (0.8, 0.01)):
         assert deviation(4 * k, 0.05, a, b, 0.6, (0.0, 0.0, 0.0)) == 1.0
-    # e_a = 8/3 ln(120)/750 = .017 of .05: s = 1.23, e_b = .0135 is .27 of it, far above 1 with Var.
+    # e_a = 8/3 ln(120)/750 = 0.017 of 0.05: s = 1.23, e_b = 0.0135 is 0.27 of it, far above 1 with
+    # Var.
     assert 0 < deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.0, 0.0, 0.0)) < 1.0
     assert deviation(4 * k, 0.05, 0.05, 0.05, 0.6, (0.05, 0.0, 0.0)) == 1.0
 
@@ -483,7 +484,7 @@ def test_nothing_bet_and_everything_won():
     assert betting.betting_lower(np.zeros((1, 0)), 1.0) == 0.0
     assert betting.betting_lower(np.zeros((2, 5)), 3.0) == 0.0
     assert betting.betting_lower(np.ones((1, 10**4)), 0.1) > 0.9
-    # One sample, bet (2 L/.25)^(1/2): 1 + bet (1 - v) = e^L.
+    # One sample, bet (2 L/0.25)^(1/2): 1 + bet (1 - v) = e^L.
     bet = root(2 * 0.1 / 0.25)
     assert betting.betting_lower(np.ones((1, 1)), 0.1) == pytest.approx(
         1 - (math.exp(0.1) - 1) / bet, abs=1e-8
@@ -584,7 +585,7 @@ def test_the_norm_without_its_bias(features, kappa, tt, diameter2):
 
 
 def levels(p):
-    """log(1/delta) of the numerator, the norm, and delta of the shares, at delta = .1."""
+    """log(1/delta) of the numerator, the norm, and delta of the shares, at delta = 0.1."""
     return ln(2 * p / 0.045), ln(2 * p / 0.045), 0.01
 
 
@@ -820,7 +821,7 @@ def test_the_margin_bound():
 
 
 def test_the_clipped_bound():
-    # W = 2, N(h) = .9: radii from 2 down to 1/8, 9 of them; the least that is at least .45.
+    # W = 2, N(h) = 0.9: radii from 2 down to 1/8, 9 of them; the least that is at least 0.45.
     residuals = np.full(16, 0.5)
     found = learned.clipped_bound(residuals, 0.9, 2.0, 0.01, 0.1)
     added = 4 * 0.5 * 0.01 + 3 * root(ln(9 / 0.1) / 32)
@@ -1020,7 +1021,7 @@ def test_change_of_alignf():
     a, M = np.array([1.0, 2.0]), np.diag([2.0, 4.0])
     b, N = np.array([1.5, 2.0]), np.diag([3.0, 4.0])
     v, w = np.array([3.0, 4.0]), np.array([0.6, 0.8])
-    # Delta a - Delta M v' = (.5 - .6, 0), lambda_min = 2, ||v|| + ||v'|| = 6
+    # Delta a - Delta M v' = (0.5 - 0.6, 0), lambda_min = 2, ||v|| + ||v'|| = 6
     found = stability.alignf_change(a, M, b, N, v, w)
     assert found == pytest.approx((0.05, 0.1 / 6))
     # Unit vectors are at most 2 apart.
@@ -1029,6 +1030,6 @@ def test_change_of_alignf():
 
 
 def test_capacity():
-    # mu0.k + L ||k|| and with 3 L; k = (3, 4) and (1, 0), mu0 = (1, 2), L = .5
+    # mu0.k + L ||k|| and with 3 L; k = (3, 4) and (1, 0), mu0 = (1, 2), L = 0.5
     found = stability.lkrr_capacity([[3.0, 4.0], [1.0, 0.0]], [1.0, 2.0], 0.5)
     assert found == pytest.approx((11 + 2.5, 11 + 7.5))

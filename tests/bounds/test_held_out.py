@@ -43,7 +43,7 @@ def test_the_formula_of_maurer_and_pontil():
 
 @pytest.mark.parametrize("name", LAWS)
 def test_coverage(name):
-    """400 samples of 60 losses at delta = .2: the share of misses, within 3 standard errors."""
+    """400 samples of 60 losses at delta = 0.2: the share of misses, within 3 standard errors."""
     rng = np.random.default_rng(3)
     rows, mean, delta = LAWS[name](rng, (400, 60)), MEANS[name], 0.2
     allowed = delta + 3 * np.sqrt(delta * (1 - delta) / len(rows))

@@ -118,7 +118,7 @@ def test_coverage_of_the_three_bounds_where_the_risk_is_known():
         expected = labels @ [np.mean((clipped - law.y) ** 2), np.mean((clipped + law.y) ** 2)]
         risk = law.risk(h)
         slack.append((by_margin.value - risk, random.value - risk, squares.value - expected))
-    # Far from delta = .2 violations: none; and not so far that halves would do as well.
+    # Far from delta = 0.2 violations: none; and not so far that halves would do as well.
     assert (np.array(slack) >= 0).all()
     assert np.min(slack) < 0.6
 

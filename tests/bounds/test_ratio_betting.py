@@ -78,7 +78,7 @@ def test_bets_come_from_the_past_and_leave_every_factor_positive():
     assert (1 + first.below * (first.gain - first.most * largest)).min() >= 0.05 - 1e-9
     assert (first.above * np.sqrt(np.diagonal(first.cross))).max() <= 0.95
     assert first.above.max() <= 0.95 / 2.0 + 1e-12
-    # (2 level/(k s))^(1/2) with s = .3 (2/4) before anything was seen, or .95 over the range.
+    # (2 level/(k s))^(1/2) with s = 0.3 (2/4) before anything was seen, or 0.95 over the range.
     assert first.above[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.15)), 0.95 / 2))
     assert first.below[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.05)), 0.95 / 2))
 
@@ -160,7 +160,7 @@ def test_no_direction_has_a_smaller_product_and_the_bound_is_near(radius, scale)
 
 
 def test_the_bend_of_the_logarithm():
-    """-.5 from 0: (.5 - log 2)/.25; and no smaller number will do."""
+    """-0.5 from 0: (0.5 - log 2)/0.25; and no smaller number will do."""
     found = float(ratio_betting.bend(0.0, 0.5))
     assert found == pytest.approx((np.log(2) - 0.5) / 0.25)
     z, x = np.linspace(-0.69, 3, 500), 0.4

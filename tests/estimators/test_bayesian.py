@@ -108,9 +108,9 @@ def test_probabilities_are_calibrated_to_a_known_law():
 
 
 def test_predicted_probabilities_are_observed():
-    """A logistic law, nine widths: of samples put above .9, as many are of the class as predicted.
+    """A logistic law, nine widths: of samples put above 0.9, as many are of the class as predicted.
 
-    With a margin of 1 the paper's model predicts .98 where .84 are observed.
+    With a margin of 1 the paper's model predicts 0.98 where 0.84 are observed.
     """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 5))

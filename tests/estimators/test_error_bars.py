@@ -476,7 +476,7 @@ def test_coverage_on_ten_laws(script, m):
             for law in laws
         ]
     covered = np.mean(rows, axis=1)
-    # The training samples move the coverage of a fit with the error of a beta law of rank .9 m.
+    # The training samples move the coverage of a fit with the error of a beta law of rank 0.9 m.
     error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
     assert (covered[:, :2] >= 0.9 - 3.0 * error).all()
     assert (covered[:, :2].mean(axis=0) >= 0.9 - 3.0 * error / np.sqrt(len(laws))).all()

@@ -405,7 +405,7 @@ def test_samples_of_weight_zero_are_not_there():
     halved = al.MKLClassifierCV(kernels, weighting="auto", cv=cv[left], tol=1e-9)
     halved.fit(X[left], y[left])
     assert ways_of(model) == ways_of(halved)
-    # Members agree to rounding, shares as machines on folds are solved, to a violation of .01.
+    # Members agree to rounding, shares as machines on folds are solved, to a violation of 0.01.
     for one, other in zip(model.members_, halved.members_):
         found = one.model.decision_function(one.of(X))
         np.testing.assert_allclose(found, other.model.decision_function(other.of(X)), atol=1e-6)

@@ -251,7 +251,7 @@ def test_a_weight_of_two_is_a_point_twice_and_zero_is_none(seed, n_copies):
 def test_intercept_without_free_vectors_is_the_middle_of_its_interval():
     """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would put a margin at 1: wrong.
 
-    With w = .8 all margins stay below 1 for b in [-1, .2]; the middle is -.4.
+    With w = 0.8 all margins stay below 1 for b in [-1, 0.2]; the middle is -0.4.
     """
     x, y = np.array([0.0, 1.0, 0.4, 0.6]), np.array([-1, 1, 1, -1])
     machine = SupportVectorClassifier(C=1.0, tol=1e-10).fit(np.outer(x, x), y)

@@ -105,7 +105,7 @@ def test_trials_of_many_samples_are_the_upper_share():
 
 
 def test_power_is_that_of_the_documentation():
-    """Discordance (.08, .03) at 600 samples: .66 by signs, .41 on one fold of five."""
+    """Discordance (0.08, 0.03) at 600 samples: 0.66 by signs, 0.41 on one fold of five."""
     rng, signs, fold = np.random.default_rng(0), [], []
     for _ in range(600):
         u = rng.random(600)

@@ -182,12 +182,12 @@ def test_concatenation_misses_the_pairs_across():
 
 
 def test_concentration_over_pairs_in_the_case_of_the_ledger():
-    """P = .0473 exactly (the ledger's .0467 was sampled) against .7136 with T = 1."""
+    """P = 0.0473 exactly (the ledger's 0.0467 was sampled) against 0.7136 with T = 1."""
     file = CLAIMS.module("p4-lemma-4-3")
     case = file.ledger_case()
     assert file.measure(case) == pytest.approx(0.0473, abs=5e-5)
     assert file.moments(case) == pytest.approx((0.09, 0.09, 0.91))
-    # T = .91 here.
+    # T = 0.91 here.
     assert file.measure(case) < file.bound(case) < 0.7136
 
 
@@ -215,7 +215,7 @@ def test_bias_of_theorem_2_falls_half_as_fast_as_printed():
 
 
 def test_theorem_2_measured_on_samples():
-    """Slope near -.167 for 64 to 4096 points, where theorem 2 has -.3."""
+    """Slope near -0.167 for 64 to 4096 points, where theorem 2 has -0.3."""
     rng = np.random.default_rng(0)
     sizes = (64, 512, 4096)
     mean = [

@@ -62,7 +62,7 @@ def test_the_terms_of_the_paper_are_products_of_v(seed):
 
 
 def test_khat_of_the_example():
-    """0.95 K; 1.266667 K with -4c; .844444 K by proposition 1."""
+    """0.95 K; 1.266667 K with -4c; 0.844444 K by proposition 1."""
     prop = file("p3-prop-1")
     case = prop.counterexample()
     for values, factor in (
@@ -184,7 +184,7 @@ def test_one_optimal_alpha_is_not_enough():
 def test_primal_and_dual_of_the_machines():
     K, y = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([1.0, -1.0])
     alpha = library.support_vectors(K, y, 10.0)
-    # max 2a - (1 - .2) a^2.
+    # max 2a - (1 - 0.2) a^2.
     np.testing.assert_allclose(alpha, 1.25)
     assert multitask.svm_value(K, y, 10.0) == pytest.approx(1.25)
     assert multitask.hinge_objective(K, y, alpha, 10.0) == pytest.approx(1.25)

@@ -161,7 +161,7 @@ def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
     for _ in range(300):
         X, y = mixture().sample(150, rng)
         direct.append(data.alignments(gaussian_kernel(X, 1.0), y)[0])
-    # Quantiles of 300 samples have a standard error of about .006.
+    # Quantiles of 300 samples have a standard error of about 0.006.
     assert found.alignment[0] == pytest.approx(np.quantile(direct, (0.025, 0.5, 0.975)), abs=0.025)
     assert found.covered[0] == 1.0
     assert found.interval[0, 0] <= found.alignment[0, 1] <= found.interval[0, 1]
