@@ -1,4 +1,4 @@
-"""`each`: many small cases in one test, where tests of their own would cost more than the cases."""
+"""`each`: many small cases in one test, where separate tests would cost more than the cases."""
 
 import functools
 import inspect
@@ -7,10 +7,10 @@ import pytest
 
 
 def each(names, cases):
-    """Run a test for every case, as ``parametrize`` would, but as one test that names the failures.
+    """Run a test for every case, like ``parametrize``, but as one test that names the failures.
 
-    For cases of milliseconds that need nothing of their own: fixtures are made once for all. The
-    first failure is raised, and the cases that failed are listed.
+    For cases of milliseconds without state of their own: fixtures are made once for all cases. The
+    first failure is raised, and the failed cases are listed.
     """
     cases = list(cases)
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)

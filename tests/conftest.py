@@ -17,9 +17,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # scikit-learn checks array-API input only where SciPy was imported with this.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# The same examples at every run, wherever it is. `scripts/test --explore` draws others, and more;
-# hours of them, for instance of the fuzz cases, are drawn by
-#     scripts/test --explore tests/fuzz --hypothesis-profile=long
+# The same examples in every run, on any machine. `scripts/test --explore` draws others, and more.
+# Hours of them, for instance of the fuzz cases, are drawn by scripts/test --explore tests/fuzz
+# --hypothesis-profile=long
 settings.register_profile(
     "same", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
 )
@@ -29,7 +29,7 @@ for name, examples in (("explore", 100), ("long", 5000)):
     )
 settings.load_profile("same")
 
-# Modules and tests stay to the end: looking for garbage among them takes a tenth of a collection.
+# Modules and tests live until the end: garbage collection over them takes a tenth of a collection.
 gc.disable()
 
 
@@ -39,7 +39,7 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(items):
-    """Refuse names with an address: each process of the tests must collect the same names."""
+    """Reject test names with an address: each process of the tests must collect the same names."""
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"the name of a test holds an address: {named[0]}")
@@ -50,7 +50,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
 
 @pytest.fixture
 def script(monkeypatch):
-    """``script("bench/_run")``: a script as a module; skips where there is no source tree."""
+    """``script("bench/_run")``: a script as a module; skips without a source tree."""
 
     def load(name):
         if not SCRIPTS.is_dir():
@@ -65,7 +65,7 @@ def script(monkeypatch):
 
 @pytest.fixture(scope="session")
 def dask_workers():
-    """``with dask_workers(n) as client``: n processes of one thread, of this machine alone."""
+    """``with dask_workers(n) as client``: n local processes of one thread each."""
     distributed = pytest.importorskip("distributed", reason="dask[distributed] is not installed")
     import dask
 
@@ -75,7 +75,7 @@ def dask_workers():
     @contextmanager
     def start(n):
         with (
-            # After this time a cluster gives up a worker that is just then being replaced.
+            # After this time a cluster gives up a worker that is being replaced.
             dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
             distributed.LocalCluster(n_workers=n, **options) as cluster,
             distributed.Client(cluster, set_as_default=False) as client,
@@ -94,9 +94,9 @@ def dask_client(dask_workers):
 
 @pytest.fixture
 def survivors(dask_client):
-    """``survivors(most)``: how many of two workers did not die, once there are two again.
+    """``survivors(most)``: how many of two workers survived, once there are two again.
 
-    It waits until they are at most so many.
+    It waits until at most this many survive.
     """
 
     def processes():

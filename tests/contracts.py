@@ -1,4 +1,4 @@
-"""What classes that fulfill a contract are compared with: the signatures of their abstract base."""
+"""Compare classes that fulfill a contract with the signatures of their abstract base."""
 
 import pkgutil
 from importlib import import_module
@@ -55,7 +55,7 @@ def _is_optional(parameter):
 def check_contract(contract, n_classes):
     """Assert that a contract is abstract, and that the classes of the library keep it.
 
-    ``n_classes`` is how many there are at least.
+    ``n_classes`` is the minimum number of classes.
     """
     assert isabstract(contract)
     classes = library_classes(contract)

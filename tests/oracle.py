@@ -1,4 +1,4 @@
-"""Naive NumPy in extended precision; imports nothing of the library."""
+"""Naive NumPy in extended precision, independent of the library."""
 
 import numpy as np
 

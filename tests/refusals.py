@@ -1,13 +1,13 @@
-"""Calls that must raise: tables of many cases in one test, which names all that are wrong."""
+"""Calls that must raise: tables of many cases in one test, which names all wrong ones."""
 
 import re
 import warnings
 
 
 def not_refused(cases, kinds=(ValueError, TypeError)):
-    """Lines on the cases (name, call, pattern of the message) that do not raise as they should.
+    """Describe the cases (name, call, pattern of the message) that do not raise as they should.
 
-    A warning counts as an error of another kind, as everywhere in the tests.
+    As everywhere in the tests, a warning counts as a wrong error.
     """
     lines = []
     for name, call, pattern in cases:
@@ -26,7 +26,9 @@ def not_refused(cases, kinds=(ValueError, TypeError)):
 
 
 def assert_one_line(capsys, cases):
-    """Each command line (words, pattern) ends with code 2 and one line that has the pattern."""
+    """Check that each command line (words, pattern) ends with code 2 and one line with the
+    pattern.
+    """
     from alignlearn.cli import main
 
     for words, pattern in cases:

@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
-# The checks that fit data and compare what comes of it: for an estimator whose class is checked in
-# full with other parameters.
+# The checks that fit data and compare results: for variants of a class that is checked in full with
+# other parameters.
 DATA = (
     "check_classifiers_classes",
     "check_classifiers_one_label",
@@ -41,9 +41,9 @@ def name_of(estimator):
 
 
 def each_estimator(estimators):
-    """Parametrize a test by ``estimator`` and ``chosen``: all checks, for those of a class `DATA`.
+    """Parametrize a test by ``estimator`` and ``chosen``: all checks, or those that compare data.
 
-    The first of a class gets all checks.
+    The first estimator of a class gets all checks.
     """
     classes, cases = set(), []
     for estimator in estimators:
@@ -54,7 +54,7 @@ def each_estimator(estimators):
 
 
 def run_checks(estimator, chosen=None, left_out=(), prepare=None):
-    """The checks that fail, as text; how many ran.
+    """Return the failing checks, as text, and the number of checks that ran.
 
     ``chosen`` and ``left_out`` are parts of names of checks. ``prepare(estimator, name)`` returns
     the estimator that a check gets.
@@ -63,7 +63,7 @@ def run_checks(estimator, chosen=None, left_out=(), prepare=None):
 
     failed, count = [], 0
     with warnings.catch_warnings():
-        # It does not inherit, since scikit-learn is no run-time dependency.
+        # It does not inherit, since scikit-learn is not a run-time dependency.
         warnings.filterwarnings("ignore", message="Estimator .* does not inherit from")
         checks = list(estimator_checks_generator(estimator))
     for one, check in checks:
@@ -84,7 +84,7 @@ def run_checks(estimator, chosen=None, left_out=(), prepare=None):
 
 
 def assert_checks(estimator, chosen=None, **options):
-    """Fail with the checks that fail."""
+    """Fail with the names of the failing checks."""
     failed, count = run_checks(estimator, chosen, **options)
     assert failed == ""
     assert count >= (30 if chosen is None else 6)

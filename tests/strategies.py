@@ -1,4 +1,4 @@
-"""Hypothesis strategies: samples, Gram matrices and labels of the kinds that break things."""
+"""Hypothesis strategies: samples, Gram matrices and labels of kinds that often cause failures."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The benchmark beside other packages runs without them, and the page says what it measured."""
+"""The benchmark against other packages runs without them, and the page has the measured numbers."""
 
 import importlib.metadata
 import json
@@ -30,7 +30,7 @@ def page(script):
 
 @pytest.fixture
 def no_peers(bench, monkeypatch):
-    """As where nothing but scikit-learn is installed."""
+    """The situation where only scikit-learn is installed."""
     hidden = {name.lower() for name in bench.PEERS} - {"scikit-learn"}
     found = importlib.metadata.version
     modules = ("himalaya", "MKLpy", "mklaren", "hyppo", "cca_zoo", "torch", "torch_cka", "pykeops")
@@ -59,7 +59,7 @@ def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp
     for records in found["rows"].values():
         for record in records:
             outside = record["package"] not in ("alignlearn", "scikit-learn")
-            # CKARecorder is ours and needs torch.
+            # CKARecorder belongs to the library and needs torch.
             assert ("reason" in record) == (outside or record["side"] == "CKARecorder")
             assert "reason" in record or record["seconds"] > 0.0
     # The two sides solve the same problem.
@@ -88,7 +88,7 @@ def test_data_that_cannot_be_had_leave_the_page_whole(bench, page, monkeypatch, 
 
 
 def test_memory_is_that_of_a_process_of_its_own(bench):
-    # The matrix of 2000 samples alone has 32 MB, and ridge regression factors it.
+    # The matrix of 2000 samples alone has 32 MB, and ridge regression factorizes it.
     assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
     assert bench.growth("ridge", "no such side", 200, None) is None
     error = ImportError("cannot import x from y (/env/lib/y.py)")
@@ -101,7 +101,7 @@ def test_the_page_is_made_from_the_stored_numbers(page):
     assert page.page(found, DOCS) == text
     assert not found["quick"]
     assert found["threads"] == 1
-    # Where we are slower stands in the table, in bold, and in the list.
+    # Rows in which the library is slower are in the table, in bold, and in the list.
     slow = [r for r in page.main_rows(found) if r[3]["seconds"] < r[2]["seconds"]]
     glance = text.partition("## Summary")[2].partition("## Where")[0]
     assert glance.count("**0.") + glance.count("**1**") >= len(slow)
@@ -133,7 +133,7 @@ def test_a_peer_that_pip_refuses_leaves_its_reason_and_not_the_others(tmp_path):
     assert (reasons / "mklaren").read_text() == "ERROR: no such wheel\n"
     assert not (reasons / "MKLpy").exists()
     log = (tmp_path / "log").read_text().splitlines()
-    # The package and nine peers, torch from two places, once.
+    # The package and nine others; torch is named once although two rows need it.
     assert sum("pip install" in line for line in log) == 11
     ran = f"{root}/scripts/bench/bench_peers.py --reasons {reasons} svc --quick"
     assert [line for line in log if "bench_peers" in line] == [ran] * 2

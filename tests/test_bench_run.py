@@ -1,4 +1,4 @@
-"""The runner of the benchmarks: its rows, its records, and what its command line refuses."""
+"""The runner of the benchmarks: its rows, its records, and rejected command lines."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Compiled code: a cache that cannot be written or read, no compiler, and what a terminal is told.
+"""Compiled code: a cache that cannot be written or read, no compiler, and notes on a terminal.
 
 Each case needs a process of its own, because decorators act at import.
 """
@@ -65,7 +65,7 @@ def test_where_no_folder_can_be_written_one_warning_says_so():
 
 
 def test_a_folder_that_goes_away_while_computing_is_no_error(tmp_path):
-    """The folder is found at import; what is compiled later finds a file in its place."""
+    """The folder is found at import; functions compiled later find a file in its place."""
     folder = tmp_path / "cache"
     lost = f"""
 import shutil, alignlearn.validation.grams
@@ -112,7 +112,7 @@ def test_without_the_compiler_results_are_the_same():
         np.testing.assert_allclose(json.loads(one), json.loads(other), rtol=rtol, atol=rtol)
 
 
-# What the files of the cache are found by, for kernels of these gammas; it needs no device.
+# The keys of the cached files, for kernels with these gammas; needs no device.
 KEYS = """
 import hashlib, sys
 import numpy as np
@@ -149,8 +149,8 @@ def test_cuda_kernels_are_found_by_what_they_compute():
     assert len({*one, *two, *ladder}) == 3 * len(one) - 2  # the last has no program
 
 
-# The events of compilations that last so many seconds, one within another, of someone else's
-# function or of ours.
+# The events of compilations of these durations, nested, of the user's functions or of the
+# library's.
 ANNOUNCE = """
 import time
 from numba.core import event
@@ -173,7 +173,7 @@ LINE = "alignlearn: compiling, once per machine, about 10 s\r\n"
 
 
 def on_terminal(code, **environment):
-    """What a program writes where its stderr is a terminal."""
+    """The output of a program whose stderr is a terminal."""
     pty = pytest.importorskip("pty")
     mine, theirs = pty.openpty()
     try:

@@ -1,4 +1,4 @@
-"""A first fit where nothing is in the cache: how much is compiled, and doing so ahead of time.
+"""A first fit with an empty cache: how much is compiled, and compiling ahead of time.
 
 The number of functions is bounded, not the time: it does not depend on the machine.
 """
@@ -15,8 +15,8 @@ import alignlearn as al
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Functions that the warmup of these parts compiles, Numba's own included: 80 were counted. Every
-# one costs 0.1 to 3 s, so a new one must be worth it.
+# Functions that the warmup of these parts compiles, including Numba's own: 80 were counted. Each
+# costs 0.1 to 3 s, so a new one needs a reason.
 OF_ESTIMATORS = ("classifier", "regressor", "cross-validation")
 MOST_COMPILED = 88
 # Numba's overloads that write messages: array assignments whose shapes might differ, and text.
@@ -50,7 +50,9 @@ def output(code, **environment):
 
 
 def test_the_pattern_knows_the_overloads_it_is_about():
-    """An assignment to a slice compiles them: if Numba renames them the test above sees nothing."""
+    """An assignment to a slice compiles them: if Numba renamed them, the test above would pass in
+    vain.
+    """
     code = """
 import numpy as np
 from numba import njit
@@ -78,7 +80,7 @@ print(json.dumps([bench_cold.first_calls(name)["compiled"] for name in names]))
 
 
 def test_warmup_compiles_few_functions_and_a_first_fit_after_it_none(tmp_path):
-    """One test, as it compiles for long."""
+    """One test, because it compiles for so long."""
     cache = str(tmp_path)
     *_, line, names = output(
         LISTENER + WARM_UP + "print(json.dumps(listener.names))", NUMBA_CACHE_DIR=cache
@@ -94,7 +96,7 @@ def test_warmup_compiles_few_functions_and_a_first_fit_after_it_none(tmp_path):
 
 
 def test_every_part_of_warmup_runs():
-    """In the cache of the tests, which compile most of it anyway."""
+    """In the cache of the tests, which already contains most of it."""
     line = output("from alignlearn import cli; raise SystemExit(cli.main(['warmup']))")[-1]
     assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", line)
 

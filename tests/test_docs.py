@@ -1,4 +1,4 @@
-"""The pages of docs/: what they name exists, and no finding on the papers is left out."""
+"""The pages of docs/: names on them exist, and every finding on the papers is mentioned."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_what_the_design_says_is_decided_in_one_place_is_there():
     text = (ROOT / "docs/development/design.md").read_text(encoding="utf-8")
     section = text.partition("## Where decisions are implemented")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| .* \| `([\w/]+\.py)` \| (`.*`) \|$", section, re.MULTILINE)
-    assert len(rows) == section.count("\n|") - 2  # less the head and the line under it
+    assert len(rows) == section.count("\n|") - 2  # without the header and the line below it
     named = [(file, name) for file, names in rows for name in re.findall(r"`(\w+)`", names)]
     for file, name in named:
         source = (ROOT / "alignlearn" / file).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The tools of the site: what is wrong is named; and the reference has every public name."""
+"""The tools of the site name every fault, and the reference has every public name."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ PACKAGES = (
     "cca comparison datasets dependence estimators hyper inspection large machines multitask "
 )
 PACKAGES += "online persistence significance theory weights"
-# What these packages share with each other.
+# Names that these packages share.
 SHARED = {
     *("comparison.ALPHA_GRID", "comparison.C_GRID", "comparison.DEFAULT_METHODS"),
     *("comparison.METHODS", "comparison.split"),
@@ -169,7 +169,7 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
     assert runs("a = 1") == (False, 0)
     assert "1 pages and examples are unchanged" in capsys.readouterr().out
     assert runs("a / 0") == (True, 1)
-    assert runs("a / 0") == (True, 1)  # a fault is never remembered
+    assert runs("a / 0") == (True, 1)  # a fault is never cached
     assert runs("a = 1") == (True, 0)
     library.write_text("x = 1")
     assert runs("a = 1") == (True, 0)

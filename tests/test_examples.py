@@ -1,4 +1,4 @@
-"""The examples of the docstrings: every public name has one, and each prints what it says."""
+"""The examples of the docstrings: every public name has one, and each prints its stated output."""
 
 import doctest
 import importlib
@@ -39,7 +39,9 @@ NEEDS = {"alignlearn.CKARecorder": "torch"}
 
 
 def public():
-    """What users import, by its shortest name; constants have no docstring of their own."""
+    """The names that users import, in their shortest form; constants have no docstring of their
+    own.
+    """
     named = {f"alignlearn.{name}": getattr(alignlearn, name) for name in alignlearn.__all__}
     for package in PACKAGES:
         module = importlib.import_module(f"alignlearn.{package}")
@@ -52,7 +54,7 @@ def public():
 
 
 def documented():
-    """Public names and, beside them, what else has an example: modules, kernels, methods."""
+    """Public names, and other objects with examples: modules, kernels, methods."""
     found = public()
     known = {id(value) for value in found.values()}
     for package in ("datasets", "kernels"):
@@ -105,7 +107,7 @@ def run(test):
 def test_example_prints_what_it_says(name, monkeypatch, tmp_path):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])
-    monkeypatch.chdir(tmp_path)  # an example that writes, writes there
+    monkeypatch.chdir(tmp_path)  # an example that writes a file writes there
     assert run(EXAMPLES[name]) == ""
     assert list(tmp_path.iterdir()) == []
     if pyplot := sys.modules.get("matplotlib.pyplot"):

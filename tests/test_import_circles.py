@@ -1,4 +1,4 @@
-"""No module needs itself: imports of the source, those inside functions too, make no circle."""
+"""No module imports itself: imports, including those inside functions, form no cycle."""
 
 import ast
 from pathlib import Path
@@ -22,7 +22,7 @@ def sources():
 
 
 def imported(name, package, text, known):
-    """The modules among ``known`` that a module imports, wherever in it."""
+    """The modules among ``known`` that a module imports anywhere."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
@@ -35,7 +35,7 @@ def imported(name, package, text, known):
 
 
 def circles(modules):
-    """Sets of modules each of which needs all others of its set."""
+    """Sets of modules each of which imports all others of its set, directly or not."""
     names = list(modules)
     number = {name: n for n, name in enumerate(names)}
     edges = [

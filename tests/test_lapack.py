@@ -1,4 +1,4 @@
-"""Factorisations block by block are those of one LAPACK call, wherever the blocks end."""
+"""Factorizations block by block equal one LAPACK call, wherever the blocks end."""
 
 import itertools
 import threading
@@ -116,14 +116,14 @@ def test_eigenvalues_and_vectors_are_those_of_numpy(blocks, m):
 
 
 def test_vectors_of_a_matrix_that_robust_representations_fail_for(monkeypatch):
-    """Another routine of LAPACK takes their place."""
+    """Another routine of LAPACK replaces them."""
     wait, called = _lapack._wait, []
 
     def failing(name, *args):
         called.append(name)
         wait(name, *args)
         if name == "dstemr":
-            args[-1][0] = 1  # what it says of itself
+            args[-1][0] = 1  # its reported status
 
     monkeypatch.setattr(_lapack, "_wait", failing)
     A = symmetric(61)
@@ -188,7 +188,7 @@ def test_ctrl_c_is_heard_while_a_routine_runs(monkeypatch):
 
 
 def test_no_call_does_more_than_its_share(monkeypatch):
-    """Between two calls Ctrl-C is heard: few columns at a time, by the size of what is left."""
+    """Ctrl-C is noticed between two calls: few columns at a time, by the remaining size."""
     call, shares = _lapack._call, []
 
     def counted(name, *args):
@@ -210,7 +210,7 @@ def test_no_call_does_more_than_its_share(monkeypatch):
 
 
 class Counted(np.ndarray):
-    """Matrices that remember how many operations their largest product took."""
+    """Matrices that record the number of operations of their largest product."""
 
     largest = 0.0
 

@@ -1,4 +1,4 @@
-"""Memory of fitting: peaks as the docstrings state them, and refusals before the work."""
+"""Memory of fitting: peaks as stated in the docstrings, and errors before the work."""
 
 import sys
 
@@ -12,7 +12,7 @@ from alignlearn.validation import memory
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("kind", ["ridge", "svr", "ridge-loo", "ridge-folds", "svc-folds"])
 def test_fitting_holds_one_matrix(script, kind):
-    # One matrix is needed; the rest are blocks, and the small ones that the allocator keeps.
+    # One matrix is needed; the rest are blocks, and small ones that the allocator keeps.
     matrices = script("bench/memory_peak").matrices
     found = matrices(kind, 3000)
     if found >= 1.3:  # functions for this size were compiled within; a second process loads them
@@ -70,7 +70,7 @@ def test_what_needs_no_matrix_is_not_refused(small):
     assert al.MKLRegressor(al.RankOneKernels()).fit(X, Y).score(X, Y) > 0.9
     assert al.MKLRegressorCV(["linear"]).fit(X, Y).score(X, Y) > 0.9
     al.alignment_statistics(X, Y, al.gaussian_kernels([0.1, 0.2]))
-    # Too few samples for the interior point method, and the matrix has no room.
+    # Too few samples for the interior point method, and no memory for the matrix.
     assert al.MKLClassifier(al.RankOneKernels()).fit(X, Y > 0).score(X, Y > 0) > 0.9
     assert al.MKLClassifier([al.Gaussian(0.1)]).fit(X, Y > 0).score(X, Y > 0) > 0.9
     assert al.MKLRegressor([al.Gaussian(0.1)]).fit(X, Y).score(X, Y) > 0.9
@@ -111,7 +111,7 @@ def test_control_groups_limit_what_is_free(tmp_path, line, folder, files):
     (root / folder / used).write_text("700\n")
     (root / folder / "memory.stat").write_text(f"anon 600\n{name} 50\n")
     assert memory.group_memory(root, groups) == 350
-    (root / folder / limit).write_text("9223372036854771712\n")  # how the first version says max
+    (root / folder / limit).write_text("9223372036854771712\n")  # cgroup version 1 writes max like this
     assert memory.group_memory(root, groups) == float("inf")
     (root / folder / limit).write_text("max\n")
     assert memory.group_memory(root, groups) == float("inf")

@@ -1,4 +1,4 @@
-"""The package as installed: its list of folders, what importing it costs, its public names."""
+"""The package as installed: its list of folders, the cost of importing it, its public names."""
 
 import configparser
 import importlib
@@ -109,7 +109,7 @@ def public_objects():
 
 
 def test_public_functions_have_docstrings():
-    # inspect.getdoc looks in base classes too: an override may leave the text to them.
+    # inspect.getdoc looks in base classes too: an override may inherit its docstring.
     assert [name for name, value in public_objects() if not inspect.getdoc(value)] == []
 
 

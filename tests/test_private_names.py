@@ -6,8 +6,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 
-# What is tested is the module itself: foundations of all packages, and readers of files. Their
-# users are too many, or too far from the fault, to test them through these.
+# Modules that are tested themselves: foundations of all packages, and readers of files. Their users
+# are too many, or too far from the fault, to test them indirectly.
 TESTED = {
     "alignlearn._jit": "the decorators of compiled code",
     "alignlearn._lapack": "LAPACK without the lock of the interpreter",
@@ -38,7 +38,8 @@ NAMES = {
     "_Tee": "the copy of the output, where the terminal fails",
     "ridge_leave_one_out": "the closed form, compared with refits",
 }
-# Sizes of blocks and of what is held, lowered so that few samples need several; waiting times.
+# Sizes of blocks and of stored data, lowered so that few samples need several blocks; waiting
+# times.
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
     "_FLOPS", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
@@ -72,7 +73,7 @@ def is_private(dotted):
 
 
 def imported(tree):
-    """(module, name) of each import of something private of the library."""
+    """(module, name) of each import of a private name of the library."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("alignlearn"):
             for alias in node.names:

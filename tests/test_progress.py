@@ -46,7 +46,7 @@ each_learner = pytest.mark.parametrize(
 
 
 class Calls(list):
-    """Keeps what it is told, and by which thread; it can neither be copied nor pickled."""
+    """Stores its reports, and the thread of each; it can neither be copied nor pickled."""
 
     def __init__(self, end=None):
         super().__init__()
@@ -62,7 +62,7 @@ class Calls(list):
         raise TypeError("cannot pickle what is on the screen")
 
     def pieces(self):
-        """The names of all pieces of work, each of which was told up to its end."""
+        """The names of all pieces of work, each of which was reported to its end."""
         names, under_way = [], {}
         for done, total, what in self:
             assert type(done) is type(total) is int
@@ -88,7 +88,7 @@ def clock(monkeypatch):
     return found
 
 
-# The one printer
+# The common printer
 
 
 def test_lines_come_every_two_seconds_and_extrapolate(clock, capsys):
@@ -171,10 +171,10 @@ def test_a_function_is_told_seldom_and_up_to_the_end(steps):
     assert counts[-1] == 10
     assert counts.count(10) == 1
     assert {(total, what) for _, _, total, what in told} == {(10, "work")}
-    # The end is told whenever it comes.
+    # The end is always reported.
     times = [now for now, *_ in told[:-1]]
     assert all(b - a >= 0.1 for a, b in itertools.pairwise(times))
-    # What is known is told once a tenth of a second is over: the control of the line above.
+    # Progress is reported once a tenth of a second has passed: the control of the line above.
     assert len(told) >= 1 + sum(a < 10 for a in counts[:-1])
 
 
@@ -199,7 +199,7 @@ def test_other_threads_only_count(clock):
     assert told.threads == {threading.current_thread()}
 
 
-# Whoever has it
+# Estimators that have it
 
 
 def test_statistics_are_the_same_to_the_last_bit(monkeypatch, capsys):
@@ -279,8 +279,9 @@ def test_a_function_is_told_of_every_piece_and_changes_nothing(learner, given, c
 def test_what_a_function_raises_ends_the_fit_at_any_call(learner, given):
     told = Calls()
     clone(learner).set_params(verbose=told).fit(X, *given)
-    model = clone(learner).fit(X, *given)  # of an earlier fit nothing is left, either
-    # Where calls come at what time decides how many there are, but not the last of each piece.
+    model = clone(learner).fit(X, *given)  # nothing of an earlier fit remains, either
+    # The times of the calls decide how many there are, but the last one of each piece always
+    # exists.
     for end in range(len(told.pieces())):
         stopper = Calls(end)
         with pytest.raises(Enough):

@@ -1,4 +1,4 @@
-"""The README's code runs, its links lead somewhere, and what pages show the commands print."""
+"""The README's code runs, its links work, and the output of commands on the pages is current."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ def shown_after(start, text=TEXT):
 
 
 def pages_that_show(command):
-    """The pages with what the command prints, as parameters of a test."""
+    """The pages with output of commands, as parameters of a test."""
     found = [README, *sorted((README.parent / "docs").rglob("*.md"))] if TEXT else []
     found = [path for path in found if f"`{command}`:\n" in path.read_text(encoding="utf-8")]
     return pytest.mark.parametrize("page", found, ids=lambda page: page.name)
@@ -42,7 +42,7 @@ def test_the_first_code_prints_what_is_shown(capsys):
     exec(compile(code[1], "README.md", "exec"), {})
     printed, shown = capsys.readouterr().out, lines[-1].partition("#")[2]
     assert numbers(shown)
-    # Another machine may round a borderline prediction differently.
+    # Another processor may round a borderline prediction differently.
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
 
 

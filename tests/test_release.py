@@ -74,7 +74,8 @@ def test_the_recipe_needs_what_setup_cfg_needs_and_starts_what_it_starts():
 def test_the_citation_is_valid():
     yaml = pytest.importorskip("yaml")
     read = yaml.safe_load(text("CITATION.cff"))
-    # What the schema of the Citation File Format 1.2.0 requires, and the fields that we use.
+    # Fields that the schema of the Citation File Format 1.2.0 requires, and the optional ones in
+    # use.
     assert {"cff-version", "message", "title", "authors"} <= set(read)
     assert read["cff-version"] == "1.2.0"
     assert read["type"] == "software"
@@ -138,7 +139,7 @@ def git(tree, *command):
 
 @pytest.fixture
 def tree(tmp_path, release):
-    """The files that a release is checked by, committed in a repository of their own."""
+    """The files that a release is checked with, committed in a repository of their own."""
     for name in release._PLACES:
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The reproduction scripts: each runs with --quick and finds what it should."""
+"""The reproduction scripts: each runs with --quick and finds the expected results."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def test_hyper_kernels_on_sonar_and_a_part_of_ijcnn1(quick):
     # A kernel of negative values: no coefficient of the non-negative method is above 0.
     assert known["log"]["sonar"]["hyper-nnls"]["pairs_used"] == [0]
     assert errors["log"]["hyper-nnls"] > 1.0
-    # Neither kernel falls to 0 with the distance; only support vector regression has a constant.
+    # Neither kernel tends to 0 with the distance; only support vector regression has a constant.
     assert all(errors[k]["hyper-svr"] < 0.6 * errors[k]["hyper-krr"] for k in ("tl1", "log"))
     # The control is in the space of the hyper-kernel.
     assert float(re.search(r"on test pairs:\n +sonar ([\d.]+)", text)[1]) < 0.05

@@ -1,4 +1,6 @@
-"""The scripts: executable, sound shell, clear messages; and what .ci/run hands over."""
+"""The scripts: executable, sound shell, clear messages; and the arguments that .ci/run passes
+on.
+"""
 
 import os
 import re
@@ -34,7 +36,7 @@ def run(command, **environment):
 
 
 def programs():
-    """The commands, and every Python file below them that is run by itself."""
+    """The commands, and every Python file in the folder that is a script."""
     modules = (ROOT / "scripts").glob("**/[!_]*.py")
     run = [path for path in modules if '__name__ == "__main__"' in path.read_text()]
     return [*COMMANDS, *(str(path.relative_to(ROOT)) for path in sorted(run))]
@@ -51,7 +53,7 @@ def test_commands_are_executable_and_sound():
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of what the scripts need; nothing is made in the real tree."""
+    """A copy of the files that the scripts need; nothing is created in the real tree."""
     lists = ["tests/quick.txt", "tests/full.txt"]
     for name in [*COMMANDS, *lists, "scripts/_env.sh", "scripts/_imports.py", "setup.cfg"]:
         (tmp_path / "main" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +164,7 @@ PARTS = {
 
 @pytest.mark.parametrize("fails", [None, *PARTS, "two"])
 def test_every_part_runs_and_those_that_fail_are_named(suite, fails):
-    # Both parts that run Ruff hold this word.
+    # Both parts that run Ruff contain this word.
     word = {None: "no command has this", "two": "ruff"}.get(fails) or PARTS[fails]
     done, log = suite(fails=word)
     assert [part for line, part in zip(log, PARTS) if PARTS[part] in line] == list(PARTS)
@@ -235,7 +237,7 @@ def test_changed_runs_what_the_imports_decide(suite, tmp_path):
 
 @pytest.fixture
 def of(script):
-    """``of(file, ...)``: the names of the test files that these concern."""
+    """``of(file, ...)``: the names of the test files that depend on these."""
     module = script("_imports")
     return lambda *files: {Path(file).name for file in module.concerned(files)}
 
@@ -244,7 +246,7 @@ def test_imports_lead_to_the_tests_of_a_file(of):
     found = of("alignlearn/cca/kernel_cca.py")
     assert {"test_kernel_cca.py", "test_cca_sklearn_checks.py", "test_package.py"} <= found
     assert not {"test_nnqp.py", "test_multitask_weights.py", "test_machines.py"} & found
-    # Through two packages that hand names on, and through what others import.
+    # Through two packages that re-export names, and through imports of others.
     assert {"test_nnqp.py", "test_two_stage.py", "test_tuned.py"} <= of(
         "alignlearn/solvers/nnqp.py"
     )
@@ -293,7 +295,7 @@ def test_examples_are_the_same_at_every_run_unless_others_are_asked_for():
     same, explore = settings.get_profile("same"), settings.get_profile("explore")
     assert same.derandomize
     assert same.database is None
-    assert not explore.derandomize  # Hypothesis itself derandomises where CI is set
+    assert not explore.derandomize  # Hypothesis itself derandomizes where CI is set
     assert explore.max_examples > same.max_examples
     assert settings.default in (same, explore)
 

@@ -1,4 +1,4 @@
-"""What the studies of scripts/lab share: a command line, and files that pages are filled from."""
+"""Common code of the studies in scripts/lab: a command line, and files that fill the pages."""
 
 import json
 import re
@@ -102,7 +102,7 @@ def test_files_are_written_as_they_stand(script):
 
 
 def test_every_study_writes_what_its_entry_says(script):
-    """The tables and numbers that name a study are those that it publishes, and no other does."""
+    """The tables and numbers that name a study are those that the study publishes."""
     studies = script("lab/_studies")
     entries = {
         (key, Path(entry["script"]).name)

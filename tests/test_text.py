@@ -1,4 +1,6 @@
-"""What users read stays short: representations, lists of names, errors of samples with gaps."""
+"""Text that users read stays short: representations, lists of names, errors of samples with
+gaps.
+"""
 
 import dataclasses
 
@@ -192,7 +194,7 @@ def test_both_routes_to_weights_say_which_kernels_they_are_for():
     assert "for the kernels as they are" in str(plain)
     assert "for kernels scaled to trace m" in str(model.result_)
     assert "trace_normalized" in al.AlignF.solve.__doc__
-    # What the docstring says of them.
+    # The values in their docstring.
     scaled = model.weights_ * model.scale_
     np.testing.assert_allclose(scaled / scaled.sum(), plain.weights, atol=1e-6)
     same = al.AlignF().solve(statistics.trace_normalized()[0])

@@ -1,7 +1,7 @@
 """The types of the public names: this file runs, and mypy checks it (``scripts/test``).
 
-Where a comment asks mypy to ignore an error, the error must be there: a name whose type is lost
-makes the comment useless, and mypy says so.
+Where a comment ignores a mypy error, the error must exist: a name that loses its type makes the
+comment useless, and mypy reports it.
 """
 
 import re
@@ -74,7 +74,7 @@ def test_estimators_and_comparison() -> None:
 
 
 def test_the_stub_names_what_is_public() -> None:
-    """A checker sees the stub, a program the table of names: both say the same."""
+    """The stub, which type checkers read, and the table of names, which programs use, agree."""
     folder = files("alignlearn")
     assert folder.joinpath("py.typed").is_file()
     stub = folder.joinpath("__init__.pyi").read_text(encoding="utf-8")

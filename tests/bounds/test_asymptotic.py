@@ -1,4 +1,4 @@
-"""The asymptotic interval: the jackknife written out, its coverage, and what it says of itself."""
+"""The asymptotic interval: the jackknife written out, its coverage, and how it reports itself."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_it_is_the_jackknife_of_the_unbiased_ratio():
     found = asymptotic_interval(K, L, 0.3)
     assert found[:2] == pytest.approx(np.clip(ends, 0, 1), rel=1e-10)
     assert 0 < found.low < found.high < 1
-    # Neither units nor a multiple of the labels matter.
+    # The interval depends neither on units nor on the scale of the labels.
     assert asymptotic_interval(1e-5 * K, 9 * L, 0.3)[:2] == pytest.approx(found[:2], rel=1e-9)
 
 
@@ -59,7 +59,7 @@ def test_the_public_face_says_that_it_is_approximate():
     assert "the probability is approximate" in str(found)
     L = np.outer(2.0 * y - 1, 2.0 * y - 1)
     assert (found.low, found.high) == asymptotic_interval(kernel(X), L, 0.05)[:2]
-    # No radius is needed, and real targets are taken as they are.
+    # The interval needs no radius, and accepts real targets without scaling.
     linear = al.alignment_interval(X, X[:, 0], "linear", method="asymptotic", label_range=(-9, 9))
     centered = X[:, 0] - X[:, 0].mean()
     expected = asymptotic_interval(X @ X.T, np.outer(centered, centered), 0.05)

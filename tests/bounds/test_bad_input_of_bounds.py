@@ -1,4 +1,4 @@
-"""Every public bound with a number that its hypotheses exclude: an error that names it."""
+"""Every public bound raises an error that names the number that its hypotheses exclude."""
 
 import importlib
 import inspect
@@ -19,7 +19,7 @@ _K = np.exp(-0.5 * ((_X[:, None] - _X[None]) ** 2).sum(2))
 _Y = np.where(_X[:, 0] > 0, 1.0, -1.0)
 
 
-# What a parameter of this name may be in every bound that has it.
+# Valid values of each parameter name, in every bound that has the parameter.
 def _cosines(i, j):
     """Values of a kernel in [0, 1] and a target in [-1, 1] on pairs."""
     return np.stack([np.cos(i + j) ** 2, np.cos(i * j)])
@@ -36,7 +36,7 @@ GOOD = {
     "margins": np.ones(20), "residuals": np.full(20, 0.1), "sizes": [1.0, 0.0],
     "shares": [1.0, 0.0], "lam0": 0.5, "eps": 0.5, "log_inverse": 3.0,
 }  # fmt: skip
-# Names whose meaning is another one in these bounds.
+# Parameters that have another meaning in these bounds.
 OTHERWISE = {
     "learned_betting_interval": {"features": [FeatureRange()]},
     "learned_class_interval": {"features": [FeatureRange()]},
@@ -51,7 +51,7 @@ OTHERWISE = {
     "predictor_deviation": {"m": 5000},
     "root_risk_deviation": {"m": 5000},
 }
-# Values that the hypotheses exclude, and what the error has to name.
+# Invalid values, and the words that the error has to contain.
 BAD = {
     "delta": ([0.0, 1.0, -0.1, 1.5, np.nan, np.inf, "a", None], "delta"),
     "m": ([0, -5, np.nan, "a", None], r"\bm\b"),
@@ -71,7 +71,7 @@ BAD = {
     "y": ([np.ones(20)], "classes|vary|labels"),
     "weights": ([[-1.0], [0.0]], "weights"),
 }
-# What these bounds may be asked: K = 0 has stability 0, a constant target an interval [0, 1].
+# Unusual values that these bounds accept: K = 0 has stability 0, a constant target gives [0, 1].
 ALLOWED = {
     ("stability", "radius2", 0.0),
     ("target_betting_interval", "y", 1.0),
@@ -80,12 +80,12 @@ ALLOWED = {
     ("price_from_sums", "weights", 0.0),
     ("price_of_sample", "weights", 0.0),
 }
-# Helpers that take what was checked, and lemmas whose numbers have no such hypothesis.
+# Helpers with checked arguments, and lemmas whose numbers have no such hypothesis.
 UNCHECKED = ("check_", "positive_class", "random_", "target_blocks", "class_statistics")
 
 
 def _is(value, other):
-    """Whether a value, or each entry of a list, is another one."""
+    """Whether a value, or an entry of a list, is invalid."""
     return bool(np.all(np.asarray(value, dtype=object) == other))
 
 

@@ -1,4 +1,4 @@
-"""The interval of Clopper and Pearson against the tails of the binomial law, and SciPy's own."""
+"""The interval of Clopper and Pearson against binomial tail probabilities, and SciPy's interval."""
 
 import pytest
 from cases import each

@@ -1,4 +1,4 @@
-"""The bounds as functions: published numbers, limits, laws, and what they refuse."""
+"""The bounds as functions: published numbers, limits, properties, and rejected arguments."""
 
 import ast
 from fractions import Fraction
@@ -87,7 +87,7 @@ def test_constants():
 
 
 def test_the_constant_is_the_maximum_of_its_upper_bound():
-    """The function of the proof, maximised from random starts, gives 25 sqrt(15)/18."""
+    """The function of the proof, maximized from random starts, gives 25 sqrt(15)/18."""
     from scipy.optimize import minimize
 
     def negative(z):
@@ -272,11 +272,11 @@ def test_arguments_of_bounds_are_named():
         concentration.expected_numerator(0, 1.0, 1.0, 1.0, 1.0)
     exact = concentration.expected_numerator(3, *map(Fraction, (1, 2, 3, 4)))
     assert isinstance(exact, Fraction)
-    # What overflows is infinite, or said to be beyond the range.
+    # A value that overflows is infinite, or reported as beyond the range.
     assert stability.hypothesis_bound(1e308, 1e308, 1e-300) == np.inf
     with pytest.raises(ValueError, match=r"bias_bound\(m=1e\+308.*beyond the range"):
         concentration.bias_bound(1e308)
-    # A bound inside another is not known to who called it.
+    # Errors name the function that the user called, not a bound that it calls.
     with pytest.raises(ValueError, match=r"by_weights\(m=50.*l1=1e\+308.*beyond the range"):
         stability.two_stage_stability_by_weights(50, 1.0, 1.0, 0.0, 1e308, 0.1)
 

@@ -1,4 +1,6 @@
-"""Intervals for two classes and real targets: each event, coverage on ten laws, sizes, refusals."""
+"""Intervals for two classes and real targets: each event, coverage on ten distributions, sizes,
+errors.
+"""
 
 import numpy as np
 import pytest
@@ -100,12 +102,12 @@ def test_every_event_of_the_closed_form_holds_as_often_as_it_says(chosen, m):
             class_intervals.spread_upper(norm, m, L, UNIT.diameter2) < A - 1e-12,
             class_intervals.spread_lower(norm, m, L, UNIT) > A + 1e-12,
         )
-    # Each fails with probability 1/2 at most.
+    # Each event fails with probability 1/2 at most.
     assert (missed / len(plus) <= 0.5 + 3 / np.sqrt(4 * len(plus))).all()
 
 
 def test_the_events_are_missed_where_the_diameter_is_too_small():
-    """What passes above can fail: a third of the squared diameter is noticed on a rare atom."""
+    """A control: a third of the squared diameter fails the check on a rare atom."""
     m, L, law = 200, np.log(20), FiniteDistribution(np.array([0.0105, 0.9895]))
     counts = law.counts(m, 2000, 3)
     norms = np.sqrt(np.maximum(numerators(counts, np.eye(2), np.eye(2)), 0))
@@ -128,7 +130,7 @@ def test_a_bet_is_lost_as_often_as_it_says():
             betting.betting_lower(U, np.log(5)) > 0.2 * 0.75,
         )
     assert (missed[:2] / 400 <= 0.2).all()
-    assert missed[2] / 400 > 0.3  # a bound a third too large would be noticed
+    assert missed[2] / 400 > 0.3  # A bound a third too large would be noticed.
     constant = np.full((3, 200), 0.5)
     low = betting.betting_lower(constant, 3.0)
     assert 0.4 < low < 0.5
@@ -159,7 +161,7 @@ def test_projections_are_those_of_explicit_features():
 
 
 def test_four_point_values_have_the_right_mean_and_range():
-    """All groups of four from a finite law, weighted by their probability."""
+    """All groups of four from a finite distribution, weighted by their probability."""
     for chosen in (LAWS[0], LAWS[2], LAWS[-1]):
         law, K = chosen.law, chosen.K
         n, other = len(K), chosen.K**3
@@ -184,7 +186,7 @@ def test_four_point_values_have_the_right_mean_and_range():
 @pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
 @pytest.mark.parametrize(("m", "trials"), [(50, 6), (200, 3), (1000, 1)])
 def test_intervals_cover_the_alignment(chosen, m, trials):
-    """At 95 %, and 0 misses in thousands of samples elsewhere: none here."""
+    """At 95%. Thousands of other samples had no miss, so none is allowed here."""
     for seed in range(trials):
         rows = chosen.law.sample(m, seed)
         y = chosen.law.labels[rows]
@@ -321,7 +323,7 @@ def test_few_samples_give_an_interval_that_says_nothing(m):
 
 
 def _beyond(size):
-    """A diagonal of 0.005, and an entry of this size."""
+    """A diagonal of 0.005, and one entry of the given size."""
     K = 0.005 * np.eye(5)
     K[0, 1] = K[1, 0] = size
     return K
@@ -339,7 +341,7 @@ def _beyond(size):
     ],
 )
 def test_entries_beyond_the_radius_and_indefinite_matrices_are_refused(interval):
-    """The diagonal alone once decided: 0.005 beside entries of 7 gave [0.491, 0.634]."""
+    """The diagonal alone used to decide: 0.005 with entries of 7 gave [0.491, 0.634]."""
     interval(_beyond(0.004))
     with pytest.raises(HypothesisNotMet, match=r"an entry of size 7\.0 exceeds R"):
         interval(_beyond(7.0))

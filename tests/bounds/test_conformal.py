@@ -1,4 +1,4 @@
-"""Order statistics of conformal prediction against sorting, and when samples are enough."""
+"""Order statistics of conformal prediction against sorting, and the minimum number of samples."""
 
 import numpy as np
 from cases import each
@@ -21,7 +21,7 @@ def test_kth_smallest_is_that_of_sorted_sums(spread, k):
 
 
 def test_ranks_are_those_of_whole_numbers():
-    """.9 (m + 1) is a whole number of ten, and rounding must not make it one more."""
+    """0.9 (m + 1) is an integer for every tenth m, and rounding must not increase it by one."""
     assert [conformal.rank(0.9, m) for m in (8, 9, 19, 99, 999, 10**6 - 1)] == [
         *(9, 9, 18, 90, 900, 900_000),
     ]

@@ -77,7 +77,7 @@ def test_the_risk_bound_holds_on_samples():
         bound = fitted.intercept_bound(loss[rows].mean(), 200, 0.1, 1.0, np.sqrt(2), 1.0)
         slack.append(bound - law.mean(loss))
     assert min(slack) > 0
-    # Halving it in m needs four times the samples, up to the term b.
+    # Halving the bound needs four times the samples, up to the term b.
     one, four = (
         fitted.intercept_bound(0.0, m, 0.1, 1.0, np.sqrt(2), 1.0) for m in (10**4, 4 * 10**4)
     )
@@ -85,7 +85,7 @@ def test_the_risk_bound_holds_on_samples():
 
 
 def test_the_interval_covers_the_alignment_of_learned_weights():
-    """The weights that look best on the sample, among many noise kernels."""
+    """The weights with the largest alignment on the sample, among many noise kernels."""
     rng = np.random.default_rng(2)
     n, p, m = 60, 5, 400
     signs = rng.choice([-1.0, 1.0], (p, n))

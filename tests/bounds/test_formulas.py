@@ -1,4 +1,8 @@
-"""Every formula of the bounds at one point, worked out with numbers instead of names.
+"""Every formula of the bounds at one point, with numbers worked out by hand.
+
+The bounds are so conservative that tests of coverage do not notice a wrong level or constant. These
+tests do: each mutant of `scripts/lab/mutate.py --formulas` has to fail here or in the tests of the
+module.
 
 Coverage tests cannot see a level or a constant that is wrong in a bound this conservative; these
 can. What `scripts/lab/mutate.py --formulas` changes in the bounds has to fail here or in the tests
@@ -85,7 +89,7 @@ VALUES = [
         # A = 1.5/3 = 0.5, A' = 0.9/3 = 0.3
         TAU * (2 * 0.6 / root(0.15) + 0.5 * (2 + 10 / 3)) + TAU**2 * 1.5 / 0.15,
     ),
-    # intervals, at a sample so large that both ends say something
+    # Intervals, at a sample so large that both ends are informative.
     (fitted.intercept_residual_bound(3.0, 4.0, 0.25), 3 * (2 + 4 / (2 * 0.5))),
     (fitted.intercept_stability(10, 3.0, 4.0, 0.25), 18 / 10 * (1 + 16 / 0.25)),
     (
@@ -252,7 +256,7 @@ def test_the_interval_from_statistics():
     assert low == pytest.approx((b - TAU_M) ** 2 / ((A + TAU_M) * (B + TAU_M)), rel=1e-12)
     assert high == pytest.approx((b + TAU_M) ** 2 / ((A - TAU_M) * (B - TAU_M)), rel=1e-12)
     assert not vacuous
-    # Where tau reaches A nothing is known above, where it exceeds b nothing below.
+    # Where tau reaches A there is no upper end, and where it exceeds b no lower end.
     assert intervals.alignment_interval_from(10, 0.05, 0.8, 1.0, 4.0, 2.0, 3.0) == (0, 1, True)
     assert intervals.alignment_interval_from(M, 0.05, 0.8, 1e-6, 4.0, 2.0, 3.0).high == 1.0
     learned_one = fitted.learned_alignment_interval(M, 0.05, 0.8, 1.0, 4.0, 2.0, 3.0, 1)
@@ -270,7 +274,7 @@ def test_bounds_in_units_of_both_kernels():
 
 
 def test_the_interval_by_the_numerator_ends_at_1():
-    """Where nothing is known of a variance, and where the quotient is above 1."""
+    """A variance with the trivial interval, and a quotient above 1."""
     by = intervals.alignment_interval_by_numerator
     assert by(10, 0.05, 0.8, 1.0, 4.0, 3.0, 5.0) == (0.0, 1.0, True)
     assert by(M, 0.05, 1.9, 1.0, 4.0, 3.0, 5.0).high == 1.0
@@ -354,7 +358,7 @@ def test_the_deviation_of_the_unbiased_alignment():
     assert found == pytest.approx(expected, rel=1e-12)
     small = u_statistics.alignment_deviation_unbiased(8, 0.05, 0.5, 0.8, 0.6, variances)
     assert small == 1.0
-    # Not negative: the range of the first two is halved, and quartered.
+    # Non-negative kernels: the range of the first two is halved, and quartered.
     tops, bottoms = (4 / 3, 2 / 3, 8 / 3), (-2 / 3, 0.0, 0.0)
     e = [
         root(2 * v * level / k) + max(top - x, x - low) * level / (3 * k)
@@ -378,7 +382,7 @@ def test_nothing_is_known_where_one_norm_may_be_0_or_the_sum_is_above_1():
 
 
 def test_the_variance_within_quadruples_by_the_definition():
-    """Ten points have two quadruples; also of kernels of other units."""
+    """Ten points have two quadruples; also for kernels in other units."""
     rng = np.random.default_rng(0)
     F = rng.normal(size=(10, 2))
     K, L = F @ F.T, F**2 @ (F**2).T
@@ -504,7 +508,7 @@ def test_clopper_pearson_at_its_levels():
 
 
 def test_small_numbers_of_the_closed_form():
-    """Below 1, where 0 and 1 are told apart."""
+    """Below 1, where 0 and 1 differ."""
     m, L, c, e = 100, 1.0, 100 / 99, 0.25
     shift = (3 * c - 1) / 6 * L
     norm = (e + shift + root(shift**2 + 2 * L * c * e)) * 2 * 99 / m**2
@@ -530,7 +534,7 @@ def test_the_share_of_the_classes_has_half_of_the_level_on_each_side(plus, minus
 
 
 def test_the_asymptotic_interval_is_a_jackknife():
-    """Also for classes of which one sample makes up a variance: nothing is known there."""
+    """Also for classes in which one sample makes up a variance: the interval is trivial there."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(15, 1)), np.sign(rng.normal(size=15))
     K, L = 3 * np.exp(-((X - X.T) ** 2)) + np.outer(y, y), np.outer(y, y)
@@ -705,7 +709,7 @@ def test_blocks_and_groups_by_hand():
 
 
 def test_neighbours_are_multiplied_by_hand():
-    """Of three blocks the last has no neighbour."""
+    """Of three blocks the last has no neighbor."""
     features, c = np.random.default_rng(0).normal(size=(6, 3)), np.arange(1.0, 7.0)
     order = np.array([[3, 0, 5, 1, 4, 2]])
     first, second = (c[i] * features[order[0, i]] for i in (0, 1)), range(2, 4)
@@ -716,7 +720,7 @@ def test_neighbours_are_multiplied_by_hand():
 
 
 def test_levels_of_the_betting_intervals():
-    """What each part is asked for, and how answers are put together, the parts being known."""
+    """What each part is called with, and how the results are combined, with known parts."""
     with pytest.MonkeyPatch.context() as patch:
         _check_levels(patch)
 
@@ -789,8 +793,8 @@ def test_the_ends_of_a_mean_of_products():
 def test_the_bias_of_the_distance_of_the_means_is_needed():
     """Features of different samples are orthogonal: d = 0, and d_S^2 = 1/m_+ + 1/m_- surely.
 
-    Without the bias the bound would be positive whatever the labels, for every L < 1: wrong with
-    probability 1 and not exp(-L).
+    Without the bias term the bound would be positive for any labels and every L < 1: it would be
+    wrong with probability 1 instead of exp(-L).
     """
     bound = class_intervals.mean_distance2_lower
     for L in (0.01, 0.5, 0.9):
@@ -798,7 +802,7 @@ def test_the_bias_of_the_distance_of_the_means_is_needed():
             distance = root(1 / plus + 1 / minus)
             assert bound(distance, plus, minus, L, UNIT) == 0.0
             slack = class_intervals.mean_distance_slack(plus, minus, L, 2.0)
-            assert distance - slack > 0  # what is left without the bias
+            assert distance - slack > 0  # The bound without the bias.
 
 
 # -- learned kernels -------------------------------------------------------------------
@@ -958,7 +962,7 @@ def test_thirty_equal_kernels_and_signs():
 
 
 def test_powers_end_at_the_dual_exponent():
-    """r p^(1/r) with r <= q*, of p equal kernels; one of trace 0 counts for nothing."""
+    """r p^(1/r) with r <= q*, of p equal kernels; a kernel of trace 0 does not count."""
 
     def cortes(q, traces):
         ones = np.ones(len(traces))

@@ -1,4 +1,4 @@
-"""What all guarantees of a fit have in common: the fields, and how they read."""
+"""The fields that all guarantees of a fit have, and their printed form."""
 
 from cases import each
 

@@ -22,14 +22,16 @@ MEANS = {"fair coin": 0.5, "one in twenty": 0.05, "uniform": 0.5, "squared norma
 
 
 def test_the_coverage_of_the_binomial_bound_is_exact():
-    """For each p the chance of a count whose bound is below p: near delta at its worst."""
+    """For each p, the probability of a count whose bound is below p; it is close to delta at
+    worst.
+    """
     m, delta = 60, 0.1
     upper = np.array([binomial_upper(k, m, delta) for k in range(m + 1)])
     p = np.linspace(0.005, 0.995, 397)
     missed = [(binom.pmf(np.arange(m + 1), m, q) * (upper < q)).sum() for q in p]
     assert max(missed) <= delta
     assert max(missed) > 0.95 * delta
-    # A bound 5 % smaller misses too often.
+    # A bound 5% smaller fails too often.
     assert max((binom.pmf(np.arange(m + 1), m, q) * (0.95 * upper < q)).sum() for q in p) > delta
 
 
@@ -51,7 +53,8 @@ def test_coverage(name):
     bernstein = np.array([empirical_bernstein_upper(row, 1.0, delta) for row in rows])
     assert np.mean(bets < mean) <= allowed
     assert np.mean(bernstein < mean) <= allowed
-    # Half of what betting adds to the mean is too little; by the variance there is room.
+    # Half of the term that betting adds to the mean is too small; the bound by the variance has
+    # slack.
     assert np.mean((rows.mean(1) + bets) / 2 < mean) > delta / 2
     assert bets.mean() < bernstein.mean()
 

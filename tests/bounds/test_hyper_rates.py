@@ -1,4 +1,4 @@
-"""Rates of regression in a hyper-RKHS: the ledger's values, grid searches, laws, and refusals."""
+"""Rates of regression in a hyper-RKHS: values of the ledger, grid searches, properties, errors."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_no_grid_point_beats_the_optimum():
 
 
 def test_printed_indices_are_conservative():
-    """Theorem 1 against the exponents of its proof, theorem 2 against what is proved of it."""
+    """Theorem 1 against the exponents of its proof, theorem 2 against the proved exponents."""
     rng = np.random.default_rng(1)
     for _ in range(300):
         r, s, theta = rng.uniform(0.01, 1), rng.uniform(0.01, 8), rng.uniform(0, 1)
@@ -184,7 +184,7 @@ def test_refusals_are_hypotheses_or_types():
 
 @pytest.mark.parametrize("widths", [[1.0], [0.25, 4.0], 4.0 ** np.arange(-3, 4)])
 def test_error_of_other_widths_is_that_of_a_least_squares_fit(widths):
-    """On drawn differences, for a best fit of constants; and no ladder errs on its own widths."""
+    """Differences are drawn, and constants are fitted; a ladder has no error on its own widths."""
     variances, gamma = np.array([0.5, 0.2]), 0.9
     rng = np.random.default_rng(0)
     r = np.square(rng.normal(size=(50_000, 2)) * np.sqrt(2.0 * variances)).sum(axis=1)

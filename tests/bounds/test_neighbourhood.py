@@ -13,7 +13,7 @@ from alignlearn.bounds import rademacher
 
 
 def problem(seed, sizes=(3, 3), p=2, duplicated=False):
-    """Kernels, given matrices and a rho above the least distance."""
+    """Kernels, a precomputed matrix and a rho above the minimal distance."""
     rng = np.random.default_rng(seed)
     kernels = []
     for n in sizes:
@@ -75,7 +75,7 @@ def test_the_bounds_by_hand(n_tasks):
 
 
 def test_the_weights_at_the_edge_of_an_empty_class():
-    """rho is the least distance: one theta is left."""
+    """rho is the minimal distance: one theta remains."""
     kernels, targets = [np.eye(2)[None]], [2 * np.eye(2)]
     found = neighbourhood.neighbourhood_complexity(kernels, targets, 1.0, 0.0)
     assert found.value == pytest.approx(np.sqrt(2 * 2) / 2)
@@ -85,7 +85,7 @@ def test_the_weights_at_the_edge_of_an_empty_class():
 
 
 def test_enumeration_against_all_signs_of_all_tasks():
-    """Half of the signs are left out for each task; the mean must not notice."""
+    """Half of the signs are left out for each task, which must not change the mean."""
     kernels, targets, radius, rho = problem(4, (2, 3))
     terms = multitask.paper_terms(kernels, targets)
     values = [
@@ -159,7 +159,7 @@ def test_an_empty_class_is_named():
 
 @pytest.mark.parametrize("seed", [1810, 2480])
 def test_rounding_at_the_root_does_not_throw_the_search_back(seed):
-    """Newton's step may land next to the interval by rounding; it was then halved to the end."""
+    """Rounding may put Newton's step next to the interval; bisection then used to take over."""
     file = CLAIMS.module("p3-eq-26")
     every_support, found = file.measure(file.cases(RandomDraw(seed)))
     assert found == pytest.approx(every_support, rel=1e-9)

@@ -1,4 +1,4 @@
-"""A machine with a bound from its own sample: its parts by hand, coverage, refusals."""
+"""A model with a bound from its own sample: the parts by hand, coverage, rejected input."""
 
 import math
 
@@ -24,7 +24,7 @@ def kl(q, p):
 
 
 def test_the_bound_by_hand():
-    """The least over a = 4, 8, 16, t = 1, 1.5 and the list of c of p/Phi(t)."""
+    """The minimum over a = 4, 8, 16, t = 1, 1.5 and the list of c of p/Phi(t)."""
     cosines = np.array([0.5, 0.4, 0.6, -0.1, 0.3, 0.7, 0.2, 0.45, 0.5, 0.6] * 6)
     found = own_sample.prior_bound(cosines, 0.9, 0.1)
     cost = math.log(2 * math.sqrt(60) * 6 / 0.1)
@@ -78,7 +78,7 @@ def test_the_machine_is_ridge_regression_on_components():
 
 
 def test_the_bound_holds_and_says_something():
-    """Errors on new samples, of machines of 120; and of labels that say nothing."""
+    """Errors on new samples of models from 120 samples, also with labels that are noise."""
     for seed in range(8):
         K, y = sample(1120, seed)
         found = own_sample.own_sample_machine(K[:120, :120], y[:120])
@@ -98,9 +98,9 @@ def test_the_first_part_is_two_fifths_at_random():
 
 
 def test_samples_sorted_by_class_do_not_make_it_false():
-    """Labels that are noise, of unequal classes: the first part is drawn, and one that is not told.
+    """Labels that are noise, with unequal classes: the first part is drawn, or given.
 
-    Rows sorted by label would show the first part one class alone.
+    With rows sorted by label, the first part would have one class only.
     """
     marked = 0
     for seed in range(10):

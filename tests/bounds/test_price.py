@@ -40,13 +40,13 @@ def test_weights_are_those_of_a_general_solver(seed):
 
 
 def test_weights_of_singular_and_of_small_matrices():
-    """Equal kernels share a weight, units do not matter, and no kernel has none."""
+    """Equal kernels share a weight, and units do not matter; without kernels there is no weight."""
     M, a = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]]), np.array([1.0, 1.0, 2.0])
     for unit in (1e-20, 1.0, 1e20):
         found = price.quadratic_weights(unit * M, unit * a)
         assert found[0] + found[1] == pytest.approx(1.0)
         assert found[2] == pytest.approx(0.5)
-    small = np.diag([1.0, 1e-10])  # an eigenvalue that is small, and no rounding
+    small = np.diag([1.0, 1e-10])  # a small eigenvalue that is not rounding
     assert price.quadratic_weights(small, np.diagonal(small)) == pytest.approx([1.0, 1.0])
     least = np.diag([1.0, 1.5e-14])
     assert price.quadratic_weights(least, np.diagonal(least)) == pytest.approx([1.0, 1.0])
@@ -126,7 +126,7 @@ def test_moments_by_hand():
     tops = [found.error_largest, found.matrix_largest, found.relative_largest]
     assert tops == pytest.approx(most, rel=1e-9)
     assert found.eps == eps
-    far = np.concatenate([h, 100.0 * h[:1] + 50.0])  # never seen, and so not the largest
+    far = np.concatenate([h, 100.0 * h[:1] + 50.0])  # never seen, so not the maximum
     again = price.price_moments(far, np.append(shares, 0.0), best, eps)
     assert again == pytest.approx(found)
 
@@ -162,7 +162,7 @@ def test_the_deviation_by_hand():
         expected = (min(forms) + 0.01 * s * s) / 0.8
         found = price.learned_price_deviation(10_003, 0.1, moments, s, 0.8)
         assert found == pytest.approx(expected, rel=1e-12)
-    for k in (20, 60):  # eta is between 1/2 and 1, where the second form is none
+    for k in (20, 60):  # eta is between 1/2 and 1, where the second form does not exist
         x, z, eta = deviation(2.0, 3.0), deviation(5.0, 7.0), deviation(1.5, 4.0)
         if k == 60:
             assert 0.5 < eta < 1.0

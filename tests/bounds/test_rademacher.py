@@ -1,4 +1,4 @@
-"""Bounds of the complexity of learned combinations, and of the risk of what is learned."""
+"""Bounds on the complexity of learned combinations, and on the risk of learned models."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_every_bound_is_one(seed, q):
     bounds = rademacher.class_bounds(rademacher.gram_sizes(K), 3.0, q)
     assert ("cortes-2010-diagonal" in bounds) == (q == 1)
     assert all(exact <= value * (1 + 1e-12) for value in bounds.values())
-    # Kernels that are all but orthogonal give the most, and no more than this.
+    # Nearly orthogonal kernels have the largest complexity, and no larger one is possible.
     assert bounds["ours"] < 2.5 * exact
 
 
@@ -118,7 +118,7 @@ def test_coverage_of_the_three_bounds_where_the_risk_is_known():
         expected = labels @ [np.mean((clipped - law.y) ** 2), np.mean((clipped + law.y) ** 2)]
         risk = law.risk(h)
         slack.append((by_margin.value - risk, random.value - risk, squares.value - expected))
-    # Far from delta = 0.2 violations: none; and not so far that halves would do as well.
+    # No violation, far from delta = 0.2; but half of the bound would be violated.
     assert (np.array(slack) >= 0).all()
     assert np.min(slack) < 0.6
 
@@ -232,7 +232,7 @@ def test_the_local_bound_is_the_least_over_all_mixtures(r):
 
 
 def test_the_local_bound_without_and_with_its_second_constraint_alone():
-    """sqrt(tr K)/m where r is large, sqrt(m r rank)/m where it is small; 0 for the kernel 0."""
+    """sqrt(tr K)/m for large r, sqrt(m r rank)/m for small r, and 0 for the kernel 0."""
     values = np.array([4.0, 1.0])
     assert rademacher.local_bound(values, 8, 1e9) == pytest.approx(np.sqrt(5.0) / 8)
     assert rademacher.local_bound(values, 8, 1e-9) == pytest.approx(np.sqrt(16e-9) / 8)

@@ -1,4 +1,4 @@
-"""Betting on the ratio: what is in a bet, the least product over a ball, coverage, lengths."""
+"""Betting on the ratio: the parts of a bet, the minimal product over a ball, coverage, lengths."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_the_norm_of_the_weight_is_at_most_one_whatever_was_rounded(scale):
 
 
 def test_bets_come_from_the_past_and_leave_every_factor_positive():
-    """A pair changes nothing of what is known before it, and its own bet least of all."""
+    """A pair changes nothing that is fixed before it, least of all its own bet."""
     rng = np.random.default_rng(1)
     F, y = rng.normal(size=(40, 3)), np.sign(rng.normal(size=40))
     F /= np.linalg.norm(F, axis=1)[:, None]
@@ -78,13 +78,13 @@ def test_bets_come_from_the_past_and_leave_every_factor_positive():
     assert (1 + first.below * (first.gain - first.most * largest)).min() >= 0.05 - 1e-9
     assert (first.above * np.sqrt(np.diagonal(first.cross))).max() <= 0.95
     assert first.above.max() <= 0.95 / 2.0 + 1e-12
-    # (2 level/(k s))^(1/2) with s = 0.3 (2/4) before anything was seen, or 0.95 over the range.
+    # (2 level/(k s))^(1/2) with s = 0.3 (2/4) before any pair was seen, or 0.95 over the range.
     assert first.above[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.15)), 0.95 / 2))
     assert first.below[0] == pytest.approx(min(np.sqrt(0.8 / (20 * 0.05)), 0.95 / 2))
 
 
 def test_bets_by_their_definition():
-    """Mean squares of what was won, and the most that one pair can cost."""
+    """Mean squares of the gains, and the largest loss that one pair can cause."""
     rng = np.random.default_rng(3)
     F, y = rng.normal(size=(60, 2)), rng.uniform(-1, 1, 60)
     F[:, 0] += 2 * y
@@ -153,14 +153,14 @@ def test_no_direction_has_a_smaller_product_and_the_bound_is_near(radius, scale)
     one = ratio_betting.least_log_product(c @ c.T, bets, gains, radius, curves[:1])
     assert one <= found
     assert one == pytest.approx(least, abs=0.05 if scale < 0.1 else 3)
-    # Other bends say the same: they are scaled until they are enough.
+    # Other curvatures give the same result: they are scaled until they suffice.
     flat = [ratio_betting.curve_of(c @ c.T, bets, 0.01 * curve.bends) for curve in curves]
     again = ratio_betting.least_log_product(c @ c.T, bets, gains, radius, flat)
     assert again == pytest.approx(found, abs=1e-6)
 
 
 def test_the_bend_of_the_logarithm():
-    """-0.5 from 0: (0.5 - log 2)/0.25; and no smaller number will do."""
+    """-0.5 from 0: (0.5 - log 2)/0.25; and no smaller number is valid."""
     found = float(ratio_betting.bend(0.0, 0.5))
     assert found == pytest.approx((np.log(2) - 0.5) / 0.25)
     z, x = np.linspace(-0.69, 3, 500), 0.4
@@ -183,7 +183,7 @@ def test_the_interval_covers(name):
 
 
 def test_refusals():
-    """Refusals name what the sample shows to be wrong."""
+    """Errors name the condition that the sample violates."""
     K, y = drawn("two normals at distance 2", 60, 0)
     with pytest.raises(HypothesisNotMet, match="exceeds R"):
         ratio_betting.ratio_interval(30 * K, y, (-1, 1), 0.05, UNIT)

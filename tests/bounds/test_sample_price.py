@@ -1,4 +1,4 @@
-"""The price of weights from a sample: its parts by hand, coverage, and where it is informative."""
+"""The price of weights from a sample: the parts by hand, coverage, and informative sample sizes."""
 
 import itertools
 
@@ -162,7 +162,7 @@ def test_the_bound_by_hand(eps, n, near, unit, order):
 
 
 def test_targets_that_may_be_constant_have_no_bound():
-    """Where the lower bound of V is not positive nothing is said, and no negative price."""
+    """If the lower bound of V is not positive there is no bound, and no negative price."""
     first, second = parts(sizes=(500, 20_000))
     M = np.einsum("njk,njl->kl", second, second) / (4 * len(second))
     v = price.quadratic_weights(M[:2, :2], M[:2, 2])
@@ -187,7 +187,7 @@ def test_weights_of_zero_need_no_vanishing_gradient():
 @pytest.mark.parametrize("noise", [False, True])
 @pytest.mark.parametrize("sharp", [0.3, 2.0])
 def test_coverage(noise, sharp):
-    """No violation in 10 samples of 20,000; half of x and eta together would not be far from it."""
+    """No violation in 10 samples of 20,000; half of x and eta together would nearly be violated."""
     M, a, length2 = population(sharp, noise)
     for seed in range(10):
         X, y = columns(20_000, seed, sharp, noise)
@@ -212,7 +212,7 @@ def test_informative_from_ten_thousand_samples_on_and_falling_as_one_over_m():
 
 
 def test_any_weights_and_not_only_learned_ones():
-    """Equal weights lose 0.7 of the best squared alignment; the bound is above that."""
+    """Equal weights lose 0.7 of the best squared alignment, which the bound has to exceed."""
     M, a, length2 = population()
     of_pairs = values_of(*columns(100_000, 1))
     equal = np.full(P, a.sum() / M.sum())
@@ -265,7 +265,7 @@ def test_the_parts_of_a_sample_are_those_that_are_documented():
 
 @pytest.mark.parametrize("m", [16, 17, 31])
 def test_each_part_has_two_quadruples_at_least(m):
-    """Of 16 samples 8 are in either part, so that one less is refused."""
+    """Of 16 samples each part has 8, so 15 samples are rejected."""
     X = np.random.default_rng(4).normal(size=(40, 3))
 
     def two(i, j):
@@ -282,7 +282,7 @@ def test_each_part_has_two_quadruples_at_least(m):
     ("twins", "n"), [(False, 400), (False, 40_000), (True, 40_000), (False, 30)]
 )
 def test_eps_is_that_of_the_least_forecast(twins, n):
-    """By the theorem itself on copies of the first part."""
+    """On copies of the first part, by the theorem itself."""
     first = parts(7, sizes=(400,))[0]
     if twins:
         first = first[..., [0, 1, 1, 2]] + 1e-3 * parts(8, sizes=(400,))[0][..., [0, 1, 0, 2]]
@@ -310,7 +310,7 @@ def test_both_parts_keep_two_quadruples_whatever_share_is_given(share):
 
 
 def test_the_largest_by_entries_and_by_the_norm():
-    """The largest eigenvalue is less where entries of either sign are many."""
+    """The largest eigenvalue is smaller if many entries of both signs exist."""
     hadamard = np.array([[1.0, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
     values, vectors = np.linalg.eigh(np.eye(4) + 0.9 * hadamard)
     root = (vectors * np.sqrt(values)) @ vectors.T
@@ -322,7 +322,9 @@ def test_the_largest_by_entries_and_by_the_norm():
 
 
 def test_widths_that_the_values_show_to_be_too_small():
-    """K_12 = K_34 = 1 and 0 else is the most for kernels in [0, 1]; the error names the kernel."""
+    """K_12 = K_34 = 1 and 0 otherwise is the maximum for kernels in [0, 1]; the error names the
+    kernel.
+    """
     one = np.array([[4.0, -2.0, -2.0]]).T[None] / 3
     assert np.square(one).sum() == pytest.approx(8 / 3)
     sums = np.concatenate([one * [1.0, 0.5, 0.5], one[:, ::-1] * [0.5, 1.0, 0.5]] * 2)

@@ -1,4 +1,6 @@
-"""The constant 128/27 for a target kernel: the proof's last step, its users, refusals."""
+"""The constant 128/27 for a target kernel: the last step of the proof, its users, rejected
+input.
+"""
 
 from fractions import Fraction
 
@@ -13,7 +15,7 @@ T = Fraction(128, 27)
 
 
 def test_the_numbers_of_the_proof():
-    """Exact where the proof compares: both maxima, and the two cases meet."""
+    """Both maxima are exact, and the two cases of the proof meet."""
     third = Fraction(1, 3)
     assert 4 * (1 - third) * (1 + third) ** 2 == T
     assert Fraction(7, 4) ** 4 < 2 * T
@@ -22,7 +24,9 @@ def test_the_numbers_of_the_proof():
 
 
 def test_the_upper_bound_of_the_proof_on_a_grid():
-    """What the proof maximises, with the smaller bound of c: 128/27 at z = 0, a = b = 1/3."""
+    """The function that the proof maximizes, with the smaller bound of c: 128/27 at z = 0, a = b =
+    1/3.
+    """
     a, f, b = np.meshgrid(*[np.linspace(0, 1, 61)] * 3, indexing="ij")
     large, small = np.maximum(a, b), np.minimum(a, b)
     c = np.minimum((1 - large) * (1 + small), np.sqrt((1 - a**2) * (1 - f**2)))

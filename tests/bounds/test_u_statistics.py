@@ -1,4 +1,6 @@
-"""Unbiased statistics with their variance: the kernel by brute force, rates, coverage, refusals."""
+"""Unbiased statistics with their variance: kernel by brute force, rates, coverage, rejected
+input.
+"""
 
 from itertools import combinations, permutations
 
@@ -79,7 +81,7 @@ def test_smallest_samples_of_theorem_d(below, m):
     form = curve.forms["Bernstein (D)"]
     found = smallest_sample_size(lambda n: form(n, 0.05, **setting), below, 4)
     assert found == pytest.approx(m, rel=0.01)
-    # Form (iii), with McDiarmid's inequality, needs 3,157 to say anything.
+    # Form (iii), with McDiarmid's inequality, is informative from 3,157 samples on.
     assert found < 3157 or below < 0.2
 
 

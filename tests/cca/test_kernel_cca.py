@@ -1,4 +1,4 @@
-"""KernelCCA against the dense generalized eigenvalue problem, classical CCA, and exact laws."""
+"""KernelCCA against the dense generalized eigenvalue problem, classical CCA, and exact values."""
 
 import pickle
 
@@ -34,7 +34,7 @@ def generalised(grams, kappa, regularization):
         if regularization == "gram":
             B[rows, rows] = (G + kappa * np.eye(N)) @ (G + kappa * np.eye(N))
         else:
-            # The constant function, which centring removes, makes B definite.
+            # The constant function, which centering removes, makes B definite.
             B[rows, rows] = G @ G + N * kappa * G + np.ones((N, N)) / N
         for j, L in enumerate(grams):
             if i != j:
@@ -126,7 +126,7 @@ def test_linear_kernels_are_classical_correlation_analysis():
 
 
 def test_without_a_regulariser_independent_views_seem_dependent():
-    """Ledger 3.14b: the value rises to 1 as kappa falls, whatever the data."""
+    """Ledger 3.14b: the value increases to 1 as kappa decreases, for any data."""
     views = np.random.default_rng(3).normal(size=(2, 60, 2))
     found = [
         KernelCCA(kappa=k, regularization="gram").fit(views).dependence_
@@ -151,8 +151,8 @@ def test_measures_of_three_views_differ_and_those_of_two_do_not():
     assert found["max"].correlations_[0] == pytest.approx(found["max"].dependence_)
     two = [KernelCCA(measure=m).fit(views[:2]).dependence_ for m in ("max", "min")]
     assert two[0] == pytest.approx(two[1], rel=1e-12)
-    # Three views that are the same: gamma is 3 and 0, but for the regulariser.
-    # Kernels of rank one: a matrix of 3 x 3, the shrunken correlations.
+    # Three equal views: gamma is 3 and 0, up to the regularizer. Kernels of rank one: a 3 x 3
+    # matrix, the shrunken correlations.
     single = [V[:, 0] / V[:, 0].std() for V in planted(rng, 50, 3, noise=1.0)]
     for kappa, shrink in ((1.0, 50.0 / 51.0), (25.0, 50.0 / 75.0)):
         options = {"kernels": "linear", "kappa": kappa, "regularization": "gram"}
@@ -235,7 +235,7 @@ def test_new_samples_are_centred_with_the_training_means(solver):
 @each("solver", ["exact", "low-rank"])
 @each("offset", [3e3, 1e6])
 def test_constants_of_kernels_and_of_columns_change_nothing(solver, offset):
-    """A linear kernel of years, a Gaussian on top of a constant: centring takes these off."""
+    """A linear kernel of years, and a Gaussian plus a constant: centering removes the constants."""
     views, new = planted(np.random.default_rng(16), 80), planted(np.random.default_rng(17), 5)
     plain = KernelCCA(kernels=["linear", al.Gaussian(1.0)], solver=solver).fit(views)
     moved = [views[0] + offset, views[1]]
@@ -450,7 +450,7 @@ def test_columns_of_every_view_keep_their_order():
 
 
 def test_residual_of_views_without_correlation_is_small():
-    """Both sides of the eigenvalue problem are rounding there."""
+    """Both sides of the eigenvalue problem are rounding errors there."""
     a, b = np.tile([1.0, -1.0], 20), np.repeat([1.0, -1.0], 20)
     c = np.tile([1.0, 1.0, -1.0, -1.0], 10)
     model = KernelCCA(kernels="linear").fit(np.column_stack([a, b]), c)

@@ -1,4 +1,4 @@
-"""The reproduction script: planted dependence is found, and what it draws is what it measured."""
+"""The reproduction script finds planted dependence, and draws the values that it measured."""
 
 import numpy as np
 import pytest

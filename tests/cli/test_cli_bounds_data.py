@@ -1,4 +1,6 @@
-"""``alignlearn bounds DATA``: what is said of a kernel on data, and where nothing is."""
+"""``alignlearn bounds DATA``: what it prints about a kernel on data, and when it prints no
+bound.
+"""
 
 import argparse
 import json
@@ -78,7 +80,7 @@ def test_a_table_gives_what_the_library_gives(folder, capsys):
 
 @pytest.mark.parametrize(("task", "m"), [("classes", 400), ("regression", 800)])
 def test_the_number_of_samples_for_half_the_length(task, m):
-    """With that many samples of the same law the interval is about half as long."""
+    """With that many samples of the same distribution the interval is about half as long."""
     make = {"classes": classes, "regression": regression}[task]
     kernel, given = al.Gaussian(0.5), {"delta": 0.05}
     if task == "regression":

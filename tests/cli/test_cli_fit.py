@@ -17,7 +17,7 @@ M = 80
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Threads of gradient boosting wait for each other with all of a core, a second per tree."""
+    """Threads of gradient boosting spin while they wait for each other, a second per tree."""
     import sklearn.ensemble  # noqa: F401  # its threads are limited only after they are known
 
     with threadpool_limits(1, user_api="openmp"):

@@ -53,7 +53,7 @@ CASES = [
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak of memory from /proc")
 def test_the_estimate_is_what_a_comparison_takes():
-    """One process for all cases, since each would have to import and load the compiled code."""
+    """One process for all cases, since every process has to load the compiled code."""
     code = PEAK.format(cases=CASES)
     command = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -1,4 +1,6 @@
-"""What the commands write and where: JSON, notes, progress, the table before the figure."""
+"""Where the commands write JSON, notes, progress and the table, and that the table precedes the
+figure.
+"""
 
 import io
 import json
@@ -76,7 +78,7 @@ def test_compare_prequentially(table, capsys):
 
 
 def test_what_is_not_a_number_is_null_in_json(table, capsys):
-    """The ensemble has no combined kernel, hence no alignment."""
+    """An ensemble has no combined kernel, so it has no alignment."""
     options = ("--methods", "ensemble", "--kernels", "linear", "--no-figure", "--json", "-")
     code, out, _ = run(capsys, "compare", "table.npz", *options)
     assert code == 0
@@ -169,7 +171,7 @@ def test_a_terminal_gets_a_line_for_each_fold_of_long_work(table, capsys, monkey
 
 
 def test_the_table_is_printed_before_the_figure_is_made(table, capsys, monkeypatch):
-    """A figure that fails must not take the result of hours with it."""
+    """A figure that fails must not discard the result of hours."""
 
     def fail(*args, **kwargs):
         raise OSError("no room for the figure")

@@ -95,7 +95,7 @@ def test_verify_fails_when_a_claim_is_not_as_recorded(capsys, monkeypatch):
 
 
 def test_a_run_that_says_nothing_about_a_claim_fails(capsys):
-    """One example, the smallest, does not meet the hypotheses of the first."""
+    """One example, the smallest, violates the hypotheses of the first claim."""
     claims = "p1-theorem-14-footnote-corrected,p1-rho-0-corrected"
     code, out, _ = run(capsys, "verify", "--claims", claims, "--examples", "1")
     assert code == 1
@@ -105,7 +105,7 @@ def test_a_run_that_says_nothing_about_a_claim_fails(capsys):
 
 
 def test_verify_mutations(capsys, tmp_path):
-    """Lemma 18 is sharp for labels; of 5.379, for two kernels, less than 12 % is not noticed."""
+    """Lemma 18 is sharp for labels. For two kernels, an error below 12% of 5.379 is not noticed."""
     path = tmp_path / "table.txt"
     words = ("--mutations", "--claim", "p1-lemma-18", "--examples", "3", "--out", str(path))
     code, out, _ = run(capsys, "verify", *words)

@@ -16,7 +16,9 @@ def interrupt_time(script):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_streamed_statistics_stop(monkeypatch, script, threads):
-    """80,000 samples take a minute. Other work on the machine changes no time here."""
+    """80,000 samples take a minute. Times are CPU times, so other work on the machine has no
+    effect.
+    """
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
     assert script.delay("statistics", samples=80_000, wait=1.0, processor=True) < int(threads)
 

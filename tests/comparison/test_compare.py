@@ -1,4 +1,4 @@
-"""The comparison: against the protocol written out with NumPy and scikit-learn, and its laws."""
+"""The comparison: against the protocol written out with NumPy and scikit-learn; invariances."""
 
 import json
 import os
@@ -277,7 +277,7 @@ def test_rank_one_kernels_agree_with_linear_kernels_on_columns():
     [("none", sparse.csr_matrix), ("standard", sparse.coo_array), ("minmax", sparse.csr_matrix)],
 )
 def test_sparse_samples_compare_like_dense_ones(scale, form):
-    # Distances do not see that sparse columns are not shifted.
+    # Distances do not depend on the missing shift of sparse columns.
     kernels = [Laplacian(0.2), *gaussian_kernels([0.02, 0.3])]
     if scale == "none":
         kernels += ["laplacian", "linear", "cosine"]
@@ -332,7 +332,7 @@ def test_default_grids_run_from_strong_to_weak_regularisation():
     assert np.all(found.validation_error == 0.0)
     assert np.all(found.parameter == 1.0)
     assert grid(Protocol(grid=(1.0, 9.0, 2.0)), "regression") == (9.0, 2.0, 1.0)
-    # The order in which a grid is given does not matter.
+    # The order of a grid does not matter.
     X, y = problem("regression")
     errors = [compare(X, y, GAUSSIANS, protocol=Protocol(grid=g)).error for g in ((1, 9), (9, 1))]
     np.testing.assert_array_equal(*errors)
@@ -354,7 +354,8 @@ def by_hand(errors, methods=("uniform", "align", "alignf"), task="classification
 def test_p_value_is_small_for_the_better_method():
     found = by_hand([[0.30, 0.32, 0.31, 0.33], [0.20, 0.23, 0.22, 0.22], [0.30, 0.32, 0.31, 0.33]])
     t = stats.ttest_rel(found.error[1], found.error[0]).statistic
-    # Nadeau and Bengio: 1/n + n_test/n_train in place of 1/n, and three folds learn for one.
+    # Nadeau and Bengio: 1/n + n_test/n_train in place of 1/n, with three training folds and one
+    # test fold.
     expected = stats.t.cdf(t / np.sqrt(1 + 4 / 3), 3)
     assert found.p_value("align") == pytest.approx(expected)
     assert found.p_value("align") < 0.01 < 0.99 < found.p_value("uniform", against="align")
@@ -382,8 +383,8 @@ def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
     again = compare(X, changed, gaussian_kernels(GAMMAS), **options)
     np.testing.assert_array_equal(again.losses[:, :20], found.losses[:, :20])
     np.testing.assert_array_equal(again.pilot_losses, found.pilot_losses)
-    # Where the new label agrees with the old one the loss does, too, and where both are predicted
-    # not: one prediction per sample, made before.
+    # The loss is unchanged where the new label equals the old one, and inverted elsewhere: there is
+    # one prediction per sample, made before its label is used.
     same = y[blocks[2][1]] == "top"
     np.testing.assert_array_equal(again.losses[:, 20:30][:, same], found.losses[:, 20:30][:, same])
     assert not np.any((again.losses + found.losses)[:, 20:30][:, ~same] == 0)
@@ -391,7 +392,7 @@ def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
 
 def test_prequential_losses_of_real_targets_are_capped_squares():
     X, y = problem("regression", 80)
-    y[-1] = 1e3  # far beyond what was seen
+    y[-1] = 1e3  # far beyond the observed values
     protocol = Protocol(4, test="prequential", grid=(0.1, 1.0), random_state=2)
     options = {"methods": ("uniform", "alignf"), "protocol": protocol}
     found = compare(X, y, gaussian_kernels(GAMMAS), **options)
@@ -430,7 +431,7 @@ def test_verdict_says_what_the_numbers_say(errors, words):
 
 
 def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
-    """What it takes: an entry. Table, data frame, JSON output and figure have it."""
+    """A new method is one entry; table, data frame, JSON output and figure contain it."""
     widest = Column(
         lambda trial, chosen: chosen.weights.max(), title="largest", legend="largest: of weights.",
         axis="largest weight",

@@ -1,4 +1,6 @@
-"""One-stage methods of the comparison: rules and machines on matrices made by hand, and laws."""
+"""One-stage methods of the comparison: against rules and models on explicit matrices;
+invariances.
+"""
 
 from functools import lru_cache, partial
 from types import SimpleNamespace
@@ -94,7 +96,7 @@ def svc_errors(weights, C, ys, kernels):
 
 
 def ridge_rules(method, ys, kernels):
-    """The rules of a method, their terms brought to one size with the matrices themselves."""
+    """The rules of a method, their terms equalized on explicit matrices."""
     if method == "lkrr":
         return [LKRR(1.0, 0.0, alpha) for alpha in ALPHAS]
     y = ys[0] - ys[0].mean()
@@ -169,7 +171,7 @@ def test_ensemble_agrees_with_machines_on_matrices_made_by_hand(kind):
         assert found.parameter[i, t] == value
         weights = np.abs(weights).mean(axis=1) if kind == "three" else weights[:, 0]
         expected = weights / np.abs(weights).sum()
-        # The machines stop at a tolerance of 1e-6, where rounding decides how far they are.
+        # The solvers stop at a tolerance of 1e-6, so rounding decides how far they get.
         tol = 1e-6 if kind == "regression" else 1e-4
         np.testing.assert_allclose(found.weights[i, t], expected, atol=tol)
     assert np.isnan(found.alignment[i]).all()
@@ -250,7 +252,7 @@ def test_terms_of_aligned_krr_have_one_size_at_the_uniform_kernel():
 
 
 class _Trial(SimpleNamespace):
-    """What a grid is chosen from; a plain namespace takes no weak references."""
+    """The data from which a grid is chosen; a plain namespace takes no weak references."""
 
 
 def test_default_grids():

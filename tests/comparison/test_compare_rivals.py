@@ -52,7 +52,9 @@ def parts(X, y, t):
 
 
 def near(outcome, candidates, n):
-    """Whether (validation error, error) is of a best candidate, but for a sample at the border."""
+    """Whether (validation error, error) belong to a best candidate, up to one sample at the
+    boundary.
+    """
     validation, error = outcome
     slack = 1.0 / n + 1e-9
     best = min(v for v, _ in candidates)
@@ -178,13 +180,13 @@ def test_figure_without_weights_and_with_some():
 
 
 def test_a_method_is_added_in_one_place(monkeypatch):
-    """What it takes to add one: an entry, of a function of a trial."""
+    """A new method is one entry, a function of a trial."""
 
     def fixed_width(trial):
         yield from rivals.own_kernel_candidates(trial, al.Gaussian(0.5))
 
     entry = Method(fixed_width, ("fixed width", "#123456", "x"))
-    monkeypatch.setitem(ALL_METHODS, "svm-cv", entry)  # in place of one whose name is known
+    monkeypatch.setitem(ALL_METHODS, "svm-cv", entry)  # replaces a method with a known name
     X, y = problem()
     protocol = Protocol(grid=C_GRID[:2])
     found = compare(X, y, KERNELS, methods=("uniform", "svm-cv"), protocol=protocol)

@@ -1,4 +1,4 @@
-"""The comparison's figure: what is drawn is what the comparison holds."""
+"""The figure of the comparison shows the values of the comparison."""
 
 import subprocess
 import sys
@@ -94,7 +94,7 @@ def test_tick_labels():
         ["linear", "gaussian $2^{2}$"],
         "kernel, gamma",
     )
-    # Gammas in different units are not shown as if they could be compared.
+    # Values of gamma in different units are not drawn on one axis.
     absolute = "gaussian(gamma=0.3)"
     assert tick_labels([relative[1], absolute]) == (["gaussian(gamma=sc...", absolute], "kernel")
     assert tick_labels(["x" * 50]) == (["x" * 17 + "..."], "kernel")

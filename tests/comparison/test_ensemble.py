@@ -1,4 +1,4 @@
-"""Ensembles: machines against scikit-learn's, held-out predictions against refitting."""
+"""Ensembles: models against scikit-learn's, held-out predictions against refitting."""
 
 import numpy as np
 import pytest

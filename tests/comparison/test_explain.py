@@ -1,4 +1,4 @@
-"""The table of a comparison's winner: against fits made here, of every kind of method."""
+"""The table of the winner of a comparison: against fits by hand, for every kind of method."""
 
 from dataclasses import replace
 

@@ -33,7 +33,7 @@ PRINT = datasets.Fingerprint(
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by the path; ``server.content`` holds what /good and /half give."""
+    """Responses by path; ``server.content`` is what /good and /half send."""
 
     def do_GET(self):
         self.server.hits[self.path] += 1
@@ -62,7 +62,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     def handle_error(self, request, client_address):
-        """The client of a stalled answer has gone: not worth a traceback."""
+        """The client of a stalled response has gone, which deserves no traceback."""
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_columns_are_dropped_before_words_are_read(tmp_path):
         data = datasets.load(path, drop=drop)
         assert data.feature_names == ("a", "b")
         assert data.notes[1] == "1 column dropped: 'name'"
-    # The target counts in the file, and is the last one that stays where it is not given.
+    # The target is counted in the file; by default it is the last column that remains.
     data = datasets.load(path, drop=["name", "y"])
     np.testing.assert_array_equal(data.y, -np.arange(40.0))
     data = datasets.load(path, drop=["name", "b"], target=1)
@@ -320,7 +320,8 @@ def test_damaged_npz(tmp_path):
     zero_based=st.booleans(),
 )
 def test_svmlight_agrees_with_scikit_learn(values, zero_based):
-    # Without an entry in the first column a file that counts from 0 cannot be told apart.
+    # Without an entry in the first column, a file that counts from 0 looks like one that counts
+    # from 1.
     values = np.concatenate([np.ones((len(values), 1)), values], axis=1)
     buffer = io.BytesIO()
     dump_svmlight_file(values, np.arange(len(values)) % 2, buffer, zero_based=zero_based)
@@ -376,7 +377,7 @@ def test_any_flipped_byte_of_an_npz_is_survived(tmp_path_factory, at, mask):
     except ValueError as error:
         refused = str(error)
     else:
-        # What the checksums do not cover, such as dates: the numbers are right all the same.
+        # Parts that the checksums do not cover, such as dates: the numbers are still right.
         np.testing.assert_array_equal(data.X, np.arange(12.0).reshape(6, 2))
         return
     assert path.name in refused

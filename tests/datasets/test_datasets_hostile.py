@@ -1,4 +1,4 @@
-"""Hostile tables: each is read right, or refused with the file, the line and what is accepted."""
+"""Hostile tables: each is read correctly, or raises an error with file, line and accepted input."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Archives that expand or claim too much are refused before the memory is spent."""
+"""Archives that expand or claim too much raise an error before memory is used."""
 
 import bz2
 import gzip
@@ -102,7 +102,7 @@ def test_npz_that_claims_more_than_the_limit(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("rows", "words"), [(5 * 2**27, "4294967296"), (3 * 2**27, "EOF")])
 def test_an_npz_that_lies_takes_no_memory(tmp_path, rows, words):
-    """A member of 1 MiB that says in both of its headers that it has 5 GiB, or 3."""
+    """A member of 1 MiB whose two headers claim 5 GiB, or 3."""
     pytest.importorskip("resource")
     path = tmp_path / "t.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

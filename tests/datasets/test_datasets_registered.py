@@ -23,7 +23,7 @@ NAMES = tuple(REGISTRY)
 
 
 def shared(name):
-    """Arrays of a real set in ALIGNLEARN_DATA, or a skip that says why."""
+    """Arrays of a real set in ALIGNLEARN_DATA, or a skip with the reason."""
     folder = os.environ.get("ALIGNLEARN_DATA")
     if not folder:
         pytest.skip("ALIGNLEARN_DATA is not set: no real data sets to compare with")

@@ -1,4 +1,4 @@
-"""The permutations that a seed stands for, by the formula of the docstring."""
+"""The permutations that a seed determines, by the formula of the docstring."""
 
 import numpy as np
 

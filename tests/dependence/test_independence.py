@@ -1,4 +1,4 @@
-"""Tests of independence: levels, power, definitions, and Gram matrices that are not real."""
+"""Tests of independence: type I errors, power, definitions, and Gram matrices that are not real."""
 
 import itertools
 
@@ -43,7 +43,7 @@ def test_statistic_and_null_are_hsic_of_permuted_matrices(rng, m, unbiased):
     assert found.statistic == pytest.approx(hsic(K, L, unbiased=unbiased), abs=1e-12 * unit)
     null = [hsic(K, L[np.ix_(p, p)], unbiased=unbiased) for p in drawn_orders(7, m, 5)]
     np.testing.assert_allclose(found.null, null, atol=1e-12 * unit)
-    # A negative statistic, too, is equal to that of an order drawn twice.
+    # A negative statistic, too, equals that of an order drawn twice.
     least = found.statistic - 1e-11 * np.abs(found.null).max()
     assert found.p_value == (1 + np.sum(found.null >= least)) / 6
 
@@ -123,7 +123,7 @@ def _rare(rng):
 
 @pytest.mark.parametrize("law", [_heavy, _rare])
 def test_gamma_warns_of_data_for_which_its_level_is_wrong(law):
-    """At 5 % it rejects 13 % and 7 to 12 % of such samples; see the docstring."""
+    """At 5% it rejects 13%, and 7 to 12% of such samples; see the docstring."""
     rng = np.random.default_rng(0)
     x, y = law(rng), rng.normal(size=100)
     for views, which in (((x, y), 0), ((y, x), 1)):
@@ -307,7 +307,7 @@ def test_real_part_of_a_complex_gram_matrix_is_the_kernel_of_real_features():
     y = np.where(t > 0.0, 1.0, -1.0)
     assert y @ real_gram(K) @ y == pytest.approx((y @ K @ y).real)
     assert abs((y @ K @ y).imag) < 1e-12
-    assert np.abs(K.imag).max() > 0.1  # it is no trivial case
+    assert np.abs(K.imag).max() > 0.1  # the case is not trivial
     found = alignment_test(K, y, n_permutations=99)
     assert found.statistic == alignment_test(K.real, y, n_permutations=99).statistic
     assert found.p_value == 0.01
@@ -330,7 +330,7 @@ def test_noisy_quantum_gram_matrix_repaired_the_same_for_new_samples():
     fix = SpectrumFix("clip")
     fixed = fix.fit_transform(K[np.ix_(train, train)])
     assert np.linalg.eigvalsh(fixed)[0] > -1e-12
-    # What is done to the rows of new samples is what was done to those of the training samples.
+    # Rows of new samples are transformed like those of the training sample.
     np.testing.assert_allclose(fix.transform(K[np.ix_(train, train)]), fixed, atol=1e-12)
     machine = SupportVectorClassifier(C=10.0).fit(fixed, y[train])
     accuracy = np.mean(machine.predict(fix.transform(K[np.ix_(test, train)])) == y[test])

@@ -1,4 +1,4 @@
-"""Layers of networks recorded while they run: by a stand-in for torch, and by torch itself."""
+"""Layers of networks recorded during a run: with a stand-in for torch, and with torch itself."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from alignlearn.validation import plain
 
 
 class Tensor:
-    """What is asked of a tensor of torch: methods, and no array unless it is detached."""
+    """The interface of a torch tensor: methods, and an array only after ``detach``."""
 
     def __init__(self, values, history=False, kind=None):
         self.values, self.history, self.kind = values, history, kind
@@ -46,7 +46,7 @@ class Tensor:
 
 
 class OnDevice(np.ndarray):
-    """Arrays with what the products on a device ask of tensors, which NumPy spells otherwise."""
+    """Arrays with the operations that products on a device use, which NumPy names differently."""
 
     @property
     def __cuda_array_interface__(self):
@@ -291,7 +291,7 @@ def test_tensors_with_a_gradient_and_of_types_that_numpy_lacks():
 
 @pytest.mark.parametrize("m", [6, 40])
 def test_products_on_a_device_are_those_of_arrays(m, monkeypatch):
-    """Of features, and of blocks of rows of Gram matrices; nothing else is copied."""
+    """Features, and blocks of rows of Gram matrices; nothing else is copied."""
     monkeypatch.setattr(on_device, "_ENTRIES", 300)
     rng = np.random.default_rng(5)
     sets = [3.0 + rng.normal(size=(m, d)) for d in (2, 7, 5)]

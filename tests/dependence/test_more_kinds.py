@@ -28,7 +28,7 @@ def grams_of(views):
 
 
 def dhsic(grams):
-    """Definition 2.6 of Pfister et al. (2018), as it stands, by sums over samples."""
+    """Definition 2.6 of Pfister et al. (2018), by sums over samples."""
     m = len(grams[0])
     joint = sum(np.prod([K[i, j] for K in grams]) for i in range(m) for j in range(m)) / m**2
     single = np.prod([K.sum() / m**2 for K in grams])
@@ -92,7 +92,7 @@ def test_p_values_of_independent_variables_are_uniform(m):
 
 
 def test_ties_of_discrete_variables_count_as_equal():
-    """Sums in another order are rounded in another way; p-values are those of whole numbers."""
+    """Sums in another order are rounded differently; p-values are those of integers."""
     m, n = 48, 19
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -113,7 +113,7 @@ def test_ties_of_discrete_variables_count_as_equal():
 
 
 def test_dependence_of_any_two_of_three_is_found():
-    """Also that of the views that are permuted both: their shifts are not the same ones."""
+    """Also that of the views that are both permuted: their shifts differ."""
     rng = np.random.default_rng(4)
     x, other = rng.normal(size=(2, 300))
     y = x + 0.1 * rng.normal(size=300)
@@ -250,7 +250,7 @@ def _left_out(K, F, alpha):
 
 
 def test_conditional_level():
-    """Of a small design; the benchmark has 1000 runs of many."""
+    """A small design; the benchmark has 1000 runs of many designs."""
     rng = np.random.default_rng(6)
     p = [al.kci_test(*_chain(rng, 30), n_draws=49, random_state=rng).p_value for _ in range(60)]
     assert 3 <= np.sum(np.array(p) <= 0.2) <= 22  # 12 expected, three deviations

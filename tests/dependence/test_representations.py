@@ -27,7 +27,7 @@ def linear(F):
 @pytest.mark.parametrize("kernel", ["linear", al.Gaussian(0.3)])
 @pytest.mark.parametrize("m", [20, 70])
 def test_every_entry_is_cka_of_two_gram_matrices(unbiased, kernel, m, monkeypatch):
-    """Linear: by products of the features where these are few, else by rows, here in blocks."""
+    """Linear: by products of the features if they are few, otherwise by blocks of rows."""
     monkeypatch.setattr("alignlearn.dependence.representations._ENTRIES", 600)
     rng = np.random.default_rng(0)
     first, second = layers(rng, m, (3, 8, 30)), layers(rng, m, (4, 6))
@@ -104,7 +104,7 @@ def test_one_batch_batches_in_turn_and_merged_accumulators():
     merged = CKAAccumulator().merge(left).merge(right).merge(CKAAccumulator())
     assert merged.n_batches == 4
     np.testing.assert_allclose(merged.matrix(), whole.matrix(), atol=1e-14)
-    # The estimate is that of all samples up to sampling error.
+    # The estimate equals that of all samples up to sampling error.
     np.testing.assert_allclose(whole.matrix(), cka_matrix(A, unbiased=True), atol=0.15)
     grams = CKAAccumulator("precomputed").update([linear(F) for F in parts[0]])
     alone = CKAAccumulator().update(parts[0])
@@ -154,7 +154,7 @@ def test_bad_features_are_named(features, options, message):
 
 
 def test_samples_that_are_equally_far_have_no_unbiased_similarity():
-    """Off the diagonal the matrix is constant: its U-statistic with itself is rounding."""
+    """Off the diagonal the matrix is constant: its U-statistic with itself is rounding error."""
     with pytest.warns(DegenerateKernelWarning):
         assert not cka_matrix([np.eye(9)], kernels=al.Gaussian(10.0), unbiased=True).any()
     with pytest.warns(DegenerateKernelWarning):
@@ -227,7 +227,7 @@ def test_heat_map_shows_the_values_with_names(tmp_path):
 @each("unbiased", [False, True])
 @each("unit", [1e-300, 1e-85, 1e85, 1e300])
 def test_linear_cka_is_the_same_in_any_unit(unit, unbiased):
-    """Of all sets, of one, and beside another kernel; squares of squares would not be numbers."""
+    """All sets, one set, and another kernel; fourth powers would overflow."""
     first = layers(np.random.default_rng(3), 20, (3, 8, 30))
     scaled = [first[0], unit * first[1], first[2]]
     for kernels in ("linear", ["linear", "linear", al.Gaussian(0.3)]):
@@ -239,7 +239,7 @@ def test_linear_cka_is_the_same_in_any_unit(unit, unbiased):
 
 
 def test_batches_in_different_units_of_magnitude_add_up():
-    """A unit is that of a batch; sums are those of one unit, whatever came first."""
+    """A unit belongs to a batch; sums have one unit, whichever batch came first."""
     rng = np.random.default_rng(4)
     batches = [[f * F for F in layers(rng, 12, (3, 5))] for f in (1.0, 1e-3, 40.0)]
     plain = sum_of_batches(batches)

@@ -14,7 +14,7 @@ from alignlearn.engine.program import Program
 LD, F = np.longdouble, ops.FORMULAS
 SIMULATED = bool(config.ENABLE_CUDASIM)
 if SIMULATED:
-    # A thread of the simulator that waits for others costs some of these intervals, else 5 ms.
+    # A waiting thread of the simulator polls with this interval, instead of 5 ms.
     sys.setswitchinterval(5e-4)
     simulator.mend()
 
@@ -30,7 +30,7 @@ needs_cuda = pytest.mark.skipif(
     reason="no CUDA device; NUMBA_ENABLE_CUDASIM=1 runs these tests in the simulator",
 )
 
-# Numba says it of the few blocks of a test on a real device.
+# Numba warns about the few blocks of a test on a real device.
 FEW_BLOCKS = pytest.mark.filterwarnings("ignore:.*Grid size")
 
 

@@ -1,7 +1,7 @@
-"""Numba's simulator of CUDA with two faults mended, and a detector of races in shared memory.
+"""Numba's simulator of CUDA with two faults repaired, and a detector of races in shared memory.
 
-The simulator runs a Python thread for each thread of a block. Two of its functions do not bear
-that (seen in Numba 0.68), so that a kernel fails, or is silently wrong, when the interpreter
+The simulator runs a Python thread for each thread of a block. Two of its functions are not
+thread-safe (seen in Numba 0.68): a kernel fails, or returns wrong numbers, if the interpreter
 switches threads at a bad time:
 
 - A device function that does not lie in the kernel's module gets a replacement of its global
@@ -9,11 +9,11 @@ switches threads at a bad time:
 - ``cuda.shared.array`` looks for the block's array, then makes one: two threads may each make one.
 
 It also polls the threads without a pause until all wait at a barrier, which takes more time than
-the threads do: here the last that comes to the barrier tells.
+the threads do. Here the last thread that reaches the barrier signals the others.
 
-What is mended orders only these two. The kernels' own statements still run in any order, and
-`Watched` reports what the order could change: a number in shared memory that one thread writes and
-another reads or writes with no ``syncthreads`` between them.
+The repairs order only these two functions. The kernels' own statements still run in any order, and
+`Watched` reports races: a number in shared memory that one thread writes and another reads or
+writes with no ``syncthreads`` between them.
 """
 
 import sys
@@ -66,10 +66,10 @@ class Race(AssertionError):
 
 
 class Watched:
-    """An array in shared memory that knows who used each number since the last barrier.
+    """An array in shared memory that records which thread used each number since the last barrier.
 
-    It is never initialized, as on a device, but with NaN (or the largest integer): what is read
-    before it is written spoils the result.
+    It is filled with NaN (or the largest integer), where a device leaves memory uninitialized, so
+    that reading a number before it is written spoils the result.
     """
 
     def __init__(self, array):
@@ -145,7 +145,7 @@ def leave(thread, waits):
 
 
 def run_thread(self):
-    """The thread, which tells the block when it has ended."""
+    """The thread, which notifies the block when it has ended."""
     try:
         NUMBAS["run"](self)
     finally:
@@ -162,7 +162,7 @@ def syncthreads(self):
 
 
 def mend():
-    """Mend the simulator of this process, once."""
+    """Repair the simulator of this process, once."""
     from numba.cuda.simulator import kernel, kernelapi
 
     if NUMBAS:

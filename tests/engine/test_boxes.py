@@ -1,4 +1,4 @@
-"""Plans of boxes, and results that come in order."""
+"""Plans of boxes, and results that arrive in order."""
 
 import threading
 from itertools import pairwise

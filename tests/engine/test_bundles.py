@@ -103,7 +103,7 @@ def test_any_columns_of_two_values(seed):
 
 
 def test_equal_samples_are_0_apart_and_others_are_not():
-    """Levels of equal height are told apart, in float32, too."""
+    """Levels of equal height stay distinct, also in float32."""
     for dtype in (np.float64, np.float32):
         X = np.repeat(_one_hot(np.arange(40), 40).astype(dtype), 2, axis=0)
         assert _width(X) == 1
@@ -124,12 +124,12 @@ def test_where_nothing_is_saved_columns_stay():
 
 
 def test_rows_that_have_two_levels_are_no_levels():
-    """New samples decide, too: what training samples exclude they may have."""
+    """New samples count, too: they may violate the exclusion that holds on the training samples."""
     X = _table(levels=(30,))
     Z = X[:20].copy()
     Z[0, 3:] = X[:, 3:].max(axis=0)  # all levels at once
     assert _width(X) == _width(X, X[:8]) == 4
-    assert _width(X, Z) == _width(X, X[:7]) == X.shape[1]  # of a few samples columns stay
+    assert _width(X, Z) == _width(X, X[:7]) == X.shape[1]  # too few samples to bundle
     expected = np.exp(-0.2 * oracle.pair_primitives(X, Z)[0]).astype(float)
     K = grams.weighted_gram([al.Gaussian(gamma=0.2)], [1.0], X, Z)
     np.testing.assert_allclose(K, expected, rtol=1e-13)

@@ -1,4 +1,4 @@
-"""Boxes on the workers of a Dask cluster: the same bits as here, whatever the workers do."""
+"""Boxes on the workers of a Dask cluster: bit-identical to one process, whatever the workers do."""
 
 import asyncio
 import gc
@@ -54,7 +54,7 @@ class Here(Engine):
             take(k, getattr(self, operation)(data, slice(i0, i1), slice(j0, j1)))
 
     def sums(self, data, rows, columns):
-        # Not by BLAS, whose bits depend on its threads, of which workers have one.
+        # Not by BLAS, whose bits depend on the number of its threads; workers have one.
         products = np.einsum("ik,jk->ij", data.V[rows], data.V[columns])
         return np.exp(products).sum(axis=1), data.small[1]
 
@@ -127,7 +127,7 @@ def test_both_workers_work(dask_client):
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_killed_workers_change_nothing(dask_client, survivors, count):
-    """With one killed its tasks run on the other; with both the data are sent again."""
+    """If one worker is killed its tasks run on the other; if both are, the data are sent again."""
     data, boxes = _points(2000), _boxes(2000, 100)
     expected = _results(Here(), "sums", data, boxes)
     target = Cluster(dask_client, Here(0.002))
@@ -154,7 +154,7 @@ def _there(client):
 
 
 def _until(condition, seconds=60.0):
-    """Wait until the scheduler, which hears of what is released a little later, says so."""
+    """Wait until the scheduler, which learns late of released data, reports it."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         gc.collect()
@@ -163,7 +163,7 @@ def _until(condition, seconds=60.0):
 
 
 def test_arrays_stay_on_the_workers_for_the_next_run(dask_client):
-    """Of two runs that share an array, the second sends what is new, and drops what is old."""
+    """Of two runs that share an array, the second sends only new arrays, and drops the others."""
     boxes, seen = [(0, 10, 0, 10)], []
     V, W, U = (_points(4000, seed=seed).V for seed in range(3))
     assert _until(lambda: not _there(dask_client))
@@ -181,7 +181,7 @@ def test_arrays_stay_on_the_workers_for_the_next_run(dask_client):
 
 @pytest.mark.parametrize("part", [slice(None), slice(100, 3000)])
 def test_mapped_arrays_are_not_sent(dask_client, tmp_path, part):
-    """Of an array in a file (and of its rows) the workers read the file."""
+    """The workers read an array in a file (and its rows) from the file."""
     data, boxes = _points(4000), _boxes(2900, 300)
     np.save(tmp_path / "V.npy", data.V)
     mapped = np.load(tmp_path / "V.npy", mmap_mode="r")
@@ -196,7 +196,7 @@ def test_mapped_arrays_are_not_sent(dask_client, tmp_path, part):
 
 
 def test_arrays_within_objects_are_sent_alone(dask_client, tmp_path):
-    """Two that are equal are sent once, and mapped ones not at all."""
+    """Two equal arrays are sent once, and mapped ones not at all."""
     V, boxes = _points(4000).V, _boxes(20, 5)
     np.save(tmp_path / "V.npy", V)
     mapped, target = np.load(tmp_path / "V.npy", mmap_mode="r"), Cluster(dask_client, Here(0.001))
@@ -262,7 +262,7 @@ def test_errors_of_a_box_are_those_of_here(dask_client):
 
 @pytest.mark.skipif(available(), reason="there is a CUDA device")
 def test_only_workers_need_a_device(dask_client):
-    """It is they who say that they have none; the client's machine is not asked."""
+    """The workers report that they have no such file; the client's machine is not checked."""
     X = np.random.default_rng(0).standard_normal((30, 3))
     options = {"device": "cuda", "client": dask_client}
     open_engine(**options)
@@ -336,7 +336,7 @@ def test_cluster_without_workers_is_refused(dask_workers):
 
 
 def test_other_versions_are_refused(dask_client, monkeypatch):
-    """Once for each client: here it is this process that has another version."""
+    """Once for each client: in this test the client has the other version."""
     monkeypatch.setattr(alignlearn, "__version__", "99.0")
     address = dask_client.scheduler.address
     with (
@@ -384,7 +384,7 @@ def test_a_scheduler_or_client_that_is_closed_during_a_run(what):
             ClusterLost, match=rf"connection to the scheduler.* of 210 boxes.*{KEPT}"
         ):
             _results(target, "sums", data, boxes, (3, close))
-        # Used again, it is refused before anything is done.
+        # A used one is rejected before any work.
         calls = []
         with pytest.raises(ValueError, match="client is closed, not running; accepted"):
             _results(target, "sums", data, boxes, (0, calls.append))
@@ -406,7 +406,9 @@ def test_workers_of_which_none_comes_back(monkeypatch):
 @pytest.mark.parametrize("error", [TimeoutError("No valid workers found"), OSError("closed")])
 @pytest.mark.parametrize("times", [2, 100])
 def test_workers_that_are_lost_again_while_they_get_the_data(monkeypatch, error, times):
-    """Two losses in a row change nothing; where there is no end, the error says what to do."""
+    """Two lost workers in a row change nothing; if losses do not end, the error states what to
+    do.
+    """
     scatter, left = distributed.Client.scatter, [times]
 
     def failing(self, *args, **options):
@@ -430,7 +432,7 @@ def test_workers_that_are_lost_again_while_they_get_the_data(monkeypatch, error,
 
 
 def test_tasks_that_kill_their_workers():
-    """Dask gives such a task up; the error has the limits of memory."""
+    """Dask gives up such a task; the error states the memory limits."""
     with threads_only(1, memory_limit="1GiB") as (client, _):
         error = distributed.KilledWorker("task", SimpleNamespace(address="tcp://a:1"), 3)
         found = what_is_lost(error, client, "3 of 9 boxes")
@@ -467,7 +469,7 @@ def _pause(dask_worker):
 
 
 def test_workers_that_stay_paused(monkeypatch):
-    """As those whose memory is full; without an error the run would wait for ever."""
+    """Workers with full memory behave alike; without an error the run would wait forever."""
     monkeypatch.setattr(engine_cluster, "_WAIT", 0.2)
     monkeypatch.setattr(engine_cluster, "_LOOK", 0.05)
     message = f"all workers have been paused.*more memory; .*{KEPT}"

@@ -7,7 +7,7 @@ pytest.importorskip("distributed", reason="dask[distributed] is not installed")
 
 
 def test_benchmark_compares_bits(capsys, dask_client, script):
-    """What it prints of speed is not looked at; two rows of the same workers."""
+    """Its printed speed is not checked; two rows on the same workers."""
     bench = script("bench/bench_cluster")
     for work in (bench.statistics(500), bench.product(500), bench.hyper_product(800)):
         expected = work(bench.CPU)

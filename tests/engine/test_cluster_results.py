@@ -1,4 +1,4 @@
-"""Statistics and products on the workers of a Dask cluster are those of one process."""
+"""Statistics and products on the workers of a Dask cluster equal those of one process."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def hyper_products(engine):
 
 
 class KillsOne(Engine):
-    """A cluster of which a worker is killed when the first of several results is taken."""
+    """A cluster of which a worker is killed when the first of several results arrives."""
 
     in_place = True
 
@@ -84,7 +84,7 @@ class KillsOne(Engine):
 @pytest.mark.parametrize("kind", [Cluster, KillsOne])
 @pytest.mark.parametrize("work", [statistics, products, hyper_products])
 def test_results_are_those_of_one_process(dask_client, survivors, work, kind):
-    """To the last bit, also where a worker dies half way."""
+    """To the last bit, also if a worker dies half way."""
     expected = work(CPU)
     found = work(kind(dask_client, CPU))
     dying = int(kind is KillsOne)
@@ -95,7 +95,7 @@ def test_results_are_those_of_one_process(dask_client, survivors, work, kind):
 
 
 def test_workers_compile_nothing_else(dask_client):
-    """Arrays on the workers have the types that they have here."""
+    """Arrays have the same types on the workers as in the client."""
 
     def signatures():
         from alignlearn.engine import loops, times_loops

@@ -1,4 +1,4 @@
-"""The benchmark of CUDA: it says that nothing is measured, or measures every row."""
+"""The CUDA benchmark reports that nothing is measured, or measures every row."""
 
 import pytest
 from cuda_cases import SIMULATED, needs_cuda

@@ -138,7 +138,7 @@ def test_products(case, c, dtype):
     kernels, weights, oracle = CASES[case]
     X, Z, rng = samples(dtype)
     V, shift, weight = rng.standard_normal((M, c)), rng.standard_normal(c), rng.uniform(0, 2, N)
-    V[:, -1] *= 1e-60  # float32 knows no such numbers
+    V[:, -1] *= 1e-60  # float32 does not have such numbers
     K, size = oracle(X, Z)
     products = grams.GramProducts(kernels, weights, X, Z, engine=Cuda())
     found = products.times(V)
@@ -159,7 +159,7 @@ def test_of_one_set_with_itself_is_symmetric_to_the_last_bit():
 
 @pytest.mark.parametrize("n_kernels", [30, 110])
 def test_long_programs(n_kernels):
-    """Whose threads take fewer pairs each, and whose weights are passed in an array."""
+    """Threads take fewer pairs each, and weights are passed in an array."""
     kernels = [Gaussian(0.01 * 1.07**k) for k in range(n_kernels)]
     X, Z, rng = samples(np.float64, 5, 9, 2)
     weights, V = rng.uniform(size=n_kernels), rng.standard_normal(9)
@@ -314,19 +314,19 @@ def test_auto_runs_on_the_cpu_what_does_not_fit(monkeypatch):
 
 
 def test_memory_that_others_took_meanwhile():
-    """The driver refuses an allocation that fitted when the work began."""
+    """The driver rejects an allocation that fitted when the work began."""
     from numba.cuda.cudadrv.driver import CudaAPIError
 
     operation, data, boxes = next(operations(np.float64))
     refused = CudaAPIError(2, "CUDA_ERROR_OUT_OF_MEMORY")
-    refused.code = 2  # which the simulator's class does not keep
+    refused.code = 2  # which the simulator's class does not store
 
     def take(k, result):
         raise refused
 
     with pytest.raises(CudaOutOfMemory, match="MB of device memory"):
         Cuda().run_boxes(operation, data, boxes, take)
-    refused.code = 700  # an illegal address is no lack of memory
+    refused.code = 700  # an illegal address is not a lack of memory: the error is passed on
     with pytest.raises(CudaAPIError):
         Cuda().run_boxes(operation, data, boxes, take)
 
@@ -379,11 +379,11 @@ def test_a_repeated_product_allocates_nothing_and_sends_what_has_changed(monkeyp
     called.clear()
     np.testing.assert_array_equal(products.times(W), expected)
     assert not called
-    # Another engine object, as `Auto` makes one for every run, is served, too.
+    # Another engine object, such as `Auto` creates for every run, reuses the data.
     products._engine = Cuda()
     products.times(V)
     assert not called
-    # Nothing is held for samples that are gone.
+    # Nothing is held for samples that no longer exist.
     assert memory._kept
     del products
     assert not memory._kept
@@ -451,7 +451,9 @@ def test_what_take_raises_ends_the_run():
 
 
 def test_arrays_of_one_column_are_not_taken_for_strided():
-    """Numba cuts ranges of strided arrays element by element: products took fifty times as long."""
+    """Numba copies ranges of strided arrays element by element, which made products fifty times
+    slower.
+    """
     turned = np.zeros((1, 5)).T
     assert turned.flags.c_contiguous
     assert turned.strides != (8, 8)

@@ -1,4 +1,4 @@
-"""What the library says where no CUDA device can be used, and when it starts one by itself."""
+"""Errors if no CUDA device can be used, and when the library starts a device by itself."""
 
 import pickle
 
@@ -32,7 +32,7 @@ def test_a_device_that_runs_a_kernel_is_good():
     assert problem(GOOD) is None
     assert available(GOOD)
     check(GOOD)
-    # A toolkit newer than the driver may do, by the minor-version compatibility of CUDA.
+    # A toolkit newer than the driver may work, by minor-version compatibility of CUDA.
     assert problem(GOOD._replace(toolkit=(12, 9))) is None
 
 
@@ -70,7 +70,7 @@ def test_the_simulator_is_used_only_where_it_is_asked_for():
 
 @pytest.mark.skipif(SIMULATED, reason="the simulator is always there")
 def test_this_machine():
-    """Whatever it has: what Numba says of it is understood."""
+    """On any machine, Numba's report is understood."""
     assert ask() is ask()
     if available():
         assert Cuda().operations >= {"pair_sums", "times"}
@@ -81,7 +81,7 @@ def test_this_machine():
 
 @pytest.mark.skipif(SIMULATED, reason="the simulator does not count blocks")
 def test_no_remarks_on_small_grids_whichever_thread_ends_first():
-    """Numba's option is 0 while any thread launches, and afterwards what it was."""
+    """Numba's option is 0 while any thread launches, and is restored afterwards."""
     from numba.cuda.dispatcher import config
 
     before, first, second = config.CUDA_LOW_OCCUPANCY_WARNINGS, quiet(), quiet()

@@ -14,11 +14,11 @@ from alignlearn.engine.program import program_of
 
 pytestmark = [
     needs_cuda,
-    # NumPy says it of the numbers of the simulator, in threads that no errstate reaches.
+    # NumPy warns about the numbers of the simulator in threads that errstate does not reach.
     pytest.mark.filterwarnings("ignore:(overflow|invalid value|divide by zero):RuntimeWarning"),
     FEW_BLOCKS,
 ]
-# Formulas on a squared distance, itself of a few roundings; powers multiply these.
+# Formulas on a squared distance, which is rounded a few times; powers multiply the error.
 BOUND = {np.float32: 3e-6, np.float64: 5e-15}
 DTYPES = list(BOUND)
 N, M, D = 5, 4, 3
@@ -70,7 +70,7 @@ def test_operation_equals_its_formula_and_the_cpu(name, dtype):
     out = _launch(pair_functions(program, dtype), program, X, Z, *given)[0]
     with np.errstate(invalid="ignore", divide="ignore"):
         want = cases.expected(name, oracle.pair_primitives(X, Z)[0], *given, dtype)
-    # A power multiplies the relative error of what it is taken of.
+    # A power multiplies the relative error of its argument.
     bound = BOUND[dtype] * (10 if name in ("power 20", "clear") else 1)
     size = np.max(np.abs(want[np.isfinite(want)]), initial=1.0)
     np.testing.assert_allclose(out, want.astype(np.float64), rtol=bound, atol=bound * float(size))
@@ -177,7 +177,7 @@ def test_primitives_equal_the_oracle(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_counts_of_bits_are_those_of_the_cpu_and_of_zeros_and_ones(dtype):
-    """Of more columns than fit one number, with what other primitives read beside them."""
+    """More columns than fit into one number, beside columns that other primitives read."""
     rng = np.random.default_rng(0)
     X, Z = ((rng.random((n, 70)) < 0.4).astype(dtype) for n in (N + 8, M + 8))
     rows = (ops.INNER_PRODUCT, ops.MINIMA, ops.L1_DISTANCE, ops.SQUARED_DISTANCE, ops.MATCHES)
@@ -250,7 +250,7 @@ def test_ranges_of_many_groups_of_features_come_as_an_array():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_values_are_of_the_dtype_and_stored_alike(dtype):
-    """A program with all operations: none promotes what follows it."""
+    """A program with all operations: none promotes the type of the following ones."""
     code, parameters = [], []
     for row, name in enumerate([*cases.SINGLE, *cases.SECOND]):
         op, integer, numbers, _ = cases.SINGLE.get(name) or cases.SECOND.get(name)

@@ -1,4 +1,4 @@
-"""What is mended in Numba's simulator stays mended, and a missing barrier is found."""
+"""The repairs of Numba's simulator work, and a missing barrier is found."""
 
 import threading
 from contextlib import suppress
@@ -17,7 +17,7 @@ N = 8
 
 
 def swapped(swap):
-    """What a function's ``cuda`` is while two threads are inside, one is, and none is."""
+    """The value of a function's ``cuda`` while two threads are inside, one is, and none is."""
     names, fake = {"cuda": cuda, "other": 1}, object()
     function = SimpleNamespace(__globals__=names)
     first, second = swap(function, fake), swap(function, fake)
@@ -36,12 +36,12 @@ def test_a_function_keeps_its_device_until_the_last_thread_has_left():
 
 
 def same_array(array, patience):
-    """Whether two threads get one array where both look before either has made it, if they can."""
+    """Whether two threads get one array if both look before either has made it."""
     barrier = threading.Barrier(2)
 
     class Slow(dict):
         def _wait(self):
-            with suppress(threading.BrokenBarrierError):  # the other thread was kept from looking
+            with suppress(threading.BrokenBarrierError):  # the other thread could not look
                 barrier.wait(patience)
 
         def get(self, *args):

@@ -1,4 +1,4 @@
-"""``device="cuda"`` as users give it: the same results as on the CPU, up to rounding."""
+"""``device="cuda"`` as users pass it: the results of the CPU, up to rounding."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies of arrays on a device, which an engine there takes where they lie."""
+"""Copies of arrays on a device, which an engine on that device uses in place."""
 
 import numpy as np
 

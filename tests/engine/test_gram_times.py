@@ -1,4 +1,4 @@
-"""Products with Gram matrices that are not stored, against the same in extended precision."""
+"""Products with Gram matrices that are not stored, against extended precision."""
 
 import tracemalloc
 
@@ -184,7 +184,7 @@ def test_no_gram_matrix_is_held(rng):
     products.normal_times(V)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.05 * 8 * 6000 * 1000  # with what threads of other tests may take meanwhile
+    assert peak < 0.05 * 8 * 6000 * 1000  # includes threads of other tests
 
 
 @each(

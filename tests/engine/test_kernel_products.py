@@ -125,7 +125,7 @@ def test_statistics_of_many_kernels_are_those_of_the_definition(m, p, dtype):
     squared = oracle.pair_primitives(X, X)[0]
     a, M, trace, size = oracle.statistics([np.exp(-g * squared) for g in gammas], y)
     norm = np.sqrt(np.diagonal(M))
-    # Centring cancels digits of the sums over pairs: 56 units were seen, of 1000 allowed.
+    # Centering cancels digits of the sums over pairs: 56 units were seen, of 1000 allowed.
     rounding = 1e3 * np.finfo(dtype).eps
     assert np.all(np.abs(found.M - M) <= rounding * np.outer(norm, norm))
     assert np.all(np.abs(found.a - a) <= rounding * norm * size)

@@ -62,7 +62,7 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
     if kind == "minima":  # of amounts
         A, B = np.abs(A), np.abs(B)
     expected = exact(kind, A, B)
-    # Of a distance 1/32 of the sizes of the samples is left at least, or it is exact.
+    # At least 1/32 of the sizes of the samples remains of a distance, or it is exact.
     rounding = (32 + d) * EPS
     if kind == "inner":
         size = np.abs(A).astype(float) @ np.abs(B).astype(float).T
@@ -87,7 +87,7 @@ def test_close_samples_keep_their_digits(kind, gap):
     B = np.where(A != 0, A * (1.0 + gap * rng.normal(size=A.shape)), 0.0)
     found, expected = filled(kind, rows(A), rows(B)), exact(kind, A, B)
     np.testing.assert_allclose(found, expected, rtol=64 * EPS, atol=0)
-    # The formula without the merge has no such digits.
+    # The formula without the merge does not have these digits.
     plain = (A**2).sum(1)[:, None] + (B**2).sum(1) - 2.0 * A @ B.T
     wrong = np.abs(np.diagonal(plain - exact("squared", A, B)) / np.diagonal(expected))
     assert wrong.max() > 64 * EPS

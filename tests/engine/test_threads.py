@@ -28,7 +28,7 @@ def patient(ended, steps=20_000):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_python_code_on_other_threads_hears_of_ctrl_c(count, capfd):
-    """It ends between two instructions, not when it is done, and in silence."""
+    """It ends between two instructions, before the work is done, and without a message."""
     ended, before = [], threading.active_count()
     with pytest.raises(Stop):
         threads.on_threads(
@@ -65,7 +65,7 @@ def test_loops_within_a_thread_stop_with_it():
         for _ in range(20_000):
             if stop[0]:
                 return
-            with suppress(SystemExit):  # compiled code would not hear of it
+            with suppress(SystemExit):  # compiled code would not notice it
                 time.sleep(0.001)
         ended.append(True)
 
@@ -93,7 +93,7 @@ def test_threads_that_end_a_moment_after_their_result_do_so_in_silence(monkeypat
 
 
 def test_threads_whose_work_is_short_end_by_themselves(monkeypatch):
-    """Nothing is raised in them, which Python would report from a destructor or weak reference."""
+    """Nothing is raised in destructors and weak references, where Python would only report it."""
     ended = []
 
     def work(thread, stop):
@@ -108,7 +108,7 @@ def test_threads_whose_work_is_short_end_by_themselves(monkeypatch):
     with pytest.raises(ValueError, match="no number"):
         threads.on_threads(work, count=3, stoppable=True)
     assert sorted(ended) == [1, 2]
-    assert time.monotonic() - begun < 30.0  # they are not waited for once they have ended
+    assert time.monotonic() - begun < 30.0  # ended threads are not waited for
 
 
 def test_every_thread_has_its_part():
@@ -122,7 +122,7 @@ def test_every_thread_has_its_part():
 
 
 def test_a_thread_is_ended_where_python_dropped_the_exception():
-    """As in a weak reference's callback: the whole suite hung so once."""
+    """As in the callback of a weak reference, which once made the whole suite hang."""
     done = threading.Event()
 
     def work(thread):
@@ -144,10 +144,11 @@ def test_a_thread_is_ended_where_python_dropped_the_exception():
     assert done.wait(60.0)
 
 
-# What a thread is ended with may come up in a callback of Python's own, which reports and drops it.
+# The exception that ends a thread may be raised in a callback of Python's own, which reports and
+# drops it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_threads_that_start_others_are_ended():
-    """CPython (3.11) has a new thread under the number of its maker until it runs."""
+    """CPython (3.11) lists a new thread under the number of its creator until it runs."""
     done = threading.Event()
 
     def work(thread):

@@ -19,7 +19,7 @@ LADDER = al.gaussian_kernels([0.1, 0.5, 2.0])
 
 
 def normals(m, seed=0):
-    """Two normal laws at distance 2; the alignment of Gaussian(0.5) is 0.3205."""
+    """Two normal distributions at distance 2; the alignment of Gaussian(0.5) is 0.3205."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, m)
     X = rng.standard_normal((m, 2))
@@ -158,11 +158,11 @@ def test_bad_input_is_refused():
 
 
 def test_the_sample_of_a_rare_far_atom_is_not_believed():
-    """The largest K(x, x) of a sample bounds nothing: 29 of 40 intervals missed, [0.54, 1]."""
+    """The largest K(x, x) of a sample is no bound: 29 of 40 intervals missed, [0.54, 1]."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     x = rng.standard_normal(2000) + 2.0 * y - 1
-    # An atom of mass 1/6000 at 1000, which this sample has not, makes the alignment 0.004.
+    # An atom of mass 1/6000 at 1000, which is not in this sample, makes the alignment 0.004.
     clf = al.MKLClassifier(["linear"]).fit(x[:, None], y)
     found = clf.alignment_interval_
     assert (found.low, found.high, found.vacuous) == (0.0, 1.0, True)

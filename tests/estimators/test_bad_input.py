@@ -1,4 +1,4 @@
-"""Every kind of bad input: an error that names the argument and says what is accepted."""
+"""Every kind of bad input raises an error that names the argument and the accepted values."""
 
 import copy
 from functools import partial
@@ -44,7 +44,7 @@ def _negative():
     return bad
 
 
-# estimators, parameters, X, y, what the message must say
+# estimators, parameters, X, y, words of the message
 BAD_FITS = {
     "NaN": (ALL, {}, _with(np.nan), Y, "X contains NaN or inf.*finite"),
     "infinity": (ALL, {}, _with(-np.inf), Y, "X contains NaN or inf.*finite"),
@@ -215,7 +215,7 @@ def test_bad_matrices(base):
 def test_bad_new_samples(base):
     cases, fitted = [], {}
     for case, (parameters, train, test, message) in BAD_TESTS.items():
-        key = repr(parameters)  # the training samples depend on them alone
+        key = repr(parameters)  # training samples that determine them
         if key not in fitted:
             fitted[key] = _estimator(base, parameters).fit(train, Y)
         model = fitted[key]

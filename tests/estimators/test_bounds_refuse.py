@@ -1,4 +1,4 @@
-"""Every bound and interval of estimators with what its hypotheses exclude: errors that name it."""
+"""Every bound and interval of estimators raises an error that names the violated hypothesis."""
 
 from functools import cache, partial
 
@@ -27,7 +27,7 @@ def regressor(kernel):
     return al.MKLRegressor([kernel], alpha=4.0).fit(X, R)
 
 
-# Name -> (call with a kernel and what is tried, the parameters that it has).
+# Name -> (call with a kernel and the tested value, its parameters).
 CALLS = {
     "interval": (lambda k, **g: al.alignment_interval(X, Y, k, **g), "delta radius2 method"),
     "interval, closed form": (
@@ -101,7 +101,7 @@ def test_what_is_out_of_range_is_refused_by_its_name(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_kernel_whose_diagonal_has_no_known_bound(name):
-    """The caller must give R^2; an interval says nothing without it, a bound is refused."""
+    """The caller must give R^2; without it an interval is trivial, and a bound is rejected."""
     call, parameters = CALLS[name]
     if "radius2" not in parameters:
         assert np.isfinite(call(al.Linear()).value)
@@ -118,7 +118,7 @@ def test_a_kernel_whose_diagonal_has_no_known_bound(name):
 
 @pytest.mark.parametrize("name", [n for n, (_, p) in CALLS.items() if "radius2" in p])
 def test_an_indefinite_kernel_is_named(name):
-    """Raised, or said where an estimator was fitted with it all the same."""
+    """Raised, or stated in the result of an estimator that was fitted with the value."""
     if name in ("learned interval", "learned interval by betting", "held-out interval"):
         found = CALLS[name][0](al.TL1(2.0))
         assert found.vacuous

@@ -33,7 +33,7 @@ RIDGE = (
     f"kernel, alpha, {SPAN}, fit_intercept, tol, max_iter, verbose, device, client, random_state"
 )
 DRAWN = "kernel, n_features, rho, n_components, center, offsets"
-# The order of the parameters of every estimator: what is used most comes first.
+# The order of the parameters of every estimator: the most used ones come first.
 ORDER = {
     "AlignedRandomFeatures": f"{DRAWN}, task, random_state",
     "AlignedRandomFeaturesClassifier": f"{DRAWN}, C, {SVM}, random_state",
@@ -129,7 +129,7 @@ def test_docstrings_have_the_order_of_the_signature(cls):
     assert found == sorted(sorted(of_entry) for of_entry in found)
     for of_entry in entries(cls):
         assert len(of_entry) == 1 or not set(of_entry) & set(LAST)
-    # Few classes are above an estimator, and none of them has parameters.
+    # Few classes are bases of an estimator, and none of them has parameters.
     assert [base for base in cls.__mro__ if "__dataclass_fields__" in vars(base)] == [cls]
     assert sum(base.__module__.startswith("alignlearn") for base in cls.__mro__) <= 9
 
@@ -152,7 +152,7 @@ def test_defaults_that_are_stated_once_reach_the_instance(cls):
     assert repr(model) == f"{cls.__name__}()"
     for copy in (clone(model), pickle.loads(pickle.dumps(model))):
         assert copy.get_params(deep=False) == model.get_params(deep=False)
-    assert model != cls()  # identity, as for any estimator
+    assert model != cls()  # identity, as for every estimator
 
 
 @pytest.mark.parametrize("cls", DERIVED)

@@ -1,4 +1,6 @@
-"""Contributions of kernels: against terms from dual coefficients, refits, laws and scikit-learn."""
+"""Contributions of kernels: against terms from dual coefficients, refits, identities and
+scikit-learn.
+"""
 
 import pickle
 from functools import partial
@@ -112,7 +114,7 @@ def test_many_targets_have_weights_of_their_own(kernels):
 
 
 def test_orthogonal_columns_contribute_their_squared_correlations():
-    """Hoffman (1960): of least squares on uncorrelated columns the measure is r^2."""
+    """Hoffman (1960): for least squares on uncorrelated columns the measure is r^2."""
     rng = np.random.default_rng(1)
     X = np.linalg.qr(np.column_stack([np.ones(40), rng.normal(size=(40, 3))]))[0][:, 1:]
     y = X @ [3.0, 1.0, 0.0] + 0.2 * rng.normal(size=40)
@@ -353,7 +355,7 @@ def test_terms_of_every_machine_for_classes(machine):
     options = {"n_centers": 30} if machine == "nystrom" else {}
     model = al.MKLClassifier(kernels, machine=machine, **options).fit(X, y)
     found = model.contributions(new, y_new)
-    mean = X.mean(axis=0) * (machine == "dual-cd")  # which centres features, without an intercept
+    mean = X.mean(axis=0) * (machine == "dual-cd")  # which centers features, without an intercept
     T = naive_terms(model, X - mean, new - mean)
     raw = model._decisions(new)
     np.testing.assert_allclose((raw - T.sum(axis=0)).std(axis=0), 0.0, atol=1e-7)

@@ -22,7 +22,7 @@ def coverage(script, monkeypatch):
 
 
 def test_no_guarantee_misses_more_often_than_chance_explains(coverage):
-    """At most as many misses as a binomial law of 0.1 has but for a chance of 1e-5."""
+    """The (1 - 1e-5)-quantile of the number of misses, binomial with probability 0.1."""
     for guarantee in coverage.GUARANTEES:
         found = {design: coverage.row(guarantee, design, RUNS) for design in coverage.DESIGNS}
         found = {design: row for design, row in found.items() if row is not None}
@@ -32,7 +32,7 @@ def test_no_guarantee_misses_more_often_than_chance_explains(coverage):
                 error = np.sqrt(0.09 / RUNS * (1.0 / design.m + 1.0 / coverage.NEW))
                 assert row.rate <= coverage.DELTA + 4.5 * error, (guarantee, design.name)
         else:
-            # Over all designs: of two runs of one design, both may miss by chance.
+            # Over all designs: with two runs per design, both may miss by chance.
             most = binom.ppf(1 - 1e-5, RUNS * len(found), coverage.DELTA)
             assert most < RUNS * len(found)
             assert sum(row.rate * RUNS for row in found.values()) <= most, guarantee
@@ -47,7 +47,7 @@ def test_rows_that_miss_too_often_are_marked(coverage):
 
 
 def test_a_bound_that_is_half_as_large_is_noticed(coverage, monkeypatch):
-    """The control: an interval around the estimate of a tenth of its length misses."""
+    """The control: an interval of a tenth of the length around the estimate misses."""
 
     def short(trial):
         missed = coverage.al.alignment_interval(

@@ -1,4 +1,4 @@
-"""The search: schedules as data, ties, what was dropped, and what a failed fit leaves."""
+"""The search: schedules as data, ties, dropped candidates, and the state after a failed fit."""
 
 import itertools
 
@@ -24,7 +24,7 @@ VALUES = [0.1, 1.0, 10.0, 100.0, 1000.0]
 
 
 class Scores:
-    """Fits and scores from a table (n_candidates, n_values, n_folds); it counts what is asked."""
+    """Fits and scores from a table (n_candidates, n_values, n_folds); it counts the calls."""
 
     def __init__(self, table):
         self.table, self.asked = np.asarray(table, dtype=float), []
@@ -92,7 +92,7 @@ def test_a_grid_tries_everything_in_the_order_of_scikit_learn():
 
 
 def test_what_was_dropped_is_named_by_its_rung():
-    """The better the number of a candidate, the longer it stays; the best value is the middle."""
+    """A candidate with a larger number is better and stays longer; the middle value is best."""
     worth = 10.0 * np.arange(4)[:, None] - np.abs(np.arange(5) - 2)
     scores = Scores(worth[:, :, None] + 0.01 * drawn((4, 5, 6)))
     schedule = (
@@ -117,7 +117,7 @@ def test_what_was_dropped_is_named_by_its_rung():
 
 
 def test_the_best_value_is_tried_on_the_folds_before_it():
-    """The end of the grid comes in on the last rung, and is tried on the first folds after it."""
+    """The end of the grid is added on the last rung, and is tried on the first folds after it."""
     scores = np.zeros((1, 5, 4))
     scores[0] = np.arange(5)[:, None]
     scores = Scores(scores)
@@ -238,7 +238,7 @@ def test_statistics_of_sources_of_their_own_are_computed_when_first_read():
 
 @pytest.mark.parametrize("seed", [0, 4])
 def test_scales_find_features_that_matter_only_together(seed):
-    # One start and one width left 0.002 to 0.45 of the scale on these two, by seed.
+    # One start and one width reached 0.002 to 0.45 of the scale on these two, by seed.
     rng = np.random.default_rng(seed)
     X = rng.uniform(-1.0, 1.0, (1100, 32))
     y = X[:, 0] * np.sin(4.0 * X[:, 1]) + 0.2 * rng.standard_normal(1100)
@@ -285,7 +285,7 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     fresh = candidates.fold_result(learners["alignf"], of_fold, y, train=folds[0][0]).unscaled
     np.testing.assert_array_equal(each, fresh)
     unbiased = learners["alignf"].set_params(unbiased=True)
-    other = made.make(way["columns"], 2, 1.0).combination.weights  # not from what is biased
+    other = made.make(way["columns"], 2, 1.0).combination.weights  # not from biased statistics
     of_fold = kernels.opened(way["columns"], folds[2][0], 2)
     fresh = candidates.fold_result(unbiased, of_fold, y, train=folds[2][0]).unscaled
     np.testing.assert_array_equal(other, fresh)
@@ -352,7 +352,7 @@ def test_a_fit_that_is_interrupted_leaves_nothing_fitted(options, after):
 
 
 class Client:
-    """Of a cluster: jobs go to it whole."""
+    """On a cluster, whole jobs are sent."""
 
 
 @pytest.mark.parametrize("client", [None, Client()])
@@ -386,7 +386,7 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypa
         names={"method": [c.name for c in candidates]},
         client=client,
     )
-    # Those of the matrix come first, with their partner; the scales wait for the same gradients.
+    # Jobs with the matrix come first, with their partner; the scales wait for the same gradients.
     divided = [([2, 3], [1, 2, 3]), ([0], None), ([4], None), ([1], [1, 2, 3])]
     whole = [([0], None), ([1, 2, 3], None), ([4], None)]
     assert [(sorted(w), beside and sorted(beside)) for w, beside in asked] == (
@@ -422,6 +422,6 @@ def test_workers_learn_once_and_ahead_what_several_candidates_share(client, monk
     search(*asked, parameter="C", names=names, client=client)
     if client is None:
         assert calls == [[0, 1, 2, 3], [3, 2, 1, 0]]
-    else:  # what the first one needs beside the first rung, the rest before the second
+    else:  # the memory for the first one before the first rung, the rest before the second
         assert calls == [["a", 0, 1, 2, 3], ["b"], [3, 2, 1, 0]]
     assert kept == ([] if client is None else ["a", "b"])

@@ -1,4 +1,4 @@
-"""Data frames wherever Gram matrices or samples are taken: the results of the arrays they hold."""
+"""Data frames in place of Gram matrices or samples: the results of their arrays."""
 
 from functools import partial
 
@@ -28,13 +28,13 @@ TRAIN, TEST = [k(X) for k in KERNELS], [k(Z, X) for k in KERNELS]
 
 
 def frame(K):
-    """A data frame whose labels say something else than the positions."""
+    """A data frame whose labels contradict the positions."""
     rows, columns = (np.arange(n)[::-1] for n in K.shape)
     return pd.DataFrame(K, index=rows, columns=columns)
 
 
 def nullable(K):
-    """Of pandas' own numbers, which NumPy takes for objects."""
+    """pandas' own number types, which NumPy reads as objects."""
     return frame(K).astype("Float64")
 
 
@@ -90,7 +90,7 @@ def _tuned(form):
     return model.cv_results_["mean_test_score"], model.predict([form(K) for K in TEST])
 
 
-# Everything public that takes Gram matrices.
+# All public functions that accept Gram matrices.
 GRAMS = {
     "alignment": lambda form: (
         al.alignment(form(TRAIN[0]), form(TRAIN[1])),

@@ -1,4 +1,4 @@
-"""Columns of ISO 8601 strings, as files of comma-separated values have them, are dates."""
+"""Columns of ISO 8601 strings, such as in files of comma-separated values, are dates."""
 
 import io
 
@@ -75,7 +75,7 @@ def test_later_frames_are_read_as_fit_read_them():
     assert preparer.transform(pd.DataFrame({"x": [None]})).shape == as_texts[:1].shape
     with pytest.raises(ValueError, match=r"'x' had dates in fit, and has strings"):
         preparer.transform(pd.DataFrame({"x": ["soon", "2020-01-06"]}))
-    # Where fit saw categories, dates alone are levels.
+    # If fit had categories, dates alone are levels.
     mixed = ["2020-01-05", "2020-01-06", "unknown"] * 5
     preparer = al.TablePreparer().fit(pd.DataFrame({"x": mixed}))
     levels = preparer.transform(pd.DataFrame({"x": mixed}))

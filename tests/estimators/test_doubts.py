@@ -1,4 +1,4 @@
-"""Warnings of results that are probably not meant: when they come, when not, and how often."""
+"""Warnings of results that are probably unintended: when they appear, and how often."""
 
 import pickle
 import warnings
@@ -16,7 +16,7 @@ from alignlearn.kernels import Columns, Gaussian
 
 
 def doubts(run):
-    """Texts of the warnings of a call; any of another kind is an error."""
+    """Texts of the warnings of a call; any other kind of warning is an error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run()
@@ -111,7 +111,7 @@ def test_the_best_value_at_the_end_of_its_grid_is_told():
     assert text.startswith("The best C=1 is the largest of its grid, and scores still rise there")
     assert text.endswith("extend Cs.")
     assert search.C_ == 1.0
-    # It advises well: further out, a value has a better score and is not at an end.
+    # The advice is good: further out, a value has a better score and is not at an end.
     wider = al.MKLClassifierCV([Gaussian(10.0)], Cs=[0.01, 0.1, 1.0, 10.0, 100.0])
     assert not doubts(lambda: wider.fit(X, y))
     assert wider.best_score_ > search.best_score_ + 0.05
@@ -193,7 +193,7 @@ def test_a_filter_silences_all_and_errors_leave_nothing_fitted():
 
 
 def test_a_search_of_scikit_learn_says_the_same_line_each_time():
-    # Python shows a line once: its text must not change from fold to fold.
+    # Python prints a line once, so its text must not change between folds.
     X, y = _two_scales()
     X = pd.DataFrame(X, columns=["age", "income", "height"])
     search = GridSearchCV(al.MKLClassifier("rbf"), {"C": [1.0, 10.0]}, cv=3)

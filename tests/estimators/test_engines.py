@@ -39,7 +39,7 @@ def name(estimator):
 
 def test_devices_and_clients_are_checked():
     words = "device='gpu' is not known; accepted: 'auto', 'cpu', 'cuda'"
-    combiner = al.KernelCombiner().fit(X, y)  # it evaluates new samples on the device of then
+    combiner = al.KernelCombiner().fit(X, y)  # it evaluates new samples on the device of the fit
     cases = [("transform", partial(combiner.set_params(device="gpu").transform, X), words)]
     for learner in LEARNERS + HYPER:
         wrong = clone(learner).set_params(device="gpu")
@@ -71,7 +71,7 @@ def test_the_device_changes_no_bit_where_it_is_the_cpu(learner):
 
 
 class Connection:
-    """As a client, it can neither be copied nor pickled."""
+    """Like a client, it can neither be copied nor pickled."""
 
     def __reduce_ex__(self, protocol):
         raise TypeError("cannot pickle a connection")
@@ -94,6 +94,6 @@ def test_engines_of_this_process_are_pickled_by_name():
 
 
 def test_small_work_stays_on_the_cpu(monkeypatch):
-    """Nothing asks for a device below the break-even, so nothing is imported for it."""
+    """Below the break-even no device is requested, so nothing is imported for it."""
     monkeypatch.setattr("alignlearn.engine.engines.available", lambda: pytest.fail("asked"))
     al.alignment_statistics(X, y)

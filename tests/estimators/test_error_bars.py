@@ -1,4 +1,4 @@
-"""Standard deviations and intervals of regressors: oracles, refits, what is refused, coverage."""
+"""Standard deviations and intervals of regressors: oracles, refits, rejected input, coverage."""
 
 import io
 import pickle
@@ -71,7 +71,7 @@ def test_deviations_are_those_of_scikit_learn_for_a_constant_of_large_variance()
     np.testing.assert_allclose(mean, want_mean, atol=1e-4)
     np.testing.assert_allclose(std, want, rtol=1e-3)
     np.testing.assert_array_equal(mean, model.predict(NEW))
-    assert std.min() > 0.05  # so that a thousandth says something
+    assert std.min() > 0.05  # so that a thousandth is significant
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -88,7 +88,9 @@ def test_deviations_of_the_learned_kernel_for_each_target(weighted):
 
 @pytest.mark.parametrize("kernels", [KERNELS, ["linear"]], ids=["pairs", "linear"])
 def test_deviations_do_not_depend_on_the_unit_of_the_weights(kernels):
-    """Weights and alpha times a constant are the same model; weights of mean 1 / m are common."""
+    """Multiplying weights and alpha by a constant changes nothing; weights of mean 1 / m are
+    common.
+    """
     weight = np.random.default_rng(2).uniform(0.1, 3.0, size=M)
     weight[[4, 9]] = 0.0
     for factor in (1.0, 0.1, 1.0 / M, 0.5 / M, 1e4):
@@ -114,7 +116,7 @@ def test_deviations_of_an_average_are_those_of_the_mixture(averaged):
 
 
 def closed_form(model, *args, **options):
-    """Intervals with the kernel that was learned on all samples, whether or not that is doubted."""
+    """Intervals with the kernel learned on all samples, with and without a warning about it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubtfulResultWarning)
         return model.predict_interval(*args, refit=False, **options)
@@ -141,7 +143,7 @@ def refitted(models, parts, coverage):
 
 
 def ends(low, high, coverage):
-    """The ceil(coverage (n + 1))-th of n ends, from outside to inside."""
+    """The ceil(coverage (n + 1))-th of n ends, counted from outside."""
     k = int(np.ceil(coverage * (len(low) + 1)))
     return np.sort(low, axis=0)[-k], np.sort(high, axis=0)[k - 1]
 
@@ -242,7 +244,7 @@ def test_linear_kernels_and_given_matrices_take_the_training_samples_once(folds)
         with pytest.raises(ValueError, match=r"fit=\(X, y\) is needed"):
             closed_form(model, X_new, folds=folds)
         agree(closed_form(model, X_new, folds=folds, fit=(X_fit, Y)), want)
-        agree(closed_form(model, X_new, folds=folds), want)  # as they are known
+        agree(closed_form(model, X_new, folds=folds), want)  # with known widths
         if kernels == "precomputed":
             with pytest.raises(ValueError, match="k\\(x, x\\) of the new samples"):
                 model.predict(X_new, return_std=True)
@@ -267,7 +269,7 @@ def test_more_features_than_samples_and_nystrom_on_all_samples():
         want = closed_form(exact, NEW, folds=folds)
         agree(closed_form(nystrom, NEW, folds=folds, fit=(X, y)), want, 1e-4)
     agree(nystrom.predict(NEW, True), exact.predict(NEW, True), 1e-4)
-    # With few centres the prior variance is still the kernel's: far away all of it.
+    # Far from all data, the few centers leave the whole prior variance of the kernel.
     few = al.MKLRegressor(KERNELS, machine="nystrom", n_centers=5, alpha=ALPHA).fit(X, y)
     near, far = (few.predict(A, True, fit=(X, y))[1] for A in (X[:1], X[:1] + 100.0))
     assert far[0] > 1.2 * near[0]
@@ -292,7 +294,7 @@ def test_single_precision_sparse_samples_and_tables():
     np.testing.assert_allclose(found.low, low[:, 0], rtol=1e-7)
 
 
-# What is kept, and what is refused
+# Stored attributes, and rejected input
 
 
 def test_what_error_bars_are_made_of_is_not_stored():
@@ -385,7 +387,7 @@ def intervals_of(model, m, p, seed=0, **options):
     return np.mean((low <= target) & (target <= high))
 
 
-# p kernels of a column each: all are different, so that p log p > m / 20 where there are many.
+# p kernels with one column each: all are different, so p log p > m / 20 for many kernels.
 @pytest.mark.parametrize(("m", "p", "learns"), [(50, 2, False), (50, 3, True), (300, 7, False)])
 def test_weights_are_learned_again_where_it_matters(m, p, learns):
     for weighting in ("uniform", "alignf"):
@@ -431,7 +433,7 @@ def test_folds_by_default_are_about_ten_of_equal_size(m, folds):
 
 
 def test_samples_that_a_model_holds_need_not_be_given_again():
-    """Nor are the kernels of tables others; given matrices are parted as samples are."""
+    """Kernels of tables are few, too; precomputed kernels are split like samples."""
     rng = np.random.default_rng(3)
     X, y, new = rng.normal(size=(40, 4)), rng.normal(size=40), rng.normal(size=(7, 4))
     kernels = [al.Columns(al.Gaussian(0.3), [k]) for k in range(4)]
@@ -470,13 +472,14 @@ def test_coverage_on_ten_laws(script, m):
     bench = script("lab/intervals")
     laws, fits = bench.REGRESSION, {50: 4, 500: 1}[m]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DoubtfulResultWarning)  # samples of few values repeat
+        warnings.simplefilter("ignore", DoubtfulResultWarning)  # samples with few values repeat
         rows = [
             [bench.interval_row(al.MKLRegressor(), law, m, 100 + seed) for seed in range(fits)]
             for law in laws
         ]
     covered = np.mean(rows, axis=1)
-    # The training samples move the coverage of a fit with the error of a beta law of rank 0.9 m.
+    # The training samples move the coverage of a fit with the error of a beta distribution of rank
+    # 0.9 m.
     error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
     assert (covered[:, :2] >= 0.9 - 3.0 * error).all()
     assert (covered[:, :2].mean(axis=0) >= 0.9 - 3.0 * error / np.sqrt(len(laws))).all()
@@ -486,7 +489,7 @@ def test_coverage_on_ten_laws(script, m):
 
 @pytest.mark.parametrize("machine", ["krr", "nystrom"])
 def test_training_samples_far_from_zero_are_recognized(machine):
-    """Rounding of y at 1e14 is above the share of its range that tells samples apart."""
+    """Rounding of y at 1e14 exceeds the share of its range by which samples are distinguished."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] + np.square(X[:, 1]) + 1e14

@@ -91,7 +91,7 @@ def test_scales_are_those_of_the_naive_iteration(y, kind):
     last = learned_scales(X, centered(y), kernel, 0.1, choose=False)
     np.testing.assert_allclose(last.scales, iterates[2], rtol=1e-7)
     assert (last.best, last.errors.size) == (2, 0)
-    # They have found what there is: noise has less scale.
+    # They have found the informative columns: noise has a smaller scale.
     assert found.scales_[:2].min() > found.scales_[2:].max()
 
 
@@ -102,7 +102,7 @@ def test_the_matrix_is_that_of_the_naive_iteration():
     np.testing.assert_allclose(found.path_.errors, errors, rtol=1e-6)
     np.testing.assert_allclose(found.matrix_, iterates[found.path_.best], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(np.diagonal(found.matrix_), found.scales_)
-    # The kernel on what is transformed is that of x'Mx'.
+    # The kernel of transformed samples is that of x'Mx'.
     apart = turned[:1] - turned
     expected = np.exp(-0.2 * np.einsum("id,de,ie->i", apart, found.matrix_, apart))
     made = found.transform(turned)
@@ -112,7 +112,7 @@ def test_the_matrix_is_that_of_the_naive_iteration():
 def test_weights_count_as_repetitions_do_and_zero_leaves_out():
     many = np.repeat(np.arange(M), WEIGHT.astype(int))
     weighted = al.FeatureScales(**GIVEN).fit(X, LABELS, WEIGHT)
-    # All but leaving one out, which takes all the copies.
+    # All estimators except leave-one-out, which removes all copies.
     repeated = learned_scales(X[many], centered(LABELS[many]), al.Gaussian(0.2), 0.1)
     np.testing.assert_allclose(weighted.path_.iterates, repeated.iterates, rtol=1e-8)
     used = WEIGHT > 0

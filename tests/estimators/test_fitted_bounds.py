@@ -163,7 +163,7 @@ def test_learned_weights_leave_a_vacuous_bound_unless_they_came_from_elsewhere()
     found = reg.bound(label_range=(-1, 1))
     assert found.vacuous
     assert "learned" in found.not_met[0]
-    # The largest possible loss is all that is left: (2 + D/(2 lam0^(1/2)))^2 times Y^2.
+    # Only the largest possible loss remains: (2 + D/(2 lam0^(1/2)))^2 times Y^2.
     diameter2 = 2 * reg.weights_ @ reg.scale_
     assert found.value == pytest.approx((2 + np.sqrt(diameter2) / 2) ** 2)
     told = reg.bound(fixed=True, label_range=(-1, 1))
@@ -189,7 +189,7 @@ def test_the_bound_refuses():
     assert not_refused((text, partial(m.bound, **given), text) for m, given, text in cases) == []
 
 
-# -- what is kept of the samples -------------------------------------------------------
+# -- stored data of the samples --------------------------------------------------------
 
 
 def test_diagonals_of_every_kind_of_source():
@@ -213,7 +213,7 @@ def test_diagonals_of_every_kind_of_source():
 
 
 def test_an_alpha_that_was_searched_for_is_no_hypothesis_met():
-    """Stability needs an alpha chosen without the samples; the bound for all of them does not."""
+    """Stability needs an alpha chosen without the samples; the bound for all alphas does not."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (60, 2))
     y = np.clip(X[:, 0], -1, 1)
@@ -226,12 +226,14 @@ def test_an_alpha_that_was_searched_for_is_no_hypothesis_met():
     assert known.not_met == ()
     assert any("alpha chosen without these samples" in text for text in known.hypotheses)
     assert "alpha was chosen on these samples" in found.not_met[0]
-    assert search.bound(label_range=(-1, 1)).not_met  # also without being told
+    assert search.bound(label_range=(-1, 1)).not_met  # also by default
     assert plain.bound(label_range=(-1, 1)) == known
 
 
 def test_the_interval_of_several_classes_allows_for_classes_that_were_not_seen():
-    """The radius is that of one-hot columns of any number of classes, not of the three seen."""
+    """The radius is that of one-hot columns of any number of classes, not of the three in the
+    sample.
+    """
     rng = np.random.default_rng(1)
     y = np.arange(2000) % 3
     X = 4.0 * np.eye(3)[y] + 0.2 * rng.normal(size=(2000, 3))

@@ -1,4 +1,4 @@
-"""Given Gram matrices, features without pairs, and the combiner."""
+"""Precomputed Gram matrices, features without pairs, and the combiner."""
 
 import copy
 import pickle
@@ -31,7 +31,7 @@ def _data(load=load_wine, n=100):
 
 
 class Lazy:
-    """A sequence that makes matrix k when asked, and counts how often it was."""
+    """A sequence that computes matrix k on access, and counts the accesses."""
 
     def __init__(self, make, p):
         self.make, self.p, self.reads = make, p, []
@@ -217,7 +217,7 @@ def test_a_fix_on_sample_numbers_is_that_of_the_training_samples(fix):
     weight = np.r_[2.0, np.ones(m - 1)]
     change = SpectrumFix(fix).fit(train[0], sample_weight=weight)
     np.testing.assert_allclose(resolved.gram[m:, :m], change.transform(new[0]), atol=1e-12)
-    # Repetitions are what a weight counts: the matrix with the copy in it says the same.
+    # A weight counts repetitions: the matrix that includes the copy gives the same result.
     copies = SpectrumFix(fix).fit_transform(train[0][np.ix_(twice, twice)])
     np.testing.assert_allclose(resolved.gram[np.ix_(twice, twice)], copies, atol=1e-10)
 
@@ -308,7 +308,7 @@ def test_rank_one_kernels_sparse_dense_and_one_by_one(convert):
         al.MKLClassifier(al.RankOneKernels(), tol=1e-9).fit(convert(X), y),
         al.MKLClassifier(al.RankOneKernels(), tol=1e-9).fit(dense, y),
         al.MKLClassifier([al.Columns(al.Linear(), k) for k in range(30)], tol=1e-9).fit(dense, y),
-        # The power keeps these from being recognised as linear: they go through pairs.
+        # The power prevents linear shortcuts: values go through pairs.
         al.MKLClassifier(
             [al.Columns(al.Linear() ** 1, k) for k in range(30)], tol=1e-9
         ).fit(dense, y),
@@ -342,7 +342,7 @@ def test_linear_kernels_on_groups_of_features_may_overlap_and_be_scaled():
 
 
 def test_features_far_from_the_origin_lose_nothing():
-    """Centring before the product, not after it."""
+    """Centering before the product, not after it."""
     X, y, Z, _ = _data(load_diabetes)
     near = al.MKLRegressor(al.RankOneKernels()).fit(X, y)
     far = al.MKLRegressor(al.RankOneKernels()).fit(X + 1e7, y)
@@ -368,7 +368,7 @@ def test_feature_weighted_is_the_sum_of_its_rank_one_kernels(X, rng):
     np.testing.assert_allclose(kernel(sp.csr_array(X)), expected, atol=1e-13 * scale)
     for form in (X, sp.csr_array(X)):
         np.testing.assert_allclose(kernel.diag(form), np.diag(expected), atol=1e-13 * scale)
-    # As a part of other kernels it goes through the engine.
+    # As a part of other kernels it is evaluated by the engine.
     both = 2.0 * kernel + al.Linear()
     np.testing.assert_allclose(both(X), 2 * expected + X @ X.T, rtol=1e-12, atol=1e-12 * scale)
 

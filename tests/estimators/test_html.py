@@ -1,4 +1,4 @@
-"""What notebooks show of estimators: HTML of bounded length, whatever the parameters are."""
+"""HTML of estimators in notebooks, of bounded length for any parameters."""
 
 import inspect
 import re
@@ -28,7 +28,7 @@ LABELS, TASK = X[:, 0] > 0, np.arange(60) % 3
 
 
 class Page(HTMLParser):
-    """The rows of a piece of HTML; tags must be closed, and only those that are meant be there."""
+    """The rows of a piece of HTML; tags must be closed and expected."""
 
     def __init__(self, html):
         super().__init__(convert_charrefs=True)
@@ -82,7 +82,7 @@ def page(estimator):
     html.encode("utf-8")
     assert not re.search(r"<script|<img|<link|@import|url\(|https?:", html)
     found = Page(html)
-    # Of the page around it nothing is changed: all its classes have the prefix.
+    # Nothing of the surrounding page changes: all its classes have the prefix.
     classes = " ".join(value for name, value in found.attributes if name == "class").split()
     assert all(name.startswith("alignlearn-") for name in classes)
     style = html[html.index("<style>") + 7 : html.index("</style>")]
@@ -100,7 +100,7 @@ def test_every_estimator_shows_its_parameters_as_repr_does():
             name: (repr(value), False) for name, value in cls().get_params(deep=False).items()
         }
         assert found.weights == []
-    # The code is that of the base, so that one class of each way to have weights is enough.
+    # The code is in the base, so one class for each way to have weights is enough.
     assert {cls._repr_html_ for cls in ESTIMATORS} == {Estimator._repr_html_}
 
 
@@ -174,7 +174,7 @@ def test_a_model_of_zero_weights_has_empty_bars():
 
 
 class Bad:
-    """An object whose every text raises."""
+    """An object whose representations all raise."""
 
     def __repr__(self):
         raise ValueError("<b>no</b>")
@@ -215,7 +215,7 @@ def test_half_set_estimators_are_shown():
 
     found = page(Own(3)).parameters
     assert found == {"extra": ("not set", True)}
-    # Fitted by half: what fit has set is not what fit sets.
+    # Half fitted: attributes set by fit differ from parameters.
     model = al.MKLRegressor(["rbf"]).fit(X, X[:, 0])
     for name, odd in (("kernels_", 3), ("weights_", "many"), ("weights_", np.ones(3))):
         setattr(model, name, odd)
@@ -226,7 +226,7 @@ def test_half_set_estimators_are_shown():
 
 @pytest.mark.parametrize("fitted", [False, True])
 def test_pipelines_of_scikit_learn_show_themselves(fitted):
-    """With what they show of an estimator of their own of this name."""
+    """Estimators of a user's own class with this name."""
 
     class MKLClassifier(TransformerMixin, BaseEstimator):
         def fit(self, X, y=None):

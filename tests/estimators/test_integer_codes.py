@@ -1,4 +1,4 @@
-"""Integers that are codes of categories are levels, too; amounts are not."""
+"""Integers that encode categories become levels; real-valued columns do not."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def _codes(frame, y, task="regression", weight=None):
 
 
 def _stores(m, seed=0, n_stores=30, noise=0.5):
-    """A frame with the number of a store, whose effect is its own, an age and an amount."""
+    """A frame with store numbers, each with its own effect, an age and a real value."""
     rng = np.random.default_rng(seed)
     effects = np.random.default_rng(1).standard_normal(n_stores)
     store, age = rng.integers(0, n_stores, m), rng.integers(18, 80, m)
@@ -76,7 +76,7 @@ def test_stores_are_codes_and_amounts_are_not(m):
     assert _codes(gaps, y) == ["store"]
     assert _codes(frame, np.column_stack([y, -y])) == ["store"]
     weight = np.where(np.arange(m) < m // 2, 1.0, 0.0)
-    wrong = np.where(weight > 0.0, frame["age"], y)  # without weight no store matters
+    wrong = np.where(weight > 0.0, frame["age"], y)  # without weight the stores do not matter
     assert _codes(frame, wrong, weight=weight) == []
     assert _codes(frame.assign(store=frame["store"] + 0.5), y) == []
 
@@ -93,7 +93,7 @@ def test_smooth_functions_and_noise_have_no_codes():
 
 
 def test_rare_classes_and_long_tails_are_not_taken_for_codes():
-    """In 100 draws; means of few samples of such targets have long tails."""
+    """In 100 draws; means of few samples of such targets have heavy tails."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
         frame = pd.DataFrame({"x": rng.integers(0, 100, 2000)})

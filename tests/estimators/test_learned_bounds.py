@@ -16,7 +16,7 @@ LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 
 
 def classes(m, seed=0, flips=0.05):
-    """Two normal laws in the plane at distance 5, some labels wrong."""
+    """Two normal distributions in the plane at distance 5, some labels wrong."""
     rng = np.random.default_rng(seed)
     y = rng.choice([-1, 1], m)
     X = rng.standard_normal((m, 2)) + 2.5 * np.c_[y, np.zeros(m)]
@@ -58,7 +58,9 @@ def test_the_parts_of_the_bound_from_the_matrices():
 
 
 def test_the_bound_holds_where_the_risk_is_known():
-    """Weights, C and kernels chosen to fit labels that are partly noise; fresh samples judge."""
+    """Weights, C and kernels chosen to fit labels that are partly noise; new samples evaluate
+    them.
+    """
     fresh = classes(4000, seed=99)
     for seed in range(8):
         X, y = classes(150, seed)
@@ -138,7 +140,7 @@ def test_a_smaller_delta_and_a_larger_radius_cost_something():
     clf = al.MKLClassifier(LADDER).fit(X, y)
     plain = clf.bound(X, y, draws=50)
     assert clf.bound(X, y, 0.001, draws=50).value > plain.value
-    assert clf.bound(X, y, radius2=4.0, draws=50).value == plain.value  # 1 is known of a Gaussian
+    assert clf.bound(X, y, radius2=4.0, draws=50).value == plain.value  # the bound of Gaussian is 1
     clf = al.MKLClassifier(["linear"]).fit(X, y)
     near, wide = (clf.bound(X, y, radius2=r, draws=50) for r in (100.0, 400.0))
     assert wide.by_margin > near.by_margin

@@ -1,4 +1,4 @@
-"""The estimators against machines trained on explicitly centred and normalised Gram matrices."""
+"""The estimators against models trained on explicitly centered and normalized Gram matrices."""
 
 import pickle
 
@@ -34,7 +34,7 @@ def _split(X, y):
 
 
 def _gaussian_less_one(gamma, X, Z):
-    """K - 1, which centring turns into the same matrix as K; in long double."""
+    """K - 1, which has the same centered matrix; in long double."""
     X, Z = np.asarray(X, np.longdouble), np.asarray(Z, np.longdouble)
     return np.expm1(-np.longdouble(gamma) * ((X[:, None] - Z[None]) ** 2).sum(-1))
 
@@ -46,7 +46,7 @@ def _exact(kernel, X, Z):
 
 
 def _centered_combination(model, kernels, X_train, X_test):
-    """Train and test Gram matrices of the learned weights, each kernel centred and normalised."""
+    """Train and test Gram matrices of the learned weights, each kernel centered and normalized."""
     m = len(X_train)
     train, test = 0, 0
     for kernel, weight in zip(kernels, model.weights_):
@@ -79,7 +79,7 @@ def test_support_vector_regression_is_libsvm_on_the_centred_kernel(kernels):
 
 
 def test_support_vector_regression_of_several_targets():
-    """One kernel for all of them, and on it the machine of each."""
+    """One kernel for all targets, and on it the model of each."""
     X, y, Z, t = _split(*_data(load_diabetes))
     scale = np.array([50.0, 20.0])
     Y, T = np.column_stack([y, -2.0 * X[:, 2] * y]) / scale, np.column_stack([t, t]) / scale
@@ -179,7 +179,7 @@ def test_the_constant_left_out_depends_on_the_kernel_only(kernel):
 @pytest.mark.parametrize("machine", ["krr", "svr"])
 @given(rng=generators(), p=st.integers(1, 4))
 def test_dual_coefficients_sum_to_zero(machine, rng, p):
-    """What makes centring and constants a matter of the intercept."""
+    """Changes that centering and constants move into the intercept."""
     X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
     kernels = al.gaussian_kernels(10.0 ** rng.uniform(-6, 2, size=p))
     model = al.MKLRegressor(kernels, machine=machine, epsilon=0.01).fit(X, y)
@@ -220,7 +220,7 @@ def test_several_targets_share_a_kernel_and_are_ridges_of_it():
     )
 
 
-# What a fitted estimator says
+# Printed output of a fitted estimator
 
 
 def test_alignments_are_those_of_the_gram_matrices():

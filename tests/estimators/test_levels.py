@@ -1,4 +1,4 @@
-"""Searches on several levels of samples: what they draw, try and store, and laws of the result."""
+"""Searches on several levels of samples: drawn samples, tried candidates, results, invariances."""
 
 import pickle
 import threading
@@ -58,7 +58,7 @@ def last_tested(levels):
 )
 @settings(max_examples=30, deadline=None)
 def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
-    """What is learned on the second level has not seen the test samples of the last one."""
+    """Nothing learned on the second level depends on the test samples of the last one."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([0, 1, 2], [m - m // 3 - rare, m // 3, rare]))
     folds = make_folds(n_folds, y, True, None) if rare >= 2 else make_folds(n_folds, y, False, None)
@@ -122,7 +122,7 @@ def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
 
 
 def test_both_groups_reach_the_second_level_and_the_last_if_near_the_best(regressor):
-    """The Laplacian is far behind on a smooth function, and far ahead on one with steps."""
+    """The Laplacian is much worse on a smooth function, and much better on a step function."""
     X = regressor[1]
     steps = al.MKLRegressorCV(cv=3).fit(X, np.sign(np.sin(4.0 * X)).sum(axis=1))
     for model, smooth in ((regressor[0], True), (steps, False)):
@@ -180,7 +180,7 @@ def test_workers_learn_no_scales_twice(regressor, monkeypatch):
         return learn(X, *given, **options)
 
     def each(client, function, arguments, take, *_):
-        """Workers that share nothing."""
+        """Workers without shared memory."""
         for k, asked in enumerate(pickle.loads(pickle.dumps(arguments))):
             take(k, function(*pickle.loads(pickle.dumps(asked))))
 
@@ -212,7 +212,7 @@ def test_sample_weights_of_zero_and_a_rare_class():
 
 
 def blas_threads():
-    """Numbers of threads that the BLAS libraries of this process take."""
+    """Numbers of threads that the BLAS libraries of this process use."""
     return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
 
@@ -294,7 +294,7 @@ def test_two_fits_at_once_are_those_one_after_the_other():
 
 
 def test_a_thread_that_did_not_set_the_first_limit_sets_its_own():
-    """From threadpoolctl 3.8 on its own functions do nothing there."""
+    """From threadpoolctl 3.8 on, its own functions have no effect there."""
     with threadpool_limits(2, user_api="blas"):
         found = []
 
@@ -361,7 +361,7 @@ def test_what_is_known_is_waited_for_by_key():
         thread.start()
     while not made:
         time.sleep(0.001)
-    with known.lock("quick"):  # while the other is being made
+    with known.lock("quick"):  # while the other is computed
         known["quick"] = 7
     go_on.set()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""The machine that an estimator chooses by size, and what it says of it."""
+"""The model that an estimator chooses by size, and how it reports the choice."""
 
 import warnings
 from dataclasses import replace
@@ -34,7 +34,7 @@ def test_auto_is_the_exact_machine_for_few_samples(data, kind):
     assert large.chosen_machine_ == "nystrom"
     note = f"machine: nystrom, in the span of the kernel at {len(large.support_)} of 300 samples"
     assert note in large.summary()
-    # All samples that matter are centres here, so that the machines agree.
+    # All samples with weight are centers here, so the models agree.
     assert np.mean(large.predict(X) == small.predict(X)) > 0.97 or kind == "regressor"
     if kind == "regressor":
         np.testing.assert_allclose(large.predict(X), small.predict(X), atol=1e-4)
@@ -51,7 +51,7 @@ def test_auto_on_many_samples_is_exact_where_that_is_affordable():
     apart = al.MKLClassifier([al.Gaussian(0.5)], **options)
     far = X + 20.0 * (X[:, :1] > 0.0)
     assert apart.fit(far, X[:, 0] > 0.0).chosen_machine_ == "svm"
-    # Labels that nothing explains make every sample a support vector, whose rows have no room.
+    # Random labels make every sample a support vector, whose rows do not fit into memory.
     noise = np.random.default_rng(1).random(m) > 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", al.DoubtfulResultWarning)
@@ -85,7 +85,7 @@ def test_nystrom_on_all_samples_is_the_machine_on_the_matrix(data, kind):
         .decision_function(of(X[200:], train))
         for options in ({"machine": "nystrom"}, exact)
     ]
-    # The gap of "nystrom" is 1 % of the objective.
+    # The gap of "nystrom" is 1% of the objective.
     np.testing.assert_allclose(*pair, atol=0.1)
 
 

@@ -1,4 +1,4 @@
-"""A kernel per feature, thousands of them: ridge in the space of the features, and its cost."""
+"""A kernel per feature, thousands of them: ridge regression on the features, and its cost."""
 
 import json
 import subprocess
@@ -34,7 +34,9 @@ def counts(m, p, seed=0, columns=1):
 
 
 def as_given(X):
-    """The Gram matrices of the kernels per feature, of which no estimator sees the features."""
+    """The Gram matrices of the kernels per feature, which no estimator computes from the
+    features.
+    """
     return [np.outer(x, x) for x in X.T]
 
 
@@ -48,7 +50,7 @@ def test_ridge_in_features_equals_ridge_on_the_gram(form, columns, weighting):
     model.fit(form(X), y)
     machine = KernelRidge(0.7).fit(model.kernel_(X), y)
     expected = machine.predict(model.kernel_(X[:7], X))
-    # The machine by itself: on the Gram matrix of centred features where they are dense.
+    # The model by itself: on the Gram matrix of centered features if they are dense.
     seen = X - X.mean(axis=0) if form is np.asarray else X
     inner = KernelRidge(0.7).fit(model.kernel_(seen), y)
     coef = X.T @ machine.dual_coef_.reshape(60, -1) * model.kernel_.weights[:, None]
@@ -204,7 +206,7 @@ def test_five_thousand_kernels_in_seconds_and_below_a_gigabyte():
 
 def classes(m, p, n_classes, seed=0):
     X, y = counts(m, p, seed)
-    X *= np.random.default_rng(seed).normal(1.0, 0.1, size=X.shape)  # no two points alike
+    X *= np.random.default_rng(seed).normal(1.0, 0.1, size=X.shape)  # no equal points
     edges = np.quantile(y, np.arange(1, n_classes) / n_classes)
     return X, np.array(["low", "middle", "high"])[np.digitize(y, edges)]
 
@@ -220,7 +222,7 @@ def test_classifier_in_features_equals_smo(form, n_classes, multiclass):
     assert model.n_iter_.size == (1 if n_classes == 2 else 3)
     assert model.n_iter_.max() <= 100  # steps of an interior point method
     assert np.all(model.machine_.kkt_violation_ <= 1e-8)
-    # The machine by itself: on the Gram matrix of centred features where they are dense.
+    # The model by itself: on the Gram matrix of centered features if they are dense.
     K = model.kernel_(X - X.mean(axis=0)) if form is np.asarray else model.kernel_(X)
     found = model.decision_function(form(X))
     np.testing.assert_allclose(model.machine_.decision_function(K), found, rtol=1e-6, atol=1e-8)
@@ -240,7 +242,7 @@ def test_tuned_classifier_in_features_equals_smo():
 
 
 def test_where_the_classifier_keeps_the_gram_matrix():
-    """A hard margin; and a C out of range stays an error."""
+    """A hard margin; a C that is out of range still raises an error."""
     separable = np.repeat([[0.0], [3.0]], 1000, axis=0)
     labels = np.repeat([0, 1], 1000)
     hard = al.MKLClassifier(al.RankOneKernels(), C=np.inf).fit(separable, labels)

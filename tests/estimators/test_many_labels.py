@@ -45,7 +45,7 @@ def test_one_kernel_is_aligned_with_the_centered_labels():
     assert model.kernel_alignments_ == pytest.approx([cosine(K) for K in centered], abs=1e-9)
     own = cosine(sum(w * K for w, K in zip(model.weights_, centered)))
     assert model.alignment_ == pytest.approx(own, abs=1e-9)
-    for w in RNG.dirichlet(np.ones(len(KERNELS)), 200):  # no others are better aligned
+    for w in RNG.dirichlet(np.ones(len(KERNELS)), 200):  # no other kernels are better aligned
         assert cosine(sum(v * K for v, K in zip(w, centered))) <= own + 1e-9
     one = al.MKLClassifier(KERNELS).fit(X, Y[:, 0])
     assert np.abs(one.weights_ - model.weights_).max() > 0.05
@@ -190,7 +190,7 @@ def test_integer_weights_are_repetitions():
 
 
 def names_for_many_labels():
-    """scikit-learn's scorers that take many labels, decisions or probabilities."""
+    """scikit-learn's scorers that accept many labels, decisions or probabilities."""
     model = OneVsRestClassifier(SVC()).fit(X, Y)
     names = []
     with warnings.catch_warnings():
@@ -317,7 +317,7 @@ CLASS_WEIGHTS = ["balanced", {1: 4.0}, [None, "balanced", {0: 0.5, 1: 3.0}, {1: 
     ("class_weight", "weighted"), list(zip(CLASS_WEIGHTS, (True, False, True)))
 )
 def test_class_weights_of_labels_with_one_kernel(class_weight, weighted):
-    """The machines of scikit-learn with the weights of each label, and the kernel without them."""
+    """The models of scikit-learn with the weights of each label, and the kernel without them."""
     weight = RNG.uniform(0.5, 2.0, m) if weighted else None
     options = {"C": 2.0, "tol": 1e-7}
     plain = al.MKLClassifier(KERNELS, **options).fit(X, Y, sample_weight=weight)
@@ -402,7 +402,7 @@ def test_frames_and_many_samples():
 
 
 def test_many_labels_are_ranked_by_least_squares_too():
-    # Two labels with little to learn: support vector machines alone rank samples badly.
+    # Two labels that are nearly noise: support vector machines alone rank samples badly.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))
     Y = (X[:, :2] + 4.0 * rng.normal(size=(900, 2)) > 3.0).astype(int)

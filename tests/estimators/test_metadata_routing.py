@@ -1,4 +1,4 @@
-"""Requests for metadata, and ``groups`` on their way through scikit-learn's meta-estimators."""
+"""Requests for metadata, and ``groups`` passed through scikit-learn's meta-estimators."""
 
 import inspect
 
@@ -23,7 +23,7 @@ TUNED = [
 
 
 class Reference(BaseEstimator):
-    """What scikit-learn itself makes of the same signatures."""
+    """The requests that scikit-learn itself derives from the same signatures."""
 
     def fit(self, X, y, groups=None, sample_weight=None):
         return self
@@ -41,7 +41,7 @@ def _routing():
 def _data(estimator, m=60):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, 3))
-    # Samples of a group resemble each other, so that it matters where the groups go.
+    # Samples of a group are similar, so the assignment of groups matters.
     groups = np.repeat(np.arange(m // 5), 5)
     X += 2.0 * rng.normal(size=(m // 5, 3))[groups]
     y = X[:, 0] + rng.normal(size=m // 5)[groups]
@@ -90,7 +90,7 @@ def test_wrong_requests_are_refused(estimator):
 
 @pytest.mark.parametrize("estimator", TUNED, ids=str)
 def test_a_splitter_that_asks_for_groups_gets_them(estimator):
-    """Both in nested cross-validation, without a word; against loops by hand."""
+    """Both in nested cross-validation, without requests; against loops by hand."""
     X, y, groups = _data(estimator)
     outer = GroupKFold(4)
     run = cross_validate(
@@ -134,7 +134,7 @@ def test_other_names_and_explicit_requests():
     never = make_pipeline(clone(TUNED[0]).set_fit_request(groups=False))
     with pytest.raises(TypeError, match="unexpected argument"):
         never.fit(X, y, groups=groups)
-    # What the splitter asks for counts from when it is there, also after another request.
+    # The request of the splitter counts if present, also after another request.
     late = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS).set_score_request(
         sample_weight=True
     )

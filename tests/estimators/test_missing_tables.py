@@ -1,4 +1,4 @@
-"""Samples that lack a table: statistics, completed kernels and machines against plain NumPy."""
+"""Samples with missing tables: statistics, completed kernels and models against plain NumPy."""
 
 import pickle
 import warnings
@@ -60,7 +60,7 @@ OF_WHOLE = some(WHOLE, slice(M))
 
 
 def matrices():
-    """The four kernels on all samples; not to be read where a sample lacks the table."""
+    """The four kernels on all samples; entries of samples without the table are not to be read."""
 
     def gaussian(Z, gamma):
         return np.exp(-gamma * np.square(Z[:, None] - Z[None]).sum(axis=2))
@@ -74,7 +74,7 @@ def center(K, rows, share):
 
 
 def zero_filled(present, weight=None):
-    """Kernels of the first samples centred on those that have the table, 0 elsewhere."""
+    """Kernels of the first samples centered on those that have the table, 0 elsewhere."""
     found = []
     weight = np.ones(len(present)) if weight is None else weight
     for K, t in zip(matrices(), TABLE):
@@ -85,7 +85,7 @@ def zero_filled(present, weight=None):
 
 
 def mixture(i, t, factors, present, weight, grams=None):
-    """Shares of the training samples that stand for table t of sample i, one by one."""
+    """Weights of the training samples that impute table t of sample i, one by one."""
     grams = matrices() if grams is None else grams
     donors = [j for j in range(M) if present[j, t] and weight[j] > 0.0]
     w = weight[donors]
@@ -168,7 +168,7 @@ def test_ridge_regression_on_the_completed_kernel(weight):
     coef = np.linalg.solve(inside + 0.5 * np.diag(1.0 / w), TARGET - mean)
     expected = center(K, np.arange(M), w / w.sum())[:, :M] @ coef + mean
     np.testing.assert_allclose(model.predict(GAPS), expected, rtol=1e-8, atol=1e-8)
-    # One by one, in any order and as one frame, as a sample does not depend on those beside it.
+    # One by one, in any order and as one frame: a sample does not depend on other samples.
     order = [3, 0, 7]
     alone = [model.predict(some(NEW, [i]))[0] for i in order]
     np.testing.assert_allclose(alone, expected[M:][order], rtol=1e-8, atol=1e-8)
@@ -229,7 +229,7 @@ def test_integer_weights_are_repetitions():
         np.testing.assert_allclose(found._decisions(NEW), expected._decisions(NEW), atol=1e-5)
 
 
-# Nothing is lacking
+# No table is missing
 
 MODELS = {
     "classifier": (al.MKLClassifier(), LABELS),
@@ -331,7 +331,7 @@ def test_leave_one_out_and_probabilities():
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
 
 
-# What is said of the model
+# Printed output of the model
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +383,7 @@ def test_donors_are_few():
     np.testing.assert_array_equal(donors_of(few), np.flatnonzero(WEIGHT[:30] > 1.0))
 
 
-# What is refused
+# Rejected input
 
 
 def changed(name, row, value, of=X):
@@ -393,7 +393,7 @@ def changed(name, row, value, of=X):
 
 
 def alone(name):
-    """Only the first sample has the table, where y has both labels on either side."""
+    """Only the first sample has the table, and y has both labels in both groups."""
     table = np.full_like(OF_WHOLE[name], np.nan)
     table[0] = 1.0
     return {**OF_WHOLE, name: table}
@@ -439,7 +439,7 @@ def test_what_else_is_refused(model):
     thin = {"a": csr_array(A[:M]), "b": B[:M]}
     with pytest.raises(TypeError, match="table 'a' is sparse, and missing"):
         al.MKLClassifier("linear", missing="tables").fit(thin, LABELS)
-    # Without a word on it, and in models that take none.
+    # Without ``missing=``, and in models that do not have it.
     how = r"table 'a' contains NaN in all columns of 5 samples \(0, 3.*missing='tables' of MKL"
     frames = {name: pd.DataFrame(table) for name, table in X.items()}
     for given in (X, frames):
@@ -467,7 +467,9 @@ def test_what_else_is_refused(model):
 
 
 def test_kernels_that_say_nothing(recwarn):
-    """A constant table has no weight; a sample with that alone gets the means of the others."""
+    """A constant table has no weight; a sample with only that table gets the means of the
+    others.
+    """
     tables = {**X, "c": np.where(np.isnan(X["c"]), np.nan, 1.0)}
     found = al.MKLRegressor(KERNELS, missing="tables").fit(tables, TARGET)
     assert found.weights_[3] == 0.0
@@ -614,7 +616,7 @@ def test_sets_of_classes_where_new_samples_lack_a_table(make, kernels):
     whole = PRESENT[M:].all(axis=1)
     found, P = model.predict_set(new, 0.8), model.predict_proba(new)
     np.testing.assert_array_equal(found[whole], plain.predict_set(some(new, whole), 0.8))
-    # A class of a smaller probability is not in the set without one of a much larger one.
+    # The set omits a class of a smaller probability unless it has one of a much larger one.
     assert not found.all()
     np.testing.assert_array_equal(found[np.arange(N), P.argmax(axis=1)], True)
     alone = [model.predict_set(some(new, [i]), 0.8)[0] for i in range(N)]
@@ -644,7 +646,9 @@ def test_alignment_intervals_say_that_pairs_are_missing():
 
 @pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
 def test_an_imputer_fills_values_and_no_tables(frame):
-    """Rows that are missing entirely are passed on as they are, and others are as without them."""
+    """Rows that are missing entirely are passed on unchanged, and the others are as without
+    them.
+    """
     rng = np.random.default_rng(0)
     full = rng.normal(size=(30, 3))
     full[4, 1] = full[9, 0] = np.nan
@@ -673,7 +677,7 @@ def test_an_imputer_fills_values_and_no_tables(frame):
 
 
 def test_transformers_of_frames_with_missing_rows():
-    """Names, the index, texts and targets go along."""
+    """Names, the index, strings and targets are passed on."""
     table = pd.DataFrame(
         {"kind": ["x", None, "y", "x", None], "size": [1.0, np.nan, 3.0, 4.0, 5.0]},
         index=list("abcde"),

@@ -29,7 +29,7 @@ def test_columns_have_their_names():
         assert shown in line
     assert "0:3" not in model.summary()
     assert model.kernel_table()["kernel"][1].endswith("on [hdl]")
-    # Names are only shown: the kernels are equal, and new arrays are read by position.
+    # Names are only printed: the kernels are equal, and new arrays are read by position.
     plain = al.MKLClassifier(kernels[:1]).fit(X.to_numpy(), Y.to_numpy())
     assert "on 0:3" in plain.summary()
     assert plain.kernels_ == al.MKLClassifier(kernels[:1]).fit(X, Y).kernels_

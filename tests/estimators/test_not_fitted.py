@@ -11,7 +11,7 @@ from alignlearn import machines
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
 GIVEN = {"X": X, "y": Y, "task": Y, "K": X @ X.T, "K_test": X @ X.T, "raw": X, "Z": X}
-# What needs no fit: it fits, or says what parameters are.
+# Methods that need no fit: they fit, or return parameters.
 FREE = {
     "fit", "partial_fit", "fit_transform", "fit_predict", "fit_each", "problem_sizes", "path",
     "get_params", "set_params", "get_metadata_routing", "set_output", "check_strength",

@@ -1,4 +1,4 @@
-"""Outliers by learned kernels, against scikit-learn's machine on the same combination."""
+"""Outliers by learned kernels, against scikit-learn's model on the same combination."""
 
 import pickle
 import warnings
@@ -23,7 +23,7 @@ TIGHT = 1e-10
 
 
 def theirs(model, weight=None):
-    """scikit-learn's machine on the learned kernel, and its decisions on new samples."""
+    """scikit-learn's model on the learned kernel, and its decisions on new samples."""
     machine = OneClassSVM(kernel="precomputed", nu=model.nu, tol=TIGHT)
     machine.fit(model.kernel_(X), sample_weight=weight)
     return machine, machine.decision_function(model.kernel_(NEW, X))
@@ -58,7 +58,7 @@ def test_decisions_are_those_of_scikit_learn(weighting, nu):
 
 @pytest.mark.parametrize("tol", [1e-8, 0.3])
 def test_nu_bounds_the_share_outside_and_that_of_support_vectors(tol):
-    """However short the solver stops."""
+    """However early the solver stops."""
     for nu in (0.01, 0.1, 0.25, 0.5, 0.9, 1.0):
         for kernels in (KERNELS, [al.Gaussian(0.5)], ["linear"]):
             model = al.OneClassMKL(kernels, nu=nu, tol=tol).fit(X)
@@ -195,7 +195,7 @@ def test_the_machine_on_a_matrix_of_its_own():
 
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3])
 def test_weights_times_a_constant_scale_the_decisions(factor):
-    """At the default tolerance, which is one for weights of mean 1."""
+    """At the default tolerance, which assumes weights of mean 1."""
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(30, 2)), rng.uniform(0.1, 3.0, 30)
     model = al.OneClassMKL([al.Gaussian(0.5)], weighting="uniform", nu=0.3)

@@ -1,4 +1,4 @@
-"""One-stage rules inside the estimators: the same problem as on explicit centred matrices."""
+"""One-stage rules inside the estimators: the same problem as on explicit centered matrices."""
 
 import pickle
 
@@ -16,7 +16,7 @@ RULES = ("lkrr", "l1-svm", "aligned-krr")
 
 
 def centered_grams(X, gammas=(0.01, 0.1, 1.0)):
-    """Centred matrices of trace m."""
+    """Centered matrices of trace m."""
     squares = np.square(X[:, None] - X[None]).sum(axis=2)
     H = np.eye(len(X)) - 1.0 / len(X)
     grams = [H @ np.exp(-g * squares) @ H for g in gammas]
@@ -49,7 +49,7 @@ def test_regression_equals_the_rule_on_centred_matrices(regression, rule, direct
     X, y = regression
     model = al.MKLRegressor(KERNELS, weighting=rule, alpha=3.0, C=2.0, epsilon=0.2).fit(X, y)
     target = y - y.mean()
-    # The parameters of aligned-krr have units, so it sees targets of mean square 1.
+    # The parameters of aligned-krr have units, so y is scaled to mean square 1.
     target = target / np.sqrt(np.mean(target**2)) if direct.unit_target else target
     expected = direct.solve_grams(centered_grams(X), target)
     np.testing.assert_allclose(model.weights_, expected.weights, rtol=1e-6, atol=1e-6)
@@ -78,7 +78,7 @@ def test_hinge_uses_the_labels_and_the_estimators_cost(classes):
     X, y = classes
     model = al.MKLClassifier(KERNELS, weighting="l1-svm", C=5.0, multiclass="ovr").fit(X, y)
     expected = al.L1SVM(5.0, multiclass="ovr").solve_grams(centered_grams(X), y)
-    # What L1SVM promises of its weights.
+    # The properties of L1SVM's weights.
     np.testing.assert_allclose(model.weights_, expected.weights, atol=1e-5)
 
 

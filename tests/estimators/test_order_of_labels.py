@@ -11,7 +11,7 @@ from alignlearn.folds import fold_numbers, make_folds
 
 
 def noisy(m=90, seed=0):
-    """Two classes that hardly differ: many samples are near the boundary."""
+    """Two classes that are nearly equal: many samples are near the boundary."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, 4))
     return X, (X[:, 0] + rng.normal(size=m) > 0.0).astype(int)

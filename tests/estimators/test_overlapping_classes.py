@@ -1,4 +1,4 @@
-"""Two classes that overlap: least squares alone, which rank samples where no class is likely."""
+"""Two overlapping classes: least squares alone, which rank samples with improbable classes."""
 
 import pickle
 
@@ -28,7 +28,7 @@ def apart(m, seed=0):
 
 
 def auc(y, f):
-    """Share of pairs of a sample of class 1 and one of class 0 that decisions rank right."""
+    """Share of pairs of a sample of class 1 and one of class 0 that decisions rank correctly."""
     order = np.argsort(np.argsort(f)) + 1.0
     n = y.sum()
     return (order[y == 1].sum() - n * (n + 1) / 2) / (n * (len(y) - n))
@@ -110,7 +110,7 @@ def test_the_log_loss_of_the_best_sigmoid():
 
     best = minimize(loss, [0.0, 0.0], tol=1e-12).fun
     assert best <= found + 1e-12 < best + 1e-3  # targets are a little inside of 0 and 1
-    # Neither units nor an offset matter, nor does ranking in reverse help.
+    # Neither units nor an offset matter, and ranking in reverse does not help.
     assert sigmoid_log_loss(7.0 * f + 100.0, y) == pytest.approx(found, abs=1e-9)
     p = y.mean()
     entropy = -xlogy(p, p) - xlogy(1.0 - p, 1.0 - p)

@@ -1,4 +1,6 @@
-"""Weights and alpha for every target: against refits, laws, and the truth of a simulated design."""
+"""Weights and alpha for every target: against refits, invariances, and the known simulated
+truth.
+"""
 
 import pickle
 from functools import partial
@@ -43,7 +45,7 @@ def sample_weight(m, weighted):
 
 
 def combined(model, j):
-    """The kernel of one target, with numbers for what was read from the samples."""
+    """The kernel of one target, with the values of the samples as numbers."""
     terms = zip(model.weights_[:, j] * model.scale_, model.kernels_)
     return sum(w * kernel for w, kernel in terms if w > 0.0)
 
@@ -74,7 +76,7 @@ def test_predictions_are_those_of_a_machine_for_each_target(kernels, weighted):
 @KINDS
 @pytest.mark.parametrize(("cv", "weighted"), [("loo", True), (3, False), ("runs", True)])
 def test_scores_are_those_of_refits(kernels, weighted, cv):
-    """R^2 of predictions of each fold by a machine that is fitted to the others."""
+    """R^2 of predictions of each fold by a model that is fitted to the others."""
     X, Y, _, _ = design(q=3)
     weight, runs = sample_weight(len(X), weighted), np.arange(len(X)) // 9
     folds = {"loo": range(len(X)), 3: None, "runs": runs}[cv]
@@ -101,7 +103,7 @@ def test_scores_are_those_of_refits(kernels, weighted, cv):
 
 
 def test_small_penalties_are_not_perfect():
-    """The direction of the constant, counted among those of the kernel, makes them so."""
+    """The direction of the constant, counted among those of the kernel, causes negative values."""
     X, Y, _, _ = design(m=20)
     noise = np.random.default_rng(3).normal(size=Y.shape)
     model = al.MKLRegressorCV(GAUSSIAN, per_target=True, alphas=[1e-8, 1e-6, 1e-3, 1e3])
@@ -142,7 +144,7 @@ def test_a_first_search_on_some_samples_leaves_out_drawn_weights_only():
     assert np.all(few.score <= every.score)
     assert np.mean(every.score - few.score) < 0.005
     drawn = len(every.candidates) - 32
-    # Whoever takes weights that were not drawn takes them after the first search, too.
+    # Given weights that were not drawn are used after the first search, too.
     same = every.chosen < drawn
     assert 0 < same.sum() < 12
     np.testing.assert_array_equal(few.chosen[same], every.chosen[same])
@@ -184,7 +186,7 @@ def test_equal_weights_have_an_alpha_for_every_target():
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_penalty_is_the_best_of_all_that_are_given(seed):
-    """Also where leave-one-out falls slowly from the penalty of generalized cross-validation."""
+    """Also if leave-one-out decreases slowly from the penalty of generalized cross-validation."""
     rng = np.random.default_rng(seed)
     m, d = int(rng.integers(30, 80)), int(rng.integers(3, 120))
     X, alphas = rng.normal(size=(m, d)), np.logspace(-3, 4, 15)
@@ -308,7 +310,9 @@ def test_tiny_units_change_nothing(kernels):
 
 @pytest.mark.parametrize("given", [False, True], ids=["samples", "matrices"])
 def test_single_precision_is_rounded_and_not_refused(given):
-    """Eigenvalues that rounding to float32 makes negative are no sign of an indefinite kernel."""
+    """Eigenvalues that are negative through rounding to float32 do not mean an indefinite
+    kernel.
+    """
     for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(90, 3)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Statistics that equal weights do not need are those of the fit, whenever they are asked for."""
+"""Statistics that equal weights do not need are those of the fit, whenever they are computed."""
 
 import pickle
 

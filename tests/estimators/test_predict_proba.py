@@ -1,4 +1,4 @@
-"""``predict_proba`` against scikit-learn's calibration of the same decisions, and its own laws."""
+"""``predict_proba`` against scikit-learn's calibration of the same decisions; invariances."""
 
 import pickle
 
@@ -77,7 +77,7 @@ def test_probabilities_say_more_than_the_shares_of_the_classes(load):
         brier, of_constant = np.square(p - wide).sum(), np.square(constant - wide).sum()
         assert brier < factor * of_constant
         assert np.mean(model.classes_[p.argmax(axis=1)] == y_new) > 0.9
-        # An isotonic probability may be 0, of which the logarithm has none.
+        # An isotonic probability may be 0, which has no logarithm.
         if method == "sigmoid":
             assert log_loss(y_new, p) < factor * log_loss(y_new, constant)
 
@@ -94,7 +94,7 @@ def test_statistics_of_all_folds_come_from_one_pass(monkeypatch):
     assert passes.count("pair_sums") == 3  # the search, the folds of sets of classes, the last fit
     passes.clear()
     al.MKLClassifierCV(KERNELS, weighting="alignf").fit(X, y)
-    assert passes.count("pair_sums") == 2  # what "auto" calibrates on the search has found
+    assert passes.count("pair_sums") == 2  # "auto" calibrates on the search
 
 
 @pytest.mark.parametrize("weighting", ["lkrr", al.L1SVM(1.0), ["align", "alignf"]], ids=str)
@@ -121,14 +121,14 @@ def test_given_matrices_and_features():
 
 @pytest.mark.parametrize("n_centers", [40, 70])
 def test_machines_at_few_centres(n_centers):
-    """The machine that was chosen is trained on the folds too; no more centres than samples."""
+    """The machine that was chosen is trained on the folds too; no more centers than samples."""
     X, y, new, y_new = halves(load_iris)
     plain = al.MKLClassifier(KERNELS, machine="nystrom", n_centers=n_centers)
     found = clone(plain).set_params(probability="sigmoid").fit(X, y)
     assert found.chosen_machine_ == "nystrom"
     p = found.predict_proba(new)
     assert np.mean(found.classes_[p.argmax(axis=1)] == y_new) > 0.85
-    if n_centers != 70:  # more than the 60 samples of a training set: refused by the oracle
+    if n_centers != 70:  # more than the 60 samples of a training set: the oracle raises an error
         oracle = CalibratedClassifierCV(plain, cv=make_folds(5, y, True), ensemble=False)
         np.testing.assert_allclose(p, oracle.fit(X, y).predict_proba(new), atol=1e-3)
 
@@ -157,7 +157,7 @@ def test_without_the_parameter_there_is_none():
     assert not hasattr(model.fit(X, y), "predict_proba")
     with pytest.raises(AttributeError, match="set probability='sigmoid' or 'isotonic' before fit"):
         _ = model.predict_proba
-    # Tools that look for it find it where it is, and fall back to decisions where it is not.
+    # Tools find it if it exists, and fall back to decisions otherwise.
     model.set_params(probability="sigmoid")
     assert hasattr(model, "predict_proba")
     with pytest.raises(ValueError, match="was set after fit; call fit again"):
@@ -264,7 +264,7 @@ def test_probabilities_by_default_of_a_strategy_and_their_tools():
     P = model.predict_proba(new)
     assert log_loss(y_new, P) < 0.3
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(new))
-    assert model.calibration_.scores == ()  # a pickle holds nothing for every sample
+    assert model.calibration_.scores == ()  # a pickle does not store a value per sample
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(new), P)
     stack = StackingClassifier(
         [("mkl", al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3))], cv=3

@@ -1,4 +1,4 @@
-"""Sets of classes against refits on the folds by hand, what is refused, and coverage."""
+"""Sets of classes against refits on the folds by hand, rejected input, and coverage."""
 
 import pickle
 import warnings
@@ -34,7 +34,7 @@ def by_hand(fitted, parts, coverage, per_class):
 
 
 def softmax(decisions):
-    """Of decisions that no calibration has seen; the first of two classes has the negative one."""
+    """From decisions that no calibration used; the first of two classes has the negative one."""
     F = np.column_stack([-decisions, decisions]) if decisions.ndim == 1 else decisions
     return np.exp(F) / np.exp(F).sum(axis=1, keepdims=True)
 
@@ -97,7 +97,9 @@ def test_sets_that_may_cover_too_little_are_doubted():
 
 
 def test_sets_do_not_depend_on_the_calibration():
-    """It has seen the samples outside all training sets, so scores of calibrated ones are small."""
+    """Calibration used the samples outside all training sets, so scores of calibrated ones are
+    small.
+    """
     found = [
         al.MKLClassifier(KERNELS, probability=p).fit(X, y).predict_set(NEW, 0.6)
         for p in ("sigmoid", "isotonic")
@@ -144,7 +146,9 @@ def test_refits_learn_and_calibrate_again_without_each_fold(per_class):
 
 
 def test_a_class_that_a_fold_lacks_is_not_ruled_out_for_that():
-    """The class of three samples may be missing in a fold; a fit without it gives it nothing."""
+    """The class of three samples may be missing in a fold, whose model then gives it no
+    probability.
+    """
     labels = np.where(np.arange(90) < 3, "rare", np.where(y == "setosa", "a", "b"))
     model = al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, labels)
     sets = model.predict_set(NEW, 0.8, fit=(X, labels), refit=True)
@@ -202,9 +206,9 @@ def test_coverage_on_ten_laws(script, m):
         ]
     covered = np.mean(rows, axis=1)
     error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
-    for column in (0, 3):  # alike for all samples, and for each class
+    for column in (0, 3):  # equal for all samples, and for each class
         assert (covered[:, column] >= 0.9 - 3.0 * error).all()
     coin = covered[list(bench.CLASSIFICATION).index(bench.coin)]
-    assert coin[2] > 1.7  # nothing is known, and so it is said
+    assert coin[2] > 1.7  # the set is trivial, which the warning states
     rare = covered[list(bench.CLASSIFICATION).index(bench.rare)]
-    assert rare[4] > rare[1]  # the class that is seldom is covered more often for itself
+    assert rare[4] > rare[1]  # with ``per_class`` the rarely covered class is covered more often

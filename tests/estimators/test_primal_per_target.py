@@ -33,7 +33,7 @@ def test_primal_is_the_dual(options, weight):
     primal = al.MKLRegressorCV(KERNELS, **options).fit(X, Y, weight)
     grams = [Z @ Z.T for Z in X.values()]
     dual = al.MKLRegressorCV("precomputed", **options).fit(grams, Y, weight)
-    assert primal.coef_.shape == (35, q)  # it holds coefficients of features, not of samples
+    assert primal.coef_.shape == (35, q)  # it stores coefficients of features, not of samples
     assert not hasattr(primal, "dual_coef_")
     assert dual.dual_coef_.shape == (m, q)
     assert primal.weights_ == pytest.approx(dual.weights_, abs=1e-6)
@@ -42,7 +42,7 @@ def test_primal_is_the_dual(options, weight):
     found, expected = primal.predict(NEW), dual.predict([NEW[k] @ X[k].T for k in X])
     scale = Y.std(axis=0)
     assert np.abs(found - expected).max(axis=0) / scale == pytest.approx(0.0, abs=1e-6)
-    # The check can fail: the targets do differ in what they are fitted with.
+    # The check can fail: different targets use different penalties.
     assert len(np.unique(primal.alpha_)) > 1
     other = al.MKLRegressor(KERNELS, alpha=1.0).fit(X, Y, weight).predict(NEW)
     assert np.abs(found - other).max() / scale.max() > 1e-3

@@ -58,7 +58,7 @@ def test_scores_and_weights_are_those_of_the_objective(kind, offsets, center):
     model = al.AlignedRandomFeatures(n_features=8, rho=1.0, offsets=offsets, center=center)
     model.fit(X, y)
     T = target_gram(y, kind, center)
-    # Each frequency alone, as if it were all of the learned kernel.
+    # Each frequency alone, as if it were the whole learned kernel.
     draws = al.AlignedRandomFeatures(n_features=8, rho=0.0, offsets=offsets).fit(X, y).kernel_
     grams = []
     for k in range(8):

@@ -1,4 +1,4 @@
-"""Training sets of searches that lack a class: against scikit-learn on the same folds."""
+"""Training sets of searches with a missing class: against scikit-learn on the same folds."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,9 @@ def test_scores_of_a_default_search():
 
 
 def test_classes_of_groups():
-    """Every class is in no training set of its own group: all of its samples are errors."""
+    """Each class forms its own group and is missing from a training set: all its samples are
+    errors.
+    """
     X, y = lines((20, 20, 20))
     group = np.array(["a", "b", "c"])[y]
     for model in with_and_without_strategy(["rbf"], cv=GroupKFold(3), scoring="accuracy"):
@@ -76,7 +78,7 @@ def test_a_class_that_was_not_trained_on_has_no_log_loss():
     codes, raw = np.repeat([0, 2], 10), rng.normal(size=(20, 1))
     raw[10:] += 1.0
     known, accuracy = scoring.class_score(raw, codes, np.array([0, 2]), "ovo")
-    unseen = np.full(20, 1)  # the machine knows the classes 0 and 2
+    unseen = np.full(20, 1)  # the model has the classes 0 and 2
     both = scoring.class_score(
         np.tile(raw, (2, 1)), np.concatenate([codes, unseen]), np.array([0, 2]), "ovo"
     )

@@ -1,4 +1,4 @@
-"""Estimators on data frames as people have them: prepared from the training samples alone."""
+"""Estimators on unprocessed data frames: prepared with the training samples only."""
 
 import io
 import pickle
@@ -101,7 +101,7 @@ def test_the_columns_of_a_fold_are_prepared_on_its_training_samples():
 
 
 def test_so_are_those_of_a_strategy():
-    """And its "columns" is a fit with a Gaussian on each column."""
+    """The strategy "columns" equals a fit with a Gaussian on each column."""
     model = al.MKLRegressorCV(strategy="best", alphas=[0.1], cv=FOLDS).fit(FRAME, REAL)
     table = model.cv_results_
     names = table["param_method"].tolist()
@@ -246,7 +246,8 @@ def test_contributions_of_the_columns_of_a_matrix():
 
 
 def test_interactions_are_those_of_the_function():
-    # Of a sum of functions of single columns the loss in R^2 of two is the sum of both losses.
+    # For a sum of functions of single columns, the loss in R^2 of two columns is the sum of both
+    # losses.
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(500, 4)), columns=list("abcd"))
     y = frame["a"] * frame["b"] + frame["c"] + 0.05 * rng.normal(size=500)
@@ -294,7 +295,7 @@ def test_features_of_one_column_share_a_scale():
 
 
 def test_a_category_has_the_scale_of_a_number_with_the_same_effect():
-    """Levels that the target depends on count as one number of the same variance."""
+    """Levels with an effect on the target are coded as one number of the same variance."""
     rng = np.random.default_rng(1)
     level = rng.integers(0, 6, 300)
     number = rng.normal(size=300)
@@ -379,7 +380,7 @@ def test_a_linear_target_is_found_by_the_linear_kernel():
 
 
 def test_comparisons_prepare_the_training_folds():
-    """Columns of numbers near normal are standardized, as those of a matrix are."""
+    """Nearly normal columns are standardized, like those of a matrix."""
     rng = np.random.default_rng(3)
     X = np.clip(rng.normal(size=(60, 3)), -2.0, 2.0)
     y = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=60)

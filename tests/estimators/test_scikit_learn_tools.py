@@ -82,7 +82,7 @@ def test_regression_score_is_the_coefficient_of_determination():
 
 
 class Frame:
-    """A data frame as far as names go."""
+    """The part of a data frame's interface that concerns names."""
 
     def __init__(self, values, columns):
         self.values, self.columns = values, columns
@@ -158,7 +158,7 @@ def test_everything_works_without_scikit_learn():
 
 
 def test_errors_are_those_of_both_libraries():
-    """Whoever catches either, catches it; also after a journey between processes."""
+    """Either class catches the error, also after pickling between processes."""
     with pytest.raises(al.NotFittedError) as caught:
         al.MKLClassifier().predict([[1.0]])
     error = pickle.loads(pickle.dumps(caught.value))

@@ -39,12 +39,12 @@ TWO, THREE = _some(load_breast_cancer), _some(load_iris)
 REAL = rng.normal(size=(80, 3))
 POSITIVE = 9.0 + np.sin(2 * REAL[:, 0]) + 0.1 * rng.normal(size=80)
 NAMES = sorted(get_scorer_names())
-# Scores of probabilities calibrate those of a fold, which a plain classifier does not.
+# Scores of probabilities calibrate the decisions of a fold, which a plain classifier does not.
 PROBABILITIES = {n for n in NAMES if "proba" in str(getattr(get_scorer(n), "_response_method", ""))}
 
 
 def _kind(name):
-    """Whether a scorer is of classes, of targets, or of neither: by what it makes of each."""
+    """Whether a scorer is for classes, targets, or neither: by its result on each."""
     scorer, labels = get_scorer(name), np.arange(12) % 2
     kinds = []
     for kind, y in (("classes", labels), ("targets", np.arange(12.0) / 7 + 0.5)):
@@ -67,7 +67,7 @@ def _kind(name):
     ("n_classes", "most", "probability"), [(2, 40, None), (3, 20, None), (3, 20, "sigmoid")]
 )
 def test_every_scorer_of_classes_by_name(n_classes, most, probability):
-    """The scores of scikit-learn's grid search, wherever that has any."""
+    """The scores of scikit-learn's grid search, wherever they exist."""
     X, y = TWO if n_classes == 2 else THREE
     folds = make_folds(3, y, True)
     plain = al.MKLClassifier(KERNELS, tol=1e-9, probability=probability)

@@ -1,4 +1,4 @@
-"""Guarantees are not given on samples that the fit has seen, and doubted on copies of rows."""
+"""Training rows are rejected by guarantees, and copies of training rows give a warning."""
 
 import pickle
 from itertools import combinations
@@ -139,7 +139,7 @@ def test_repeated_training_rows_are_not_held_out_in_any_order(kind):
 
 @pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
 def test_few_different_rows_are_refused_as_a_whole():
-    """Two rows and two classes: parts say nothing, the same numbers of each in any order do."""
+    """Two rows and two classes: subsets are no evidence, equal numbers of each in any order are."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (80, 1)) * 1.0, rng.integers(0, 2, 80)
     model = al.MKLClassifier([al.Gaussian(1.0)]).fit(X, y, np.r_[np.zeros(10), np.ones(70)])
@@ -197,7 +197,7 @@ def test_copies_of_rows_are_doubted_with_their_share():
 
 
 def test_hashes_are_the_same_in_every_process():
-    """Fixed values: files of models hold them."""
+    """Fixed values: model files contain them."""
     X = np.array([[0.0, 1.5], [-0.0, 1.5], [1.5, 0.0], [0.0, 0.0]])
     assert row_hashes(X).tolist() == [
         5414276438321485015,
@@ -212,7 +212,7 @@ def test_hashes_are_the_same_in_every_process():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_that_differ_a_little_have_hashes_of_their_own(dtype):
-    """All rows of few round numbers, and one number that goes up bit by bit."""
+    """All rows of a few round numbers, and one number that increases bit by bit."""
     X = np.stack(np.meshgrid(*4 * [np.arange(16.0)]), axis=-1).reshape(-1, 4).astype(dtype)
     single = dtype is np.float32
     assert len(np.unique(row_hashes(X, single))) == len(X)
@@ -260,7 +260,7 @@ def test_memory_maps_and_blocks_give_the_same_hashes(tmp_path):
 
 
 def test_one_copy_in_fifty_is_let_pass(fitted):
-    """Two parts of real samples often share some, and one in fifty moves a bound little."""
+    """Two parts of real samples often share some rows, and one in fifty changes a bound little."""
     X, y = noise()
     new, labels = noise(99, 1)
     mixed = np.r_[new, X[:1]], np.r_[labels, y[:1]]

@@ -41,10 +41,10 @@ def wine():
 
 @pytest.mark.parametrize("combiner", [al.KernelCombiner(), al.KernelCombiner(["linear"])], ids=str)
 @pytest.mark.parametrize("check", CHECKS)
-# The checks themselves fit to data frames and transform arrays, and the other way round.
+# The checks themselves fit to data frames and transform arrays, and vice versa.
 @pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
 def test_scikit_learn_check_of_containers(check, combiner):
-    """Those that are not among the checks of every estimator; the last two where polars is."""
+    """Checks that are not run for every estimator; the last two need polars."""
     getattr(estimator_checks, check)("KernelCombiner", combiner)
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of its conventions, with no expected failure."""
+"""scikit-learn's own checks of estimators, without expected failures."""
 
 from sklearn.base import clone
 from sklearn_checks import assert_checks, each_estimator, run_checks
@@ -36,14 +36,14 @@ ESTIMATORS = [
 def test_scikit_learn_checks(estimator, chosen):
     params, left_out = estimator.get_params(), ()
     if params.get("probability") or "search_samples" in params:
-        # Calibration folds hold samples: one given twice may be in two of them. And leaving a
-        # sample out for a search leaves out its whole weight.
+        # Calibration folds consist of samples: a repeated sample may be in two of them. Leaving a
+        # sample out in a search removes its whole weight.
         left_out = ("sample_weight_equivalence",)
     assert_checks(estimator, chosen, left_out=left_out, prepare=exact_where_compared)
 
 
 def exact_where_compared(estimator, check):
-    """The estimator, with exact machines where scikit-learn compares two fits digit by digit."""
+    """The estimator, with exact solvers for checks that compare two fits digit by digit."""
     if "sample_weight_equivalence" in check and "tol" in estimator.get_params():
         return clone(estimator).set_params(tol=1e-10)
     return estimator

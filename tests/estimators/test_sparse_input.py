@@ -1,4 +1,4 @@
-"""Estimators on sparse samples: those on dense ones, whatever is trained on and predicted for."""
+"""Estimators on sparse samples: equal to those on dense samples, for training and prediction."""
 
 import pickle
 
@@ -66,8 +66,8 @@ def test_sparse_and_dense_training_and_test_samples_mix(case):
     expected = values(dense, NEW)
     slack = 1e-8 * np.abs(expected).max()
     if C > 0.0:
-        # Optimality to tol leaves a gap of C m tol in the objective, |w|^2 / 2 in the distance
-        # from the optimum; both solutions have one.
+        # Optimality to tol leaves a gap of C m tol in the objective, and |w|^2 / 2 of the distance
+        # from the optimum; this holds for both solutions.
         radius = np.sqrt(max(dense.kernel_.diag(S).max() for S in (A, NEW)))
         slack = 2.0 * radius * np.sqrt(2.0 * C * len(A) * model.tol)
         assert slack < 0.01 * np.abs(expected).max()

@@ -1,4 +1,4 @@
-"""The choice among ways to make a kernel: against machines that are fitted by hand, and laws."""
+"""The choice among candidate kernels: against models that are fitted by hand, and invariances."""
 
 import pickle
 from functools import partial
@@ -26,7 +26,7 @@ from alignlearn.statistics.targets import target_columns
 
 
 def rings(m=90, d=5, seed=0):
-    """Two classes by the distance from 0 in two of the features; the others say nothing."""
+    """Two classes by the distance from 0 in two of the features; the others are noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(m, d))
     return X, (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
@@ -38,7 +38,7 @@ def ways_of(model):
 
 @pytest.fixture(scope="module")
 def classifier():
-    X, y = rings(seed=2)  # of which two kernels are averaged, with two machines each
+    X, y = rings(seed=2)  # of which two kernels are averaged, with two models each
     return al.MKLClassifierCV().fit(X, y), X, y
 
 
@@ -49,7 +49,7 @@ def regressor():
     return al.MKLRegressorCV(strategy="best").fit(X, t), X, t
 
 
-# What is averaged
+# The averaged models
 
 
 def test_decisions_are_the_sum_of_those_of_the_members(classifier):
@@ -65,7 +65,7 @@ def test_decisions_are_the_sum_of_those_of_the_members(classifier):
 
 
 def test_members_are_machines_on_their_kernels(classifier):
-    """Each is scikit-learn's machine on the Gram matrix of its kernel of the features as given."""
+    """Each is scikit-learn's model on the Gram matrix of its kernel of the given features."""
     model, X, y = classifier
     for m in model.members_:
         K = m.kernel(X)
@@ -116,11 +116,11 @@ def test_predictions_of_regressors_are_averaged_as_they_are():
     np.testing.assert_allclose(model.predict(X), expected)
 
 
-# What the ways are
+# The candidates
 
 
 def test_ways_are_what_their_names_say(regressor):
-    """Scores of every way on a fold are those of kernels that are made by hand."""
+    """Scores of every candidate on a fold are those of explicit kernels."""
     model, X, t = regressor
     folds = al.folds.make_folds(5, t, False, None)
     train, test = folds[0]
@@ -164,7 +164,7 @@ def test_features_that_say_nothing_lose_their_scale():
 
 
 def test_score_is_accuracy_less_the_log_loss():
-    """Against scikit-learn's log loss, minimised over temperatures by a fine grid."""
+    """Against scikit-learn's log loss, minimized over temperatures by a fine grid."""
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 60)
     raw = rng.normal(size=(60, 3))
@@ -184,7 +184,7 @@ def test_score_is_accuracy_less_the_log_loss():
 
 @pytest.mark.parametrize("classes", [[0, 1], [0, 3], [1, 2, 4]])
 def test_score_counts_labels_that_were_not_trained_on_as_errors_alone(classes):
-    """Against sums of exponentials as they are written, for two classes and for more."""
+    """Against the sums of exponentials of the definition, for two classes and for more."""
     rng, classes = np.random.default_rng(0), np.array(classes)
     codes = np.concatenate([classes, rng.integers(0, 6, 60)])
     raw = 3.0 * rng.normal(size=(len(codes), len(classes) * (len(classes) - 1) // 2))
@@ -244,7 +244,9 @@ def test_parts_of_the_whole_matrix_are_those_of_the_folds():
 
 
 def test_the_start_for_scales_is_from_the_values_of_the_kernel():
-    """Also of exponentials that are not 1 at distance 0, whose matrix may lack a constant."""
+    """Also for exponentials that are not 1 at distance 0, whose matrix may have no constant
+    part.
+    """
     X, y = rings(m=40)
     kernels = al.Gaussian(0.3), al.ExponentialDot(0.3), 2.0 * al.Gaussian(0.3)
     train = np.arange(5, 40)
@@ -260,13 +262,13 @@ def test_the_start_for_scales_is_from_the_values_of_the_kernel():
 
 
 def test_the_second_fold_tries_what_is_near_the_best_of_the_first(classifier):
-    """And what is chosen in the end, or may be, on all folds."""
+    """The final or possible choices, on all folds."""
     results = classifier[0].cv_results_
     first, second = (results[f"split{t}_test_score"] for t in (0, 1))
     steps, names = np.log10(results["param_C"]), results["param_method"]
     for name in set(names):
         way = names == name
-        if not np.isfinite(second[way]).any():  # of those on columns one goes on
+        if not np.isfinite(second[way]).any():  # of those on columns one remains
             assert name in {one.name for one in plans.COLUMN_WAYS}
             continue
         best = steps[way][np.nanargmax(first[way])]
@@ -304,7 +306,7 @@ def test_later_folds_try_the_best_two_alone(classifier):
 
 
 def test_the_ends_of_the_grid_are_reached():
-    """C is tried without its ends at first, and with them where their neighbour is best."""
+    """C is tried without its ends at first, and with them where their neighbor is best."""
     X, y = rings(m=60)
     with pytest.warns(al.DoubtfulResultWarning, match="extend Cs"):
         model = al.MKLClassifierCV(Cs=[1e-4, 1e-3, 1e-2, 0.1, 1.0], ensemble=False).fit(X, y)
@@ -328,7 +330,7 @@ def test_strategies(strategy, members):
     assert single.members_[0].name == model.members_[0].name
 
 
-# What goes on working
+# Features that still work
 
 
 def test_one_machine_has_one_kernel():
@@ -405,7 +407,7 @@ def test_samples_of_weight_zero_are_not_there():
     halved = al.MKLClassifierCV(kernels, weighting="auto", cv=cv[left], tol=1e-9)
     halved.fit(X[left], y[left])
     assert ways_of(model) == ways_of(halved)
-    # Members agree to rounding, shares as machines on folds are solved, to a violation of 0.01.
+    # Members agree to rounding, shares up to the tolerance of 0.01 of the models on folds.
     for one, other in zip(model.members_, halved.members_):
         found = one.model.decision_function(one.of(X))
         np.testing.assert_allclose(found, other.model.decision_function(other.of(X)), atol=1e-6)
@@ -499,7 +501,7 @@ def test_two_samples_of_a_class_and_constant_features():
 
 @pytest.mark.parametrize("overlap", [True, False])
 def test_many_samples_have_least_squares_where_classes_overlap(overlap):
-    # Decisions of support vector machines rank samples of classes that overlap badly.
+    # Decisions of support vector machines rank samples of overlapping classes badly.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2400, 2))
     height = X[:, 0] - 1.2 + (2.0 * rng.normal(size=2400) if overlap else 0.0)

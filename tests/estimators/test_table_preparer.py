@@ -1,4 +1,4 @@
-"""`TablePreparer` against the recipe written out, laws of the maps, and raw tables."""
+"""`TablePreparer` against the recipe written out, properties of the maps, and raw tables."""
 
 import datetime
 import io
@@ -107,7 +107,7 @@ class _Chunked:
 
 
 class _Arrow:
-    """A table with the interface of Arrow's, for where that is not installed."""
+    """A table with the interface of Arrow's, for environments without Arrow."""
 
     def __init__(self, frame):
         kinds = {"f": "double", "i": "int64"}
@@ -263,7 +263,7 @@ def test_ordered_categories_are_their_positions():
     prepared, same = al.TablePreparer().fit(frame), al.TablePreparer().fit(numbers)
     assert prepared.get_feature_names_out().tolist() == ["x", "x=<missing>"]
     assert np.array_equal(prepared.transform(frame), same.transform(numbers))
-    # Of new samples text counts, not codes; levels that were not declared are missing.
+    # New samples are matched by text, not by codes; undeclared levels are missing.
     new = np.array(["high", "low", "huge", "top"], dtype=object)
     expected = same.transform(pd.DataFrame({"x": [2.0, 0.0, np.nan, 3.0]}))
     for other in (_ordered(new, ["top", "huge", "high", "low"]), pd.DataFrame({"x": new})):

@@ -107,7 +107,9 @@ def test_tasks_statistics_and_batches_take_tables():
 
 
 def test_kernels_of_every_table():
-    """One kernel, or a list, is on each table; what selects columns is on these of all."""
+    """One kernel, or a list, is on each table; a kernel on selected columns uses those of all
+    tables.
+    """
     ladder = al.gaussian_kernels([0.1, 0.2])
     found = al.MKLRegressor([*ladder, al.Columns("linear", ["lipids__b"])]).fit(X, TARGET)
     expected = [al.Columns(k, s, n) for n, s in (("genes", range(4)), ("lipids", range(4, 7)))
@@ -291,7 +293,7 @@ def test_one_kernel_is_on_all_tables_or_on_none():
         al.MKLRegressor().fit({"genes": GENES * [1.0, 1e5, 1.0, 1.0]}, TARGET)
 
 
-# What is refused
+# Rejected input
 
 BAD_TABLES = {
     "none": ({}, "tables is empty"),
@@ -343,7 +345,7 @@ def test_other_tables_in_predict_are_refused():
             al.Tables(X)[index]
 
 
-# Given matrices
+# Precomputed kernels
 
 
 def grams():
@@ -352,7 +354,7 @@ def grams():
 
 
 def test_folds_of_given_matrices():
-    """Those of the list of matrices, with everything found on the training samples."""
+    """Those of the list of matrices, with all parameters computed on the training samples."""
     given, model = grams(), al.MKLRegressor("precomputed")
     folds = list(FOLDS.split(JOINED))
     expected = al.cross_validate_kernels(model, list(given.values()), TARGET, cv=folds)

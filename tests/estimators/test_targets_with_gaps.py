@@ -17,7 +17,7 @@ FULL += 0.5 * RNG.normal(size=(M, 4))
 Y = FULL.copy()
 Y[:7, [0, 3]] = np.nan
 Y[5:20, 2] = np.nan
-Y[M - 1] = np.nan  # a sample that no target has
+Y[M - 1] = np.nan  # a sample without any target
 WEIGHT = RNG.integers(0, 3, M).astype(float)
 LINEAR = {"a": range(3), "b": range(3, 6), "c": range(6, 9)}
 GAUSSIAN = {name: al.Columns(al.Gaussian(0.1), columns) for name, columns in LINEAR.items()}

@@ -47,7 +47,7 @@ def assert_same_search(tuned, grid, rtol=1e-8):
     for t in range(grid.n_splits_):
         key = f"split{t}_test_score"
         np.testing.assert_allclose(ours[key], theirs[key], rtol=rtol)
-    # scikit-learn takes scores that differ by rounding for different.
+    # scikit-learn ranks scores that differ by rounding differently.
     scores = theirs["mean_test_score"]
     ranks = [1 + np.sum(scores > score + 1e-12 * np.abs(scores).max()) for score in scores]
     np.testing.assert_array_equal(ours["rank_test_score"], ranks)
@@ -224,7 +224,7 @@ def test_list_of_strings_with_a_function_kernel():
     assert tuned.score(words, y) == 1.0
 
 
-# The largest error is taken for the best score: at an end of the grid, as is to be expected.
+# The largest error is the best score here, so it is at an end of the grid, as expected.
 @pytest.mark.filterwarnings("ignore::alignlearn.DoubtfulResultWarning")
 def test_functions_as_scores():
     X, y = smooth()
@@ -274,7 +274,7 @@ def test_statistics_of_training_sets_come_from_one_pass(monkeypatch):
     monkeypatch.setattr(Cpu, "run_boxes", lambda self, *a: passes.append(a[0]) or real(self, *a))
     X, y = two_classes(60)
     al.MKLClassifierCV(KERNELS, Cs=CS, weighting=["align", "alignf"], cv=6).fit(X, y)
-    # The last pass is that of the fit on everything.
+    # The last pass is that of the fit on all samples.
     assert passes.count("pair_sums") == 2
     passes.clear()
     al.MKLClassifierCV(
@@ -306,7 +306,7 @@ def test_machines_start_from_the_last_solution():
 
 
 def test_ridge_path_at_the_ends():
-    """alpha = 0 interpolates, or is refused for a singular matrix; and two samples alone."""
+    """alpha = 0 interpolates, or raises an error for a singular matrix; and two samples alone."""
     rng = np.random.default_rng(0)
     A = rng.normal(size=(30, 30))
     K, y = A @ A.T, rng.normal(size=30)
@@ -376,7 +376,7 @@ def test_bad_input():
 
 @each_estimator(
     [
-        # The first of a class gets all checks: of these searches, the one that takes least time.
+        # The first search of a class gets all checks: the fastest one.
         al.MKLClassifierCV(kernels=al.RankOneKernels(), weighting="alignf", Cs=[1.0], cv=2),
         al.MKLClassifierCV(Cs=[0.1, 1.0], cv=2),
         al.MKLRegressorCV(weighting=["align", "alignf"], alphas=[0.1, 1.0], cv=3),
@@ -435,7 +435,7 @@ def test_a_training_set_without_variation_is_named():
 
 
 class Recorder(al.AlignF):
-    """A rule that counts the statistics that still exist when it gets some."""
+    """A rule that counts the existing statistics when it receives some."""
 
     def __init__(self):
         super().__init__()
@@ -458,7 +458,7 @@ def test_statistics_of_one_training_set_are_held_at_a_time():
 
 
 def test_learned_weights_beside_equal_ones_by_default():
-    """Both rules are in the table, on the folds of each alone; the better one is fitted."""
+    """Both rules are in the table, each on its own folds; the better one is fitted."""
     X, y = two_classes(80)
     folds = list(KFold(4).split(X))
     given = al.MKLClassifierCV(KERNELS, Cs=CS, cv=folds, tol=1e-8)

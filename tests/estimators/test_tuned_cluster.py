@@ -57,7 +57,7 @@ def test_results_are_those_of_one_process(dask_client, name):
 
 
 def test_kernels_of_tables_for_every_target(dask_client):
-    """Workers evaluate the kernels; the penalties are found here, from the same numbers."""
+    """Workers evaluate the kernels; the client finds the penalties, from the same numbers."""
     tables, y = {"a": X[:, :1], "b": X[:, 1:]}, np.column_stack([TARGETS, X[:, 2]])
     model = al.MKLRegressorCV({"a": LADDER, "b": "rbf"}, per_target=True, alphas=[0.1, 1.0])
     here = clone(model).fit(tables, y)
@@ -67,7 +67,7 @@ def test_kernels_of_tables_for_every_target(dask_client):
 
 
 class Screen(list):
-    """Is told of progress, by the main thread, and cannot be sent to a worker."""
+    """A progress callback, called in the main thread, that cannot be sent to a worker."""
 
     def __call__(self, done, total, what):
         assert threading.current_thread() is threading.main_thread()
@@ -99,7 +99,7 @@ def test_progress_is_told_here_and_never_on_a_worker(dask_client, name, capfd):
 
 
 class Elsewhere(al.AlignF):
-    """Refuses the statistics of a training set in the process that has all samples."""
+    """Rejects the statistics of a training set in the process with all samples."""
 
     def __init__(self, here=0):
         super().__init__()
@@ -149,7 +149,7 @@ def test_given_matrices_with_a_client(dask_client):
 
 
 def test_copies_share_the_client(dask_client):
-    """Of `sklearn.base.clone`, as a grid search makes them; a pickle is without."""
+    """Copies of `sklearn.base.clone`, as in a grid search; a pickle omits the client."""
     model = al.MKLClassifier(LADDER, client=dask_client)
     assert clone(model).client is dask_client
     search = GridSearchCV(model, {"C": [0.1, 1.0]}, cv=2, error_score="raise").fit(X, LABELS)

@@ -1,4 +1,4 @@
-"""Tuned estimators hold a model: what they delegate to it, and the machines on the folds."""
+"""Tuned estimators contain a model: what they delegate to it, and the models on the folds."""
 
 import io
 import pickle
@@ -64,7 +64,7 @@ def test_shares_and_units_give_the_decisions(average):
 
 
 def test_attributes_of_one_kernel_name_the_members(average):
-    assert len(average.members_) == 4  # two kernels, each with two machines
+    assert len(average.members_) == 4  # two kernels, each with two models
     for owner in (average, average.model_):
         for name in ("weights_", "kernel_", "statistics_", "dual_coef_", "coef_", "scales_"):
             with pytest.raises(AttributeError, match=r"members_\[i\]\.model"):

@@ -16,14 +16,14 @@ SPLITS = [(np.arange(20, 60), np.arange(20)), (np.arange(40), np.arange(40, 60))
 
 
 def grams(X):
-    """Of trace m when centred, as stage 1 has them."""
+    """Of trace m when centered, as in stage 1."""
     squares = oracle.pair_primitives(X, X)[0]
     found = [np.exp(-g * squares) for g in GAMMAS]
     return [K * (len(X) / np.trace(oracle.center(K))) for K in found]
 
 
 def naive_weights(X, labels):
-    """Of the largest alignment, where all of them are positive, with alignments of all kernels."""
+    """The weights of largest alignment if all are positive, with the alignments of all kernels."""
     y = 2.0 * labels - 1.0
     T = np.outer(y - y.mean(), y - y.mean())
     G = grams(X)
@@ -44,7 +44,7 @@ def test_weights_are_those_of_u_statistics():
     model = al.MKLClassifier(KERNELS, unbiased=True).fit(X, LABELS)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-8)
     np.testing.assert_allclose(model.kernel_alignments_, alignments, rtol=1e-8)
-    # The near-identity has no alignment but by its diagonal.
+    # The near-identity is aligned only through its diagonal.
     biased = al.MKLClassifier(KERNELS).fit(X, LABELS)
     assert model.kernel_alignments_[2] < 0.5 * biased.kernel_alignments_[2]
 

@@ -1,4 +1,4 @@
-"""One warning of a fit, however many of its solves stop before they reach their tolerance."""
+"""One warning per fit, however many of its solves stop before they reach their tolerance."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""Units and origin of y: every rule and machine moves with them."""
+"""Units and origin of y: every rule and model is equivariant."""
 
 import warnings
 from functools import partial
@@ -35,7 +35,7 @@ def fitted(rule, scale, shift, machine):
 def test_predictions_move_with_the_units_and_the_origin(machine, rule, exponent, shift):
     scale = 10.0**exponent
     plain, moved = fitted(rule, 1.0, 0.0, machine), fitted(rule, scale, shift, machine)
-    # The rules with a gap stop at a share of it; the closed forms only round.
+    # Rules with a gap stop at a share of it; closed forms only have rounding errors.
     tolerance = 2e-2 if rule == "l1-svm" or machine == "svr" else 1e-5
     found = (moved.predict(X) - shift * scale) / scale
     np.testing.assert_allclose(found, plain.predict(X), atol=tolerance)

@@ -1,4 +1,4 @@
-"""Sample weights in fits: repeated samples, dropped ones, and what is refused."""
+"""Sample weights in fits: repeated samples, dropped samples, and rejected weights."""
 
 import pickle
 from functools import partial
@@ -72,7 +72,7 @@ def test_weights_count_repetitions(estimator, task):
     np.testing.assert_allclose(found.weights_, want.weights_, atol=1e-6)
     np.testing.assert_allclose(found.alignment_, want.alignment_, rtol=1e-7)
     np.testing.assert_allclose(values(found, new), values(want, new), atol=1e-6)
-    # Samples of weight 0 play no part; negative control: the weights do.
+    # Samples of weight 0 have no effect; negative control: the weights do.
     coef = np.abs(found.dual_coef_).reshape(len(found.support_), -1).max(axis=1)
     assert not np.any(coef[weight[found.support_] == 0])
     plain = clone(estimator).fit(X, y)
@@ -221,7 +221,7 @@ def test_ridge_is_weighted_least_squares_with_an_intercept():
     machine = KernelRidge(1e-7).fit(K, y, weight)
     line = LinearRegression().fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(machine.predict(K), line.predict(X), atol=1e-5)
-    # The path of the cross-validation is the machine.
+    # The path of the cross-validation equals the model.
     split = np.arange(30), np.arange(30, M)
     part = K[:30, :30].copy()
     found = paths.ridge_path(part, y[:30], K[30:, :30], [0.0 + 1e-6, 3.0], weight=weight[:30])
@@ -234,7 +234,7 @@ def test_ridge_is_weighted_least_squares_with_an_intercept():
 
 
 def test_support_vector_machines_in_the_features_take_weights():
-    """The interior point method gives what SMO gives, also with weights of 0."""
+    """The interior point method agrees with SMO, also with weights of 0."""
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(200, 2))
     y = (Z[:, 0] + rng.normal(size=200) > 0).astype(int)
@@ -249,7 +249,7 @@ def test_support_vector_machines_in_the_features_take_weights():
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes])
 def test_equal_weights_and_the_unit_of_weights(load):
-    """Equal weights of 1 change nothing; a unit of the weights is one of C, or of 1 / alpha."""
+    """Weights of 1 change nothing; a unit of the weights is one of C, or of 1 / alpha."""
     X, y = load(return_X_y=True)
     X, y = (X[:150] - X.mean(axis=0)) / X.std(axis=0), y[:150]
     model = al.MKLClassifier(tol=1e-9) if load is load_breast_cancer else al.MKLRegressor()

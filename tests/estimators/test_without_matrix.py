@@ -1,4 +1,4 @@
-"""Estimators whose machine has no room for the Gram matrix, against those that have."""
+"""Estimators whose model has no memory for the Gram matrix, against those with the matrix."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def data():
 
 @pytest.fixture
 def no_matrix(monkeypatch):
-    """An error wherever the matrix of the combination is made."""
+    """Raises an error wherever the matrix of the combination is computed."""
     from alignlearn.sources import pairs
 
     def refuse(self, exact=False):

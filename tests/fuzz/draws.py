@@ -1,8 +1,8 @@
-"""Fuzz cases as Hypothesis tests: what a case draws, and what makes it fail.
+"""Fuzz cases as Hypothesis tests: the draws of a case, and the conditions under which it fails.
 
-``@fuzz`` turns a function of `Draws` into a test. Hypothesis chooses the cases, makes a failing one
-smaller and repeats it; a case fails by a silent wrong answer (`Wrong`), by whatever error it does
-not expect, by any warning but three, and by taking too long.
+``@fuzz`` turns a function of `Draws` into a test. Hypothesis chooses the cases, shrinks a failing
+one and repeats it. A case fails by a silent wrong answer (`Wrong`), by an unexpected error, by any
+warning but three kinds, and by taking too long.
 """
 
 import faulthandler
@@ -31,7 +31,7 @@ class Wrong(Exception):
 
 
 class Inner(Wrong):
-    """An error that the library did not mean, or did not word, for users."""
+    """An error that the library did not raise deliberately, or did not word, for users."""
 
 
 def require(condition, what, details=""):
@@ -41,7 +41,7 @@ def require(condition, what, details=""):
 
 
 class Draws:
-    """What a case is made of: choices that Hypothesis makes, and arrays of random numbers.
+    """The draws of a case: choices by Hypothesis, and arrays of random numbers.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Draws:
         return Draws(lambda strategy: next(made))
 
     def chance(self, probability):
-        """True with this probability, of whole per cent; simplest is False."""
+        """True with this probability, in whole percent; simplest is False."""
         return self.of(st.integers(1, 100)) > 100 - round(100 * probability)
 
     def pick(self, *options):
@@ -90,7 +90,7 @@ class Draws:
 
 @contextmanager
 def _limits():
-    """Interrupt what takes STUCK seconds, and end the process where that does not help."""
+    """Interrupt a case that takes STUCK seconds, and end the process if that does not help."""
 
     def interrupt(number, frame):
         raise TimeoutError(f"no answer after {STUCK:g} s")
@@ -110,7 +110,7 @@ def _timed(case, draws):
     """Run one case with every warning an error; (kind, seconds)."""
     with _limits(), warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Units of columns, grids and labels are drawn, and may well be such as nobody means.
+        # Units of columns, grids and labels are drawn, and may be unreasonable.
         for harmless in (
             al.ConvergenceWarning,
             al.DegenerateKernelWarning,
@@ -122,7 +122,7 @@ def _timed(case, draws):
 
 
 def attempt(case, draws):
-    """Run one case; the kind that it says it was."""
+    """Run one case, and return the kind that it reports."""
     kind, seconds = _timed(case, draws)
     if seconds > SLOW:
         seconds = _timed(case, draws.again())[1]
@@ -133,8 +133,8 @@ def attempt(case, draws):
 def fuzz(share):
     """Decorator of a case: a test of ``share`` times as many examples as the profile has.
 
-    The case, a function of `Draws`, may return a word for what it was, which
-    ``--hypothesis-show-statistics`` counts. It stays at hand as the attribute ``case``.
+    The case, a function of `Draws`, may return a word for its kind, which
+    ``--hypothesis-show-statistics`` counts. The attribute ``case`` of the test is the function.
     """
 
     def decorate(case):

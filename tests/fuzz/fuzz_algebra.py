@@ -33,7 +33,7 @@ def added(parts, factors):
 
 
 def _object(kernel):
-    """A Kernel object for what the algebra needs."""
+    """A Kernel object for the algebra."""
     return (
         {"linear": al.Linear(), "cosine": al.Cosine()}[kernel]
         if isinstance(kernel, str)

@@ -1,4 +1,4 @@
-"""The public functions and estimators, as calls with valid arguments whose kinds are known."""
+"""The public functions and estimators, as calls with valid arguments of known kinds."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -55,7 +55,7 @@ def _statistics():
 
 
 def _rule(make, parameters):
-    """A call that makes a rule and solves."""
+    """A call that constructs a rule and solves."""
 
     def call(**given):
         return make(**given).solve(_statistics())
@@ -97,7 +97,7 @@ def _estimator(make, parameters, y, method="predict"):
 
 
 def _machine(make, parameters, y):
-    """A machine on a Gram matrix that is fitted and then predicts."""
+    """A model on a Gram matrix that is fitted and then predicts."""
 
     def call(K, y, K_test, sample_weight, **given):
         return make(**given).fit(K, y, sample_weight).predict(K_test)
@@ -114,7 +114,7 @@ def _algebra():
         "shifted": k.shifted, "weighted": k.weighted,
     }  # fmt: skip
     for name, operation in operations.items():
-        # An operator that knows nothing of the other side raises Python's own TypeError.
+        # An operator that does not support the other side raises Python's own TypeError.
         yield Call(name, lambda v, operation=operation: _value(operation(v)), {"v": (N, 2.0)})
 
 

@@ -1,4 +1,6 @@
-"""What every family of fuzz cases draws: samples in many containers, targets, Gram matrices."""
+"""Draws that every family of fuzz cases uses: samples in many containers, targets, Gram
+matrices.
+"""
 
 import atexit
 import itertools
@@ -15,7 +17,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass
 class Samples:
-    """Samples as they are passed, and what they hold.
+    """Samples as they are passed, and their exact values.
 
     Attributes
     ----------

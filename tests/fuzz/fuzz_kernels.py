@@ -1,8 +1,8 @@
 """Random kernels, each with its values in long double and a bound on rounding.
 
-A `Spec` pairs a kernel of the library with a function that evaluates it by its definition and,
-beside the values, bounds what evaluation in a precision ``eps`` may change. The bounds are running
-error analyses: each operation adds its own rounding and carries on those of its operands.
+A `Spec` pairs a kernel of the library with a function that evaluates it by its definition and
+bounds how much evaluation in a precision ``eps`` may change the values. The bounds are running
+error analyses: each operation adds its own rounding and propagates that of its operands.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Values(NamedTuple):
     centered : ndarray
         Error of what is centered later, which may lack constants.
     register : ndarray
-        Size of what is summed before centring.
+        Size of what is summed before centering.
     peak : float
         Largest number on the way.
     """
@@ -38,7 +38,7 @@ class Values(NamedTuple):
 
 
 def plain(K, error, peak=0.0, eps=0.0):
-    """Values without a better form for centring."""
+    """Values without a better form for centering."""
     error = error + eps * np.abs(K)
     return Values(K, error, error, np.abs(K), max(peak, float(np.abs(K).max(initial=0))))
 
@@ -86,7 +86,8 @@ _DISTANCES = {
 
 
 def formed(K, less, errors, peak, outer):
-    """Values of an exponential K, which is ``less`` away from 1, in the form that is chosen for it.
+    """Values of an exponential K, which differs from 1 by ``less``, in the form that is chosen for
+    it.
 
     ``errors`` are those of K and of K - 1. An entry of a list (``outer``) is K where its mean on
     some pairs is below 1/2, everything else K - 1.
@@ -205,7 +206,9 @@ def binomial(draws, X):
 
 
 def indefinite(draws, X):
-    """One of the kernels that are no inner products: TL1, log, sigmoid, a negative coef0."""
+    """One of the kernels that are not positive semi-definite: TL1, log, sigmoid, a negative
+    coef0.
+    """
     kind = draws.pick("tl1", "log", "sigmoid", "polynomial")
     typical = float(np.abs(_differences(X, X)).sum(-1).mean()) or 1.0
     scale = float(typical * draws.power(-1, 1))
@@ -271,7 +274,7 @@ def function(draws, X):
 
 
 def precomputed(K, column):
-    """A given matrix whose sample numbers are a column of X."""
+    """A precomputed matrix whose sample numbers are a column of X."""
     G = np.asarray(K, LD)
 
     def evaluate(X, Z, base, eps):

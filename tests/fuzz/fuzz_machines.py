@@ -1,4 +1,4 @@
-"""Answers of other programs for the machines: optimality by definition, and scikit-learn's."""
+"""Results of other programs for the models: optimality by definition, and scikit-learn's."""
 
 import warnings
 from itertools import combinations
@@ -17,7 +17,7 @@ def problem_signs(y, classes, multiclass):
 
 
 def confidences(raw, n_classes, multiclass):
-    """What decision_function gives for the decisions of the problems, by its documentation."""
+    """The output of decision_function for the decisions of the problems, by its documentation."""
     if n_classes == 2:
         return raw[:, 0]
     if multiclass == "ovr":
@@ -65,7 +65,7 @@ def _gap(gradient, coef, lower, upper, epsilon):
 
 
 def compare_svm(what, K, ours, theirs, gaps, slack):
-    """Functions of two solutions differ, but for the intercept, by what their gaps allow.
+    """Functions of two solutions differ, up to the intercept, at most by what their gaps allow.
 
     The primal objective is strongly convex in w: |w - w*|^2 <= 2 gap.
     """
@@ -119,7 +119,7 @@ def sklearn_ridge(K, K_test, y, alpha):
     centred, against = np.asarray(centred, float), np.asarray(against, float)
     mean = y.mean(axis=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a singular matrix is said so
+        warnings.simplefilter("ignore")  # a singular matrix is reported
         machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(centred, y - mean)
     values = np.linalg.eigvalsh(centred)
     with np.errstate(over="ignore"):

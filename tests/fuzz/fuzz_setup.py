@@ -1,4 +1,4 @@
-"""What the cases of estimators share: samples, kernels with bounds, targets."""
+"""Common parts of the cases of estimators: samples, kernels with bounds, targets."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class Setup:
 
     @property
     def kernels(self):
-        """What is passed."""
+        """The samples as they are passed."""
         return [s.kernel for s in self.specs]
 
     @property
@@ -111,7 +111,7 @@ def classes(draws, m):
 
 
 def frozen(setting, y):
-    """Copies of what is passed, to see later that it was not modified."""
+    """Copies of the input, to check later that it was not modified."""
     return np.array(setting.S.given, copy=True), np.array(y, copy=True)
 
 

@@ -1,4 +1,4 @@
-"""Alignment statistics by definition in long double, and what rounding may change of them."""
+"""Alignment statistics by definition in long double, and bounds on their rounding."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ def u_statistic(K, L):
 
 
 def unbiased_factor(m):
-    """By how much more rounding changes an unbiased statistic than a biased one."""
+    """The factor by which rounding changes an unbiased statistic more than a biased one."""
     return 3 * (m / (m - 3) + m**2 / ((m - 2) * (m - 3)) + 2 * m**2 / ((m - 1) * (m - 2)))
 
 
@@ -32,11 +32,11 @@ def norm(A):
 
 @dataclass
 class Truth:
-    """The statistics by definition, and what rounding may change.
+    """The statistics by definition, and bounds on rounding.
 
-    ``may_vanish`` tells which kernels vary so little that to call them constant is right,
-    ``vanish`` and ``target_vanishes`` which are zero by definition, ``unsure`` the norm that the
-    oracle's own rounding hides: the library keeps 1 - K, and so sees less.
+    ``may_vanish`` marks kernels that vary so little that calling them constant is right, ``vanish``
+    and ``target_vanishes`` those that are zero by definition. ``unsure`` is the norm that the
+    oracle's own rounding hides; the library stores 1 - K, which hides less.
     """
 
     a: np.ndarray
@@ -56,8 +56,8 @@ class Truth:
 def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     """`Truth` for kernel values (a list of `Values`) and target columns (m, c).
 
-    ``given_eps`` is the unit of rounding of given matrices: what varies by less than the documented
-    32 of them is taken for constant, with a warning.
+    ``given_eps`` is the unit of rounding of precomputed matrices: values that vary by less than the
+    documented 32 units are treated as constant, with a warning.
     """
     m = len(columns)
     Y = columns - columns.mean(axis=0)
@@ -89,7 +89,7 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     if unbiased:
         zero = zero + 64 * m * LD_EPS * C**2
         target_zero += 64 * m * LD_EPS * length**4
-    # Where rounding here is no less than there, as beside a large constant, nobody can tell.
+    # Where rounding here is no less than there, as beside a large constant, neither is right.
     sure = (R == 0) | (unsure <= 0.01 * EPS * R)
     # The mean square of what is left of a constant c and the rest, and c, are at most 2^(1/2) R/m.
     flat = (32 * 1.5 * given_eps * R) ** 2 if given_eps > EPS else 0.0
@@ -102,7 +102,7 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
         slack_M=B,
         slack_trace=2 * m**0.5 * (E + terms * eps * R),
         slack_target2=4 * t,
-        # Of values that float64 does not hold nothing is left.
+        # Values beyond the range of float64 leave nothing.
         may_vanish=(own <= 16 * EPS * R**2 + np.diagonal(B) + flat) | (own < 1e-300),
         vanish=(own <= zero) & sure,
         unsure=unsure,

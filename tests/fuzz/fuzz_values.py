@@ -1,6 +1,6 @@
-"""Wrong values for arguments, by the kind of argument: pairs of a value and whether it must fail.
+"""Wrong values for arguments, by kind of argument: pairs of a value and whether it must fail.
 
-Where a value need not fail, a documented error and a finite answer are both right.
+If a value need not fail, a documented error and a finite result are both right.
 """
 
 from decimal import Decimal
@@ -14,7 +14,7 @@ MUST, MAY = True, False
 
 
 class Thing:
-    """An object that is nothing in particular."""
+    """An object of no particular kind."""
 
 
 def _with(A, value):
@@ -25,7 +25,7 @@ def _with(A, value):
 
 
 def _junk():
-    """What no argument but a parameter of free type can be."""
+    """Invalid for every argument but a parameter of free type."""
     return [(Thing(), MUST), ({"a": 1}, MUST), (lambda: 0, MUST), (Thing, MUST), (1j, MUST),
             (b"bytes", MUST), (..., MUST), (np.datetime64("2020-01-01"), MUST)]  # fmt: skip
 

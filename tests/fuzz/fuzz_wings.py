@@ -1,4 +1,4 @@
-"""Calls of what is not a combination of kernels on samples: see `fuzz_calls`."""
+"""Calls of models and functions without a combination of kernels on samples: see `fuzz_calls`."""
 
 import fuzz_values as pool
 import numpy as np
@@ -80,7 +80,7 @@ def _may_be_one(kind):
 
 
 def _unknown(kind):
-    """The same where NaN and None say that a value is not known."""
+    """The same, where NaN and None mark an unknown value."""
 
     def known(v, must):
         if not must or getattr(v, "shape", None) != GRAM.shape:
@@ -181,7 +181,7 @@ def _dependence():
         **pair, **draws, "kernels": (pool.optional(pool.kernel_lists), "rbf")})  # fmt: skip
     yield Call("alignment_test", _tested(al.alignment_test), {
         **draws, "K": _K, "y": (pool.labels, LABELS), "task": (CHOICE, "auto")})  # fmt: skip
-    # An array is a list of sets of features, and what has more axes is laid flat.
+    # An array is a list of sets of features, and one with more axes is flattened.
     sets = (lambda valid: [(v, must and np.ndim(v) != 4) if isinstance(v, np.ndarray) else (v, must)
                            for v, must in views[0](valid)], views[1])  # fmt: skip
     features = {"features": sets, "unbiased": (FLAG, False),

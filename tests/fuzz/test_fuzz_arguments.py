@@ -1,4 +1,4 @@
-"""Fuzz cases of wrong arguments: a documented error that names the argument, or a right answer."""
+"""Fuzz cases of wrong arguments: a documented error that names the argument, or a right result."""
 
 import re
 import traceback
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import alignlearn as al
 from alignlearn.kernels.base import KernelRuleError
 
-# What an error may call an argument instead, since it may lie in what it belongs to.
+# Alternative names of an argument in errors, for instance of the object that contains it.
 _ALSO = {
     "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions "
     "Z",
@@ -39,7 +39,7 @@ def names(argument, message):
 
 
 def _finite(value, infinite, depth=0):
-    """Whether no number that a result holds is NaN, or infinite where that is no answer."""
+    """Whether no number in a result is NaN, or infinite where that is wrong."""
     good = (lambda a: not np.any(np.isnan(a))) if infinite else (lambda a: np.all(np.isfinite(a)))
     if isinstance(value, (float, np.floating)):
         return bool(good(value))
@@ -60,7 +60,7 @@ def _short(value):
 
 @fuzz(10)
 def test_wrong_arguments(draws):
-    """One call with a wrong argument or two; returns what happened."""
+    """One call with one or two wrong arguments; returns the outcome."""
     call = draws.pick(*calls.all_calls())
     given = {name: valid for name, (_, valid) in call.arguments.items()}
     number = min(2 if draws.chance(0.1) else 1, len(given))

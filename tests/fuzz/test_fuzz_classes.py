@@ -1,4 +1,4 @@
-"""Fuzz cases of classes: rare ones, folds that lack some, other names, other labels of rows."""
+"""Fuzz cases of classes: rare classes, folds with missing classes, other names, permuted labels."""
 
 import numpy as np
 from draws import fuzz, require
@@ -35,7 +35,7 @@ PLAIN = {
     "MultiTaskMKLClassifier": lambda: al.MultiTaskMKLClassifier(KERNELS, task_column=-1),
 }
 WEIGHTED = ("MKLClassifier", "dual-cd", "nystrom")
-UNSURE = 0.05  # decisions that the tolerances of the machines do not settle
+UNSURE = 0.05  # decisions within the tolerances of the solvers
 
 
 def rare_classes(draws, m, least=1):
@@ -48,7 +48,7 @@ def rare_classes(draws, m, least=1):
 
 
 def folds_of(draws, codes):
-    """``cv``, with training sets that may lack classes, and the folds that it stands for."""
+    """``cv``, with training sets that may have missing classes, and the folds that it yields."""
     m, kind = len(codes), draws.pick("number", "labels", "classes", "pairs")
     if kind == "number":
         return draws.whole(2, 5)
@@ -72,7 +72,7 @@ def weights_of(draws, m):
 
 
 def refused(codes, folds, weight):
-    """Whether a fit on these folds has to be refused, by its documentation."""
+    """Whether the documentation requires that a fit on these folds raises an error."""
     weight = np.ones(len(codes)) if weight is None else weight
     if len(np.unique(codes[weight > 0])) < len(np.unique(codes)):
         return True
@@ -81,7 +81,7 @@ def refused(codes, folds, weight):
 
 
 def check_folds(name, model, given, folds):
-    """Scores of folds: no more than training classes allow, and those of a fit on each."""
+    """Scores of folds: no more than the training classes allow, and those of a fit on each."""
     X, y, weight = given
     weight = np.ones(len(y)) if weight is None else weight
     results = model.cv_results_
@@ -126,7 +126,7 @@ def check_predictions(name, model, X, y):
 
 @fuzz(1)
 def test_rare_classes_in_searches(draws):
-    """Searches on training sets that lack classes: right scores, or a refusal that is due."""
+    """Searches on training sets with missing classes: right scores, or a required error."""
     from alignlearn.folds import make_folds
 
     m = draws.size(6, 40)
@@ -168,7 +168,7 @@ def test_rare_classes_in_searches(draws):
 
 @fuzz(1)
 def test_rare_classes(draws):
-    """Classes of one sample, and samples of weight 0, which are as if they were not there."""
+    """Classes of one sample, and samples of weight 0, which count as absent."""
     name = draws.pick(*PLAIN)
     m = draws.size(6, 40 if name != "HyperKernelClassifier" else 15)
     codes = rare_classes(draws, m)
@@ -204,7 +204,7 @@ def test_rare_classes(draws):
 
 @fuzz(1)
 def test_classes_renamed(draws):
-    """Other names of the classes, in another order, give these names of the same decisions."""
+    """Other names of the classes, in another order, rename the same decisions."""
     names = [n for n in PLAIN if n not in ("KernelSGDClassifier",)]
     name = draws.pick(*names, *SEARCHES, *SEARCHES)
     m = draws.size(10, 40 if name != "HyperKernelClassifier" else 15)
@@ -226,7 +226,7 @@ def test_classes_renamed(draws):
         D = D[:, place] if D.ndim > 1 else D * (1.0 if place[0] == 0 else -1.0)
         found.append((D, np.argsort(place)[np.searchsorted(model.classes_, model.predict(X))]))
     (first, label), (second, other) = found
-    # Others stop at a tolerance; machines that take the same steps differ by rounding alone.
+    # Others stop at a tolerance; solvers that take the same steps differ only by rounding.
     exact = name in SEARCHES or name == "MKLClassifier"
     allowed = (1e-7 if exact else 2e-2) * (1.0 + np.abs(first).max())
     near = np.sort(np.abs(first[:, None]) if first.ndim == 1 else first, axis=1)

@@ -18,7 +18,7 @@ import alignlearn as al
 
 
 def run(test, examples):
-    """The first examples of a test, always the same; raises what the first that fails does."""
+    """The first examples of a test, always the same; raises the error of the first failure."""
 
     @settings(
         max_examples=examples,
@@ -151,7 +151,7 @@ def test_undocumented_outcomes_are_caught(monkeypatch, function, error, message)
 
 
 def test_a_result_that_is_not_finite_is_caught(monkeypatch):
-    """Where a value may be accepted, so that only what comes of it is wrong."""
+    """A value that may be accepted, so that only the result can be wrong."""
     monkeypatch.setattr(fuzz_values, "numbers", lambda valid: [(1.0, fuzz_values.MAY)])
     with pytest.raises(Wrong, match="the result is not finite"):
         only(monkeypatch, lambda number: np.nan)

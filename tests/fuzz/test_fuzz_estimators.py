@@ -24,7 +24,7 @@ from fuzz_truth import center
 
 import alignlearn as al
 
-_STEPS = 200_000  # of a machine; beyond, it warns and states the violation reached
+_STEPS = 200_000  # of a solver; beyond it, it warns and states the violation reached
 
 
 # Classification
@@ -74,7 +74,7 @@ def _costs(clf, y):
 
 
 def _check_coefficients(clf, setting, duals, y):
-    """Optimality of every two-class problem and, where the kernel is definite, LIBSVM's answer."""
+    """Optimality of every two-class problem and, for a definite kernel, LIBSVM's result."""
     K, error = setting.combined(clf.weights_ * clf.scale_, setting.grams)
     centred, cost = center(K), _costs(clf, y)
     error += 64 * EPS * float(np.abs(centred).max())
@@ -130,7 +130,7 @@ def test_ridge(draws):
     try:
         reg.fit(setting.S.given, y)
     except ValueError:
-        # Where alpha is lost in the rounding of the matrix, the library says so.
+        # If alpha is lost in the rounding of the matrix, the library warns.
         traces = [float(np.trace(center(v.K))) for v in setting.values]
         scales = [len(y) / t if reg.normalize else 1.0 for t in traces]
         largest = max(s * float(np.abs(v.K).max()) for s, v in zip(scales, setting.values))

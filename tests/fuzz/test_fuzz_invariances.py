@@ -1,4 +1,4 @@
-"""Fuzz cases of what must not change an answer, and of the combiner and the rules for weights."""
+"""Fuzz cases of invariances, of the combiner and of the rules for weights."""
 
 import pickle
 
@@ -22,7 +22,7 @@ def _model(draws, setting, rule=None):
 
 
 def _outputs(model, X):
-    """Everything that a fit gives, as bytes."""
+    """All outputs of a fit, as bytes."""
     found = [model.weights_, model.predict(X), np.array(model.alignment_), model.dual_coef_]
     if hasattr(model, "decision_function"):
         found.append(model.decision_function(X))

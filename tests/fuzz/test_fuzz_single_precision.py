@@ -6,7 +6,7 @@ from draws import fuzz, require
 import alignlearn as al
 
 EPS = float(np.finfo(np.float32).eps)
-_ROUNDINGS = 64  # of a kernel value: a sum over columns, exponentials, centring, normalization
+_ROUNDINGS = 64  # of a kernel value: a sum over columns, exponentials, centering, normalization
 
 _CENTERS = 12
 _DIAGONAL = 4.0  # of a kernel, in means of its centered diagonal
@@ -82,8 +82,8 @@ def test_ridge_in_single_precision(draws):
     apart = np.abs(single - double).max() / size
     allowed = _change(share * len(X), alpha, len(X))
     if name == "nystrom":
-        # A direction that is left out has at most that share of the trace at the centers, whose
-        # diagonal is not centered; new samples may lie in it.
+        # An omitted direction has at most that share of the trace at the centers, whose diagonal is
+        # not centered; new samples may lie in it.
         allowed += _DIAGONAL * np.sqrt(_CENTERS * share) * len(X) / alpha
     require(np.isfinite(single).all(), f"{name}: not finite")
     require(apart <= allowed, f"{name}: predictions", f"{apart:.3g} > {allowed:.3g}")
@@ -92,7 +92,9 @@ def test_ridge_in_single_precision(draws):
 
 @fuzz(0.1)
 def test_choices_in_single_precision(draws):
-    """Choices among penalties and weights are as good in float32, by their own validation."""
+    """Choices among penalties and weights are as good in float32, by their own validation
+    scores.
+    """
     X, _, Y, kernels = _problem(draws)
     options = {"per_target": draws.chance(0.5), "cv": draws.pick("loo", 3)}
     if not options["per_target"]:

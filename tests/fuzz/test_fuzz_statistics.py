@@ -25,7 +25,7 @@ _OTHER_MEANS = 1000.0
 
 
 def _draw(draws):
-    """Samples and specs of kernels on them; now and then with a given matrix."""
+    """Samples and specs of kernels on them; occasionally with a precomputed matrix."""
     given_matrix = draws.chance(0.1)
     if given_matrix:
         m = draws.size(2, 60)
@@ -53,7 +53,7 @@ def _tags(S, specs, *more):
 
 
 def _squares_overflow(S):
-    """Whether squared norms, which are on the way to most values, are beyond the precision."""
+    """Whether squared norms, which most values need, are beyond the precision."""
     largest = float(np.finfo("f4" if S.eps > 1e-10 else "f8").max)
     return not np.square(S.exact).sum(axis=1).max() < largest / 10
 
@@ -106,7 +106,7 @@ def test_folds(draws):
         exact = truth(inside, y.columns[rows], S.eps)
         if exact.target_vanishes:
             exact.slack_a = np.inf  # rounding of other means, and of no consequence
-        # Means of all samples, where these are in use, may cost digits; an outlier must not.
+        # Means over all samples may cost digits if they are used; an outlier must not.
         for name in ("slack_a", "slack_M", "slack_trace", "slack_target2"):
             setattr(exact, name, _OTHER_MEANS * getattr(exact, name))
         require(part.n_samples == rows.sum(), "n_samples")
@@ -116,7 +116,7 @@ def test_folds(draws):
 
 @fuzz(1)
 def test_given(draws):
-    """Statistics of given Gram matrices."""
+    """Statistics of precomputed Gram matrices."""
     m, p = draws.size(2, 60), draws.whole(1, 5)
     grams = [gram(draws, m)[0] for _ in range(p)]
     single = draws.chance(0.2)
@@ -197,7 +197,7 @@ def test_values_of_kernels(draws):
 
 
 def _pair(draws, m):
-    """Two matrices, the second one possibly the target kernel of labels, and what is passed."""
+    """Two matrices, the second one possibly the target kernel of labels, and the arguments."""
     K, L = gram(draws, m)[0], gram(draws, m)[0]
     if draws.chance(0.4):
         y = target(draws, m, ("two", "several"))
@@ -257,7 +257,7 @@ def test_measures(draws):
 
 
 def _rounding(exact, centred, unbiased, uncentered):
-    """What rounding may change of the product of two matrices, and of their own squares."""
+    """Bounds on the rounding of the product of two matrices, and of their own squares."""
     m = len(exact[0])
     if uncentered:
         N = [norm(A) for A in exact]

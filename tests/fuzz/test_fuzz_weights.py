@@ -1,8 +1,9 @@
 """Fuzz cases of sample weights times a constant, with alpha times it or C over it.
 
-What depends on the unit of the weights by definition is left out: statistics themselves, the noise
-of an observation of weight 1, the ridges that a strategy or `FeatureScales` tries by itself, and
-"sigmoid" probabilities, whose targets count samples by their weights as scikit-learn's do.
+Results that depend on the unit of the weights by definition are left out: statistics themselves,
+the noise of an observation of weight 1, the ridges that a strategy or `FeatureScales` tries by
+itself, and "sigmoid" probabilities, whose targets count samples by their weights as in
+scikit-learn.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from fuzz_data import benign
 
 import alignlearn as al
 
-FEW = 1e-6  # of the largest value: what optimisers leave open, and rounding in other units
+FEW = 1e-6  # of the largest value: slack of the optimizers, and rounding in other units
 UNIT = 1e-3  # values far below the scale of the targets are rounding
 TOL = 1e-8  # of machines
 RULES = ("uniform", "align", "alignf", "align-lq")
@@ -61,14 +62,14 @@ def _same(found, want, where):
 
 
 def _learned(model):
-    """What stage 1 gives."""
+    """The results of stage 1."""
     names = ("weights_", "scale_", "alignment_", "uniform_alignment_", "kernel_alignments_")
     found = {name: getattr(model, name) for name in names}
     return {**found, "share": model.kernel_table()["share"]}
 
 
 def _ridge(model, new, fit):
-    """Predictions of ridge regression and all that is made of them."""
+    """Predictions of ridge regression and all results derived from them."""
     X, y, weight = fit
     mean, std = model.predict(new, return_std=True, fit=fit)
     parts = model.contributions(X, y, sample_weight=weight)
@@ -120,7 +121,7 @@ def test_support_vectors(draws):
 
 
 def _near(values, want, where):
-    """Decisions of machines that stop at a tolerance."""
+    """Decisions of models whose solvers stop at a tolerance."""
     wrong = np.abs(values - want).max() / max(np.abs(want).max(), UNIT)
     require(wrong <= 1e-4, f"{where}: decisions", f"{wrong:.3g}")
 

@@ -1,4 +1,4 @@
-"""Fuzz cases of the other models: what must not change their answers, and their certificates."""
+"""Fuzz cases of the other models: invariances, and their certificates."""
 
 import copy
 import pickle
@@ -48,7 +48,7 @@ def _tasks(make, target=None):
 
 
 def _on_gram(make, target=None):
-    """A machine on an indefinite matrix; its samples are rows of it."""
+    """A model on an indefinite matrix; its samples are rows of it."""
 
     def build(draws, X, y):
         K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(-1)) - draws.real(0.0, 0.5) * np.eye(len(X))
@@ -94,7 +94,7 @@ def _drawn(draws, *names):
 
 
 def _outputs(model, new):
-    """Everything that a model says of new samples."""
+    """All outputs of a model for new samples."""
     found = [model.predict(new)]
     if hasattr(model, "decision_function"):
         found.append(model.decision_function(new))
@@ -135,12 +135,12 @@ def test_contained(draws):
 
 @fuzz(1)
 def test_ordered(draws):
-    """The order of the samples matters to no model that draws nothing at random."""
+    """The order of the samples does not matter, except to models that draw at random."""
     names = ("HyperKRR", "KreinRidge", "BayesianMKLClassifier")
     name, model, (X, y), new = _drawn(draws, *names)
     order = draws.numbers.permutation(len(X))
     first = _outputs(model.fit(X, y), new)[-1]
-    # On a matrix the samples are its columns as well, as they are of the new ones.
+    # On a matrix the samples are its columns as well, and those of the new samples.
     again = (X[np.ix_(order, order)], new[:, order]) if name == "KreinRidge" else (X[order], new)
     y = y[np.ix_(order, order)] if name == "HyperKRR" else y[order]
     second = _outputs(model.fit(again[0], y), again[1])[-1]
@@ -172,7 +172,7 @@ def test_units(draws):
 
 @fuzz(1)
 def test_certified(draws):
-    """What a model says of its own accuracy holds: finite, and below tol where it did not warn."""
+    """The stated accuracy of a model holds: finite, and below tol unless it warned."""
     name, model, given, _ = _drawn(draws)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

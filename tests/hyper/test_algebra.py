@@ -26,7 +26,7 @@ GAUSSIANS = [
     GaussianHyperKernel(0.8, 1.2, width=3.0),
     GaussianHyperKernel(0.5, 0.5, "kondor-jebara"),
     GaussianHyperKernel(0.6, 2.4, scales=(0.5, 1.0, 2.0)),
-    GaussianHyperKernel(0.4, 0.1, width=40.0),  # its sections are no kernels
+    GaussianHyperKernel(0.4, 0.1, width=40.0),  # its sections are not kernels
 ]
 WISHART = WishartHyperKernel(1.5, 4.0)
 SUMS = [

@@ -65,7 +65,7 @@ def hand_made_kernel(X, y, alpha, sigma2, sigma_h2):
 
 
 def by_hand(machine, K, K_test, y, C):
-    """Decisions of scikit-learn's SVC on the matrices that the machine stands for."""
+    """Decisions of scikit-learn's SVC on the matrices of the model."""
     w, U = np.linalg.eigh((K + K.T) / 2)
     if machine in ("krein", "flip"):
         K, K_test = (U * abs(w)) @ U.T, K_test @ (U * np.sign(w)) @ U.T
@@ -86,7 +86,7 @@ def test_the_stages_composed_by_hand(machine):
         GaussianHyperKernel(1.3, 0.7), alpha=0.5, machine=machine, C=2.0, tol=1e-9
     ).fit(X, y)
     np.testing.assert_allclose(found.kernel_(A, X), kernel(A, X), atol=1e-9)
-    assert found.eigenvalue_range_[0] < -0.1  # so that the machines differ
+    assert found.eigenvalue_range_[0] < -0.1  # so that the models differ
     expected = by_hand(machine, kernel(X, X), kernel(A, X), y, 2.0)
     np.testing.assert_allclose(found.decision_function(A), expected, atol=1e-6)
     wrong = by_hand("clip" if machine != "clip" else "krein", kernel(X, X), kernel(A, X), y, 2.0)
@@ -171,7 +171,7 @@ def test_pickles_clones_and_searches():
     assert 0.5 < found.best_score_ <= 1.0
     nested = HyperKernelClassifier(regression=HyperKRR(alpha=3.0))
     nested.set_params(regression__alpha=4.0).fit(X, y)
-    assert nested.regression.hyper_kernel is None  # the object itself is left alone
+    assert nested.regression.hyper_kernel is None  # the object itself is not changed
     same = HyperKernelClassifier(alpha=4.0).fit(X, y)
     np.testing.assert_allclose(nested.decision_function(X), same.decision_function(X))
 

@@ -1,4 +1,4 @@
-"""The ridge whose strength is chosen by pairs that are left out, against fits without them."""
+"""The ridge whose strength is chosen by left-out pairs, against fits without them."""
 
 import numpy as np
 import pytest

@@ -75,7 +75,7 @@ def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
     ours = smo(full, -K.ravel(), (-bound, bound), epsilon=0.1, tol=1e-12)
     exact = model.set_params(tol=1e-12).fit(X, K).predict(U, X).ravel()
     np.testing.assert_allclose(test @ ours.coef - ours.multiplier, exact, atol=1e-9)
-    # Both minimize the same convex function: ours is no larger.
+    # Both minimize the same convex function: the library's value is no larger.
     assert objective(model.predict(X), K, model, C) <= objective_of(other, full, K, C) + 1e-6
 
 
@@ -203,7 +203,7 @@ def test_a_decomposition_learns_inside_the_clusters():
     for part in (slice(0, 9), slice(9, 20)):
         alone = HyperKRR(hyper, 0.1).fit(X[part], ideal_kernel(y)[part, part])
         np.testing.assert_allclose(values[part, part], alone.predict(X[part]), atol=1e-10)
-    # So far apart the clusters do not reach each other.
+    # The clusters are so far apart that they do not interact.
     total = HyperKRR(hyper, 0.1, decomposition=2, cross="sum").fit(X, y)
     np.testing.assert_allclose(total.predict(X), values, atol=1e-10)
 

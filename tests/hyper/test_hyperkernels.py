@@ -1,4 +1,4 @@
-"""The hyper-kernels: published numbers, the definitions as integrals, laws, bad input."""
+"""The hyper-kernels: published numbers, the definitions as integrals, properties, bad input."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_no_overflow_nor_underflow_in_many_dimensions(d):
         assert K.max() <= 1.0 + 1e-12
         assert K.min() > 1e-6
         assert np.isfinite(resolved.log_constant(d))
-    # The factor that is left out is no number of float64.
+    # The omitted factor is beyond the range of float64.
     assert GaussianHyperKernel(1.0, 1.0).log_constant(300) / np.log(10.0) < -390.0
 
 

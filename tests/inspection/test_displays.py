@@ -1,4 +1,4 @@
-"""Displays: what is drawn is what the model says, in scikit-learn's conventions."""
+"""Displays: the values of the model are drawn, in scikit-learn's conventions."""
 
 import numpy as np
 import pandas as pd

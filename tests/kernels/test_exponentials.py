@@ -205,7 +205,7 @@ DECAYING = {
 @each("dtype", [np.float64, np.float32])
 @each("name", DECAYING)
 def test_no_product_of_two_values_is_subnormal(name, dtype):
-    """A subnormal number costs the loops a hundred times what another one does."""
+    """A subnormal number makes the loops a hundred times slower."""
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(dtype)
     zeros = 0
     for k in range(len(DECAYING[name])):
@@ -213,7 +213,7 @@ def test_no_product_of_two_values_is_subnormal(name, dtype):
         assert K.dtype == dtype
         zeros += np.sum(K == 0)
         assert np.abs(K[K != 0]).min() ** 2 >= np.finfo(dtype).tiny
-    assert zeros > 0  # the case is one that did become subnormal
+    assert zeros > 0  # the case did become subnormal
 
 
 @given(st.sampled_from(["gaussians", "ladder", "laplacians", "powers"]), st.integers(0, 2**32 - 1))

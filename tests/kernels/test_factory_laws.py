@@ -1,4 +1,4 @@
-"""The rules by which kernels make kernels: each holds, each refusal has a counterexample.
+"""The rules by which kernels make kernels: each holds, and each rejected rule has a counterexample.
 
 Rules and numbers are those of an introductory course on kernels (its kernel factory and its list of
 universal kernels), in corrected form: binom(b, n) is a product, shifts are non-negative, limits
@@ -39,7 +39,7 @@ KERNELS = [
 
 
 def definite(K, scale=None):
-    """Whether no eigenvalue is negative but by rounding, relative to ``scale``."""
+    """Whether no eigenvalue is negative beyond rounding, relative to ``scale``."""
     scale = np.abs(K).max(initial=1e-300) if scale is None else scale
     return np.linalg.eigvalsh(K)[0] >= -1e-11 * len(K) * scale
 
@@ -108,7 +108,7 @@ def test_limits():
     assert definite(limit)
 
 
-# What no rule allows: an expression that raises, and samples on which its matrix has a negative
+# Invalid rules: an expression that raises, and samples on which its matrix has a negative
 # eigenvalue of this size.
 X4 = np.array([[0.0], [1.0], [2.0], [3.0]])
 REFUSED = {
@@ -158,7 +158,7 @@ def test_a_refusal_is_no_claim_that_it_is_no_kernel():
 
 
 def test_rules_need_kernels():
-    """The product of an indefinite function with itself may be none, so rules refuse it."""
+    """The product of an indefinite function with itself may be indefinite, so rules reject it."""
     indefinite = FromFunction(lambda x, y: x[0] * y[1] + x[1] * y[0], is_psd=False)
     for rule in (
         lambda k: k * Gaussian(1.0),
@@ -171,7 +171,7 @@ def test_rules_need_kernels():
     X = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert least(indefinite(X)) == -1.0
     assert least(np.exp(indefinite(X))) < -1.0
-    # Sums are not refused, but say what they are.
+    # Sums are accepted, and marked as indefinite.
     assert not (indefinite + Gaussian(1.0)).is_psd
 
 
@@ -261,7 +261,8 @@ def test_binomial_on_the_sphere_is_infinite_and_outside_undefined():
         ):
             with pytest.raises(ValueError, match=r"gamma \* \|x\|\^2 must be < 1"):
                 use(bad)
-    # Samples one by one inside, so that all products are; two outside may have a product that is.
+    # The samples inside are checked one by one, so all products are inside; two samples outside may
+    # have a product inside.
     assert np.dot([2.0, 0.0], [0.0, 2.0]) == 0.0
     with pytest.raises(ValueError, match="the largest is 4"):
         kernel([[2.0, 0.0]], [[0.0, 2.0]])
@@ -275,7 +276,7 @@ def test_a_machine_says_so_of_new_samples():
 
 
 def test_exponential_kernels_end_where_float64_does():
-    """The series of exp has no radius; values of 1.8e308 and more have no number."""
+    """The series of exp has no radius of convergence; values from 1.8e308 on overflow."""
     assert ExponentialDot(1.0)([[26.0]])[0, 0] == pytest.approx(np.exp(676.0), rel=1e-10)
     for kernel in (ExponentialDot(1.0), Linear().exp()):
         with pytest.raises(ValueError, match="its values reach exp"):

@@ -173,7 +173,7 @@ def test_squares_are_sums_over_all_strips():
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_squares_by_products_in_float32(unit):
-    """The same to its rounding in any units, and those of a matrix are those of the scales."""
+    """Equal up to rounding in any units, and the gradients of a matrix are those of the scales."""
     kernel, weight = Gaussian(0.3 / unit**2), np.linspace(0.5, 2.0, len(X))
     coef = RNG.standard_normal((len(X), 2)) / unit
     given = kernel, unit * X, coef

@@ -11,7 +11,7 @@ import alignlearn as al
 from alignlearn.kernels import Gaussian, Kernel
 from alignlearn.kernels.base import NAMED
 
-# Bases of kernels, which have no values themselves.
+# Bases of kernels, which cannot be evaluated themselves.
 _BASES = {"GammaKernel", "Unary", "_Evaluated", "_Multiple", "_Overlap", "_Several"}
 
 

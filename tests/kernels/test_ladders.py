@@ -1,4 +1,4 @@
-"""Exponentials in ratio 2^n share one exponential, in both forms, and lose nothing by it."""
+"""Exponentials in ratio 2^n share one exponential, in both forms, without loss of accuracy."""
 
 import numpy as np
 import oracle
@@ -194,7 +194,7 @@ def test_a_ladder_of_gaussians_is_that_of_gaussian_kernels():
     gammas = [0.3, 2.0, 1.0 / 3.0]
     assert ladder(Gaussian, gammas, gamma=1.0) == gaussian_kernels(gammas)
     assert ladder(Gaussian, 2.0 ** np.arange(-4, 5)) == gaussian_kernels()
-    # Relative to "scale" a kernel is the one whose gamma is that number.
+    # A kernel relative to "scale" equals the one whose gamma is that number.
     scale = Gaussian().resolve(X).gamma
     relative = [kernel.resolve(X) for kernel in ladder(Gaussian, gammas)]
     assert [k.gamma for k in relative] == pytest.approx([scale * g for g in gammas])

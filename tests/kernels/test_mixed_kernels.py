@@ -1,4 +1,6 @@
-"""The kernel of categories and numbers: values, columns from a frame's types, texts as numbers."""
+"""The kernel of categories and numbers: values, columns from a frame's types, numbers for
+strings.
+"""
 
 import pickle
 
@@ -83,7 +85,7 @@ def test_columns_by_number_and_name():
         found = Gower(0)(codes.astype(dtype))
         assert found.dtype == dtype
         assert_allclose(found, gower(frame, frame, numbers=["size"]), rtol=1e-5)
-    # Without a word all columns of an array are numbers.
+    # By default all columns of an array are numbers.
     expected = gower(frame, frame, numbers=["code", "size"])
     assert_allclose(Gower()(codes), expected, rtol=1e-12)
     assert_allclose(Gower(())(frame), expected, rtol=1e-12)
@@ -158,7 +160,7 @@ def test_numbers_of_texts_depend_on_the_text_alone():
     assert known[0] == known[2] != known[1]
     assert known[3] == 2.0
     assert known[0] == int(known[0]) >= 2**52
-    assert known[0] == 5179091575568448.0  # files of models hold such numbers
+    assert known[0] == 5179091575568448.0  # model files contain such numbers
 
 
 @each(

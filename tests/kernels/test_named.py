@@ -1,4 +1,6 @@
-"""Kernels as a dict: what its entries mean, names of groups, columns by the prefix of names."""
+"""Kernels as a dict: the meaning of its entries, names of groups, columns by the prefix of
+names.
+"""
 
 import numpy as np
 import pytest

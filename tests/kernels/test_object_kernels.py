@@ -1,4 +1,4 @@
-"""Kernels from functions on any objects, and from given Gram matrices."""
+"""Kernels from functions on any objects, and from precomputed Gram matrices."""
 
 import numpy as np
 import pytest
@@ -188,7 +188,7 @@ def test_asymmetry_is_found_in_any_block_and_measured_against_the_largest_entry(
 
 
 class Lazy:
-    """Matrices made on demand."""
+    """Matrices computed on demand."""
 
     def __init__(self, p, m):
         self.p, self.m = p, m

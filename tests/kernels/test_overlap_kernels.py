@@ -79,7 +79,7 @@ def test_values_are_those_of_the_formula(kernel, oracle, kind, dtype):
 def test_signed_samples_and_known_values():
     X = np.random.default_rng(0).normal(size=(9, 4))
     assert_allclose(Tanimoto()(X), tanimoto(X, X).astype(float), rtol=1e-13)
-    assert Tanimoto()([[1.0]], [[-1.0]])[0, 0] == -1 / 3  # its least value
+    assert Tanimoto()([[1.0]], [[-1.0]])[0, 0] == -1 / 3  # its minimum
     assert not Tanimoto().is_non_negative
     zero = np.zeros((2, 3))
     for kernel in (Tanimoto(), MinMax()):
@@ -106,7 +106,7 @@ def test_they_are_positive_semi_definite(kernel, kind):
 
 
 def bound(kernels, X, Z=None, exact=True):
-    """The kinds of primitives of a program, and the width of what it is bound to."""
+    """The kinds of primitives of a program, and the width of its bound data."""
     pairs = BoundPairs(kernels, [1.0] * len(kernels), X, Z, exact)
     return set(pairs.program.primitives[:, 0].tolist()), pairs.data().VX.shape[1]
 
@@ -127,7 +127,7 @@ def test_bits_take_the_place_of_zeros_and_ones_and_of_nothing_else():
     late = X.copy()
     late[-1, -1] = 7.0
     assert bound([Tanimoto()], late) == bound([Tanimoto()], X, late) == ({ops.INNER_PRODUCT}, 105)
-    # Not worth it, and what the small interpreter runs.
+    # Too small to be worth it, and kernels of the small interpreter.
     assert bound([Tanimoto()], X[:, :40]) == ({ops.INNER_PRODUCT}, 40)
     assert bound([Tanimoto()], X, Z[:3]) == ({ops.INNER_PRODUCT}, 105)
     assert ops.DIFFERENT_BITS not in bound([Gaussian(0.1)], X)[0]
@@ -281,7 +281,7 @@ def test_bits_as_bytes_and_counts_of_other_types_are_accepted():
     for kind in (np.uint16, np.int8, np.int64, np.float32):
         low = PACKED % 8
         assert_allclose(Tanimoto()(low.astype(kind)), tanimoto(low, low), rtol=1e-5)
-    # Other kernels read bytes as numbers, beside columns that are read as sets, too.
+    # Other kernels read bytes as numbers, also beside columns that are read as sets.
     mixed = np.hstack([BITS[:, :5], PACKED])
     kernel = Columns(Tanimoto(), range(5)) + Columns(Gaussian(1e-4), range(5, 13))
     sets, rest = tanimoto(BITS[:, :5], BITS[:, :5]), Gaussian(1e-4)(PACKED.astype(float))

@@ -1,4 +1,4 @@
-"""A kernel of transformed features is the kernel, of transformed features."""
+"""A rescaled kernel equals the kernel on transformed features."""
 
 import pickle
 

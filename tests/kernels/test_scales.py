@@ -1,4 +1,4 @@
-"""What gamma is on the data: units of X cancel, and the rules are what they say."""
+"""The value of gamma on the data: units of X cancel, and the rules equal their definitions."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_scale_is_one_over_the_size_of_the_primitive():
     for kernel in (Exponential, Matern):
         assert kernel().resolve(X).gamma == pytest.approx((d * variance) ** -0.5, rel=1e-13)
     assert Laplacian().resolve(X).gamma == pytest.approx(1 / (d * variance**0.5), rel=1e-13)
-    # As many standard normal columns as you like: the typical value stays away from 0 and 1.
+    # Any number of standard normal columns: the typical value stays away from 0 and 1.
     for d in (2, 2000):
         A = RNG.normal(size=(60, d))
         for kernel in (Gaussian(), Laplacian(), Exponential(), Matern()):

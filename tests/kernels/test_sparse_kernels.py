@@ -94,7 +94,7 @@ def test_values_are_those_of_dense_samples(kernel, rng, form, old):
     make = sparse.coo_matrix if old else sparse.coo_array
     A, B = thin(rng), thin(rng)
     X, Z = make(A).asformat(form), make(B).asformat(form)
-    # Scales of both, with which no exponent overflows.
+    # Scales of both, for which no exponent overflows.
     kernel = kernel.resolve(np.concatenate([A, B]))
     K, against = kernel(A), kernel(A, B)
     # Primitives are rounded to 32 units at most, and exponents are moderate on these samples.

@@ -64,11 +64,11 @@ def test_matern_is_zero_far_away(nu, dtype):
 
 
 def test_a_wide_rational_quadratic_keeps_its_digits():
-    """K - 1 is near -1e-12: a value near 1 would have four digits of it."""
+    """K - 1 is near -1e-12, of which a value near 1 would keep four digits."""
     y = X[:, 0]
     wide = alignment_statistics(X, y, [RationalQuadratic(1.0, gamma=1e-12)])
     linear = alignment_statistics(X, y, ["linear"])
-    # K = 1 - gamma |x - x'|^2 up to gamma^2, which centring makes 2 gamma <x, x'>.
+    # K = 1 - gamma |x - x'|^2 up to gamma^2, which centering makes 2 gamma <x, x'>.
     np.testing.assert_allclose(wide.a, 2e-12 * linear.a, rtol=1e-9)
     np.testing.assert_allclose(wide.M, 4e-24 * linear.M, rtol=1e-9)
 

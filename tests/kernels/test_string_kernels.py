@@ -1,4 +1,6 @@
-"""The spectrum kernel against counters of substrings; any letters; wherever lists of objects go."""
+"""The spectrum kernel against counters of substrings; any letters; wherever lists of objects are
+accepted.
+"""
 
 import pickle
 from collections import Counter
@@ -56,7 +58,7 @@ def test_equals_counters(left, right, k):
 
 @each("k", [2, 9, 12, 40])
 def test_long_substrings_are_numbered_exactly(k):
-    """Of 26 letters, 26^7 no longer fits where columns are numbered: ranks take over."""
+    """With 26 letters, 26^7 no longer fits the column numbers, and ranks are used instead."""
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     base = "".join(rng.choice(letters, 60))

@@ -1,4 +1,4 @@
-"""A kernel of two samples is a number, as scikit-learn's tools call a metric."""
+"""A kernel of two samples is a number, as scikit-learn requires of a metric."""
 
 import numpy as np
 import pytest
@@ -55,10 +55,10 @@ def test_what_has_a_meaning_keeps_it():
         kernel(X[0], Z[0, :2])
     with pytest.raises(ValueError, match="NaN"):
         kernel([np.nan], [1.0])
-    # scikit-learn slices sparse samples to these, and takes no matrix of them.
+    # scikit-learn slices sparse samples to these, and accepts no matrix of them.
     assert kernel(sparse.csr_array(X[:1]), sparse.csr_array(Z[:1])).shape == (1, 1)
     assert kernel(X[:1], Z[:1]).shape == (1, 1)
-    # Of kernels on any objects a list or an array (d,) is d of them.
+    # For kernels on any objects, a list or an array (d,) contains d objects.
     assert al.StringSpectrum(2)(["abc", "bc"], ["bc"]).tolist() == [[1.0], [1.0]]
     products = al.FromFunction(lambda x, z: x * z)
     assert products(np.arange(3.0), np.arange(2.0)).shape == (3, 2)

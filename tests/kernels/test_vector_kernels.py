@@ -121,7 +121,7 @@ def test_gamma_scale_is_that_of_scikit_learn_and_is_fixed_on_the_first_argument(
     assert Gaussian().resolve(X).gamma == pytest.approx(gamma, rel=1e-14)
     assert Gaussian(multiple=2.0**-3).resolve(X).gamma == pytest.approx(gamma / 8, rel=1e-14)
     np.testing.assert_allclose(Gaussian()(X, Z), pairwise.rbf_kernel(X, Z, gamma=gamma), rtol=1e-12)
-    # No variance: as scikit-learn, and not the inverse of what rounding leaves of it.
+    # No variance: like scikit-learn, and not the inverse of a rounding error.
     for m in range(1, 12):
         assert Gaussian("scale").resolve(np.full((m, 3), 0.1)).gamma == 1.0
     for shift in (0.0, 1e6):  # more than one block of rows

@@ -1,4 +1,4 @@
-"""Ridge regression at few centers: kernel ridge with all samples, else dense normal equations."""
+"""Ridge regression on few centers: kernel ridge with all samples, or dense normal equations."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,9 @@ def data(m=300, d=4, seed=0):
 
 
 def dense(model, X, y, alpha, weight=None, fit_intercept=True):
-    """Predictions on X from the normal equations at the model's centers, solved as they are."""
+    """Predictions on X from the normal equations at the model's centers, without
+    preconditioning.
+    """
     weight = np.ones(len(X)) if weight is None else weight
     K, Kc = model.kernel_(X, model.centers_), model.kernel_(model.centers_)
     ones = np.ones((len(X), 1 if fit_intercept else 0))
@@ -233,7 +235,7 @@ def test_bad_data():
 @each("centers", ["uniform", "leverage", "k-means++"])
 @each("machine", [al.NystromRidge, al.NystromSVC])
 def test_samples_of_weight_0_are_left_out(machine, centers):
-    """Of the width of the kernel and of the centers, too."""
+    """The width of the kernel and that of the centers, too."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2)) * np.where(np.arange(60) < 40, 1.0, 5.0)[:, None]
     y, weight = np.where(X[:, 0] * X[:, 1] > 0.0, 1, -1), (np.arange(60) < 40) * 2.0
@@ -246,7 +248,7 @@ def test_samples_of_weight_0_are_left_out(machine, centers):
 
 @pytest.mark.parametrize(("dtype", "offset"), [(np.float32, 300.0), (np.float64, 1e6)])
 def test_a_kernel_far_above_its_variation_is_warned_of(dtype, offset):
-    """The certificate cannot say it: it is that of the functions that are left."""
+    """The certificate cannot detect it: it concerns the remaining functions."""
     X = np.random.default_rng(0).normal(size=(50, 2)).astype(dtype)
     machine = al.NystromRidge(0.5 * al.Linear() + al.Gaussian(0.5), tol=1.0)
     machine.fit(X, X[:, 0])

@@ -1,4 +1,4 @@
-"""Support vectors at few centers: with all samples those of the Gram matrix."""
+"""Support vectors on few centers: with all samples those of the Gram matrix."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ KERNEL = al.Gaussian(0.3)
 
 @pytest.fixture
 def stepwise(monkeypatch):
-    """The method asked for also where an interior point method is cheap."""
+    """The requested method, even where an interior point method is cheap."""
     monkeypatch.setattr(nystrom_machines, "_CHEAP", 0.0)
 
 
@@ -55,7 +55,7 @@ def test_few_centres_reach_the_optimum_of_their_features(stepwise, memory):
     best = -low_rank_svm(Phi, -sign, bounds, tol=1e-6).objective
     assert best * (1 - 1e-6) <= model.objective_[0] <= best + model.duality_gap_[0]
     assert model.duality_gap_[0] <= 1e-2 * model.objective_[0]
-    # The objective is that of the coefficients.
+    # The objective belongs to the coefficients.
     values = K @ model.coef_[:, 0] + model.intercept_[0]
     own = 0.5 * model.coef_[:, 0] @ Kc @ model.coef_[:, 0] + np.maximum(0, 1 - sign * values).sum()
     np.testing.assert_allclose(own, model.objective_[0], rtol=1e-6)

@@ -31,7 +31,8 @@ def test_equal_to_scikit_learn(n, scale, weighted):
     np.testing.assert_allclose(
         fit_isotonic(f, positive, weight)(grid), theirs.predict(grid), atol=1e-12
     )
-    # Theirs stops at a gradient of 1e-6 in units of the decisions: of the order of 1 it is exact.
+    # scikit-learn's solver stops at a gradient of 1e-6 in units of the decisions, which is accurate
+    # at a scale of 1.
     theirs = _SigmoidCalibration().fit(f / scale, positive.astype(float), weight)
     found = fit_sigmoid(f, positive, weight)(grid)
     np.testing.assert_allclose(found, theirs.predict(grid / scale), atol=1e-6)
@@ -60,7 +61,7 @@ def test_a_sigmoid_is_a_stationary_point_of_the_smoothed_likelihood(rng, n, scal
 @given(generators(), st.integers(1, 30))
 @settings(max_examples=40)
 def test_isotonic_is_the_projection_on_non_decreasing_functions(rng, n):
-    """Does not fall, and the residual's cumulative sums certify the least squares (KKT)."""
+    """Non-decreasing, and the residual's cumulative sums certify the least squares (KKT)."""
     f, positive, weight = rng.integers(0, 8, n), rng.random(n) < 0.5, rng.exponential(size=n)
     found = fit_isotonic(f, positive, weight)
     order = np.argsort(f, kind="stable")
@@ -84,7 +85,7 @@ def test_probabilities_of_several_classes():
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
         assert p.min() >= 0.0
         assert np.mean(p.argmax(axis=1) == codes) > 0.6
-    # All calibrators say 0: equally likely.
+    # All calibrators return equal probabilities.
     nothing = calibration.Calibration((calibration.Isotonic(np.zeros(1), np.zeros(1)),) * 3)
     np.testing.assert_allclose(nothing.probabilities(F), 1 / 3)
 

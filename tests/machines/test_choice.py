@@ -1,4 +1,4 @@
-"""The choice of a machine, over the whole domain of sizes."""
+"""The choice of a model over the whole domain of sizes."""
 
 from itertools import product
 
@@ -82,7 +82,7 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         ("svm", 3000, None, GIGABYTE, ("svm", "matrix")),
         ("svm", 3001, 0.1, GIGABYTE, ("svm", "rows")),  # few support vectors: rows cost less
         ("svm", 3001, 0.6, GIGABYTE, ("svm", "matrix")),
-        ("svm", 3001, 0.1, 10**7, ("svm", "rows")),  # no room for the matrix, whatever the pilot
+        ("svm", 3001, 0.1, 10**7, ("svm", "rows")),  # no memory for the matrix, whatever the pilot
         ("svr", 3001, 0.1, GIGABYTE, ("svr", "rows")),
         ("krr", 3001, None, 10**7, ("krr", "products")),
         ("krr", 3000, None, 10**10, ("krr", "matrix")),

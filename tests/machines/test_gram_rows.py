@@ -121,7 +121,7 @@ def test_a_path_on_rows_is_that_on_the_matrix():
         return paths.support_vector_predictions(make, source, y, split, [10.0, 1.0], **options)
 
     np.testing.assert_allclose(decisions(3 * least_memory(240)), decisions(None), atol=1e-6)
-    with pytest.raises(ValueError, match="too few for two rows"):  # so rows are what it reads
+    with pytest.raises(ValueError, match="too few for two rows"):  # so the solver reads rows
         decisions(1000)
 
 
@@ -153,7 +153,7 @@ def test_kernels_beyond_single_precision(unit):
 
 
 def test_a_sample_far_out_has_rows_in_double_precision():
-    """Its neighbors are then told apart, where float32 would merge them."""
+    """Its neighbors then differ, where float32 would merge them."""
     X, y, _ = samples(n_classes=2)
     X[0], X[1], y[0], y[1] = 1e6, 1e6 + 0.02, 0, 1
     cache = row_cache(gaussians(X), 10**8)

@@ -1,4 +1,4 @@
-"""Kernel ridge without the Gram matrix, against the factorised one."""
+"""Kernel ridge without the Gram matrix, against the factorized one."""
 
 import numba
 import numpy as np

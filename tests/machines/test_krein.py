@@ -1,4 +1,4 @@
-"""Machines on indefinite kernels against dense formulas and scikit-learn, and what they refuse."""
+"""Models on indefinite kernels against dense formulas and scikit-learn, and rejected input."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_decisions_are_those_of_libsvm_on_the_majorant(n_classes, multiclass):
         coef[index[libsvm.support_]] = libsvm.dual_coef_[0]
         decisions = K_test @ S @ coef + libsvm.intercept_
         np.testing.assert_allclose(raw[:, column], decisions, atol=1e-5)
-        # Not the same as leaving the coefficients as they are.
+        # Not equal to leaving the coefficients unchanged.
         assert np.abs(K_test @ coef + libsvm.intercept_ - decisions).max() > 0.1
     assert ours.n_negative_ == np.count_nonzero(np.linalg.eigvalsh(K) < 0.0) > 0
     w = np.linalg.eigvalsh(K)
@@ -130,7 +130,7 @@ def test_single_precision_changes_decisions_by_its_rounding():
     K, y, K_test = problem(seed=4)
     exact = KreinSVC(tol=1e-6).fit(K, y).decision_function(K_test)
     single = KreinSVC(tol=1e-6).fit(K.astype(np.float32), y)
-    # The original kernel is smooth: what is below the rounding of float32 is dropped.
+    # The original kernel is smooth: values below the rounding of float32 are dropped.
     np.testing.assert_allclose(single.decision_function(K_test), exact, atol=5e-3)
     assert single.decision_error_.max() < 1e-5
 
@@ -157,7 +157,7 @@ def test_integer_weights_are_repeated_samples(machine):
     values = getattr(machine, "decision_function", machine.predict)
     machine.fit(K, y, weight)
     weighted = values(K_test)
-    # Kernel values with samples left out are not looked at.
+    # Kernel values of left-out samples are not read.
     np.testing.assert_array_equal(values(np.where(weight > 0, K_test, 1e300)), weighted)
     machine.fit(K[np.ix_(i, i)], y[i])
     np.testing.assert_allclose(values(K_test[:, i]), weighted, atol=1e-6)
@@ -375,7 +375,7 @@ def test_where_relatively_robust_representations_fail(monkeypatch):
     def failing(name, *args):
         wait(name, *args)
         if name == "dstemr":
-            args[-1][0] = 1  # what it says of itself
+            args[-1][0] = 1  # its reported status
 
     monkeypatch.setattr(_lapack, "_wait", failing)
     found = krein_spectrum(K)

@@ -1,4 +1,6 @@
-"""Regularized least-squares classification: against its definition, ridge regression, and laws."""
+"""Regularized least-squares classification: against its definition, ridge regression;
+invariances.
+"""
 
 import numpy as np
 import pytest
@@ -161,7 +163,7 @@ def test_large_values_leave_it_to_support_vectors():
 
 @pytest.mark.filterwarnings("ignore::alignlearn.DoubtfulResultWarning")
 def test_unbalanced_classes_are_ranked_better():
-    """The reason for it: noisy labels of which one is rare, by the mean over five draws."""
+    """The motivation: noisy labels with a rare class, as a mean over five draws."""
     areas = []
     for seed in range(5):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The linear machine without an intercept: classes, weights, weighted features, bad input."""
+"""The linear model without an intercept: classes, weights, weighted features, bad input."""
 
 import numpy as np
 import pytest

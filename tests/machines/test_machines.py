@@ -1,4 +1,4 @@
-"""The machines against scikit-learn, brute force, published counterexamples and laws."""
+"""The models against scikit-learn, brute force, published counterexamples and invariances."""
 
 import os
 import pickle
@@ -78,7 +78,7 @@ def test_ridge_uses_the_plain_not_the_averaged_loss():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ridge_intercept_minimises_the_primal_objective(weighted):
-    """Oracle: least squares in explicit features, the intercept an unpenalised column."""
+    """Oracle: least squares in explicit features, the intercept an unpenalized column."""
     rng = np.random.default_rng(2)
     features, y = rng.standard_normal((30, 4)) + 5.0, rng.standard_normal(30) + 2.0
     weight = rng.uniform(0.0, 2.0, 30) if weighted else np.ones(30)
@@ -249,7 +249,8 @@ def test_a_weight_of_two_is_a_point_twice_and_zero_is_none(seed, n_copies):
 
 
 def test_intercept_without_free_vectors_is_the_middle_of_its_interval():
-    """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would put a margin at 1: wrong.
+    """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would put a margin at 1, which is
+    wrong.
 
     With w = 0.8 all margins stay below 1 for b in [-1, 0.2]; the middle is -0.4.
     """

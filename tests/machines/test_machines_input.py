@@ -1,4 +1,4 @@
-"""What the machines refuse, with which words, and what they leave untouched."""
+"""Input that the models reject, the words of the errors, and arrays that stay unchanged."""
 
 import warnings
 
@@ -129,7 +129,7 @@ def test_integer_grams_and_read_only_arrays_are_accepted():
 
 @pytest.mark.parametrize(("of_K", "of_y"), [(1e200, 1.0), (1e-200, 1.0), (1.0, 1e-200)])
 def test_leave_one_out_in_any_units(of_K, of_y):
-    """Residuals are y's times a function of alpha over K."""
+    """Residuals are y times a function of alpha over K."""
     rng = np.random.default_rng(0)
     A, y = rng.normal(size=(12, 12)), rng.normal(size=12)
     K, alphas = A @ A.T, np.array([0.1, 10.0])
@@ -139,7 +139,7 @@ def test_leave_one_out_in_any_units(of_K, of_y):
 
 
 def test_leave_one_out_at_the_largest_alpha():
-    """The mean of the others; beyond, an error that says what is accepted."""
+    """The mean of the others; otherwise an error that states the accepted values."""
     y = np.array([1.0, 2.0, 6.0]) * 1e-150
     found = ridge_loo_path(np.eye(3), y, [1e250]).predictions[0]
     np.testing.assert_allclose(found, [4e-150, 3.5e-150, 1.5e-150])
@@ -175,7 +175,7 @@ def test_before_fit(machine, method):
 @each("intercept", [True, False])
 @each("machine", [KernelRidge, KreinRidge])
 def test_ridge_gives_numbers_or_refuses(machine, intercept):
-    """Coefficients of y / alpha that are no numbers, however small K and alpha are."""
+    """Coefficients of y / alpha that overflow, however small K and alpha are."""
     X, y, refused = np.random.default_rng(0).normal(size=(8, 2)), np.arange(8.0), []
     indefinite = np.tanh(X @ X.T - 0.5)
     for K in (np.zeros((8, 8)), 1e-308 * indefinite, 1e-308 * (X @ X.T), np.outer(y, -y)):

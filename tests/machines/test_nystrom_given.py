@@ -1,4 +1,4 @@
-"""Nystrom features of given matrices: which of their entries are read, and how many are held."""
+"""Nystrom features of precomputed matrices: which entries are read, and how many are stored."""
 
 import tracemalloc
 
@@ -16,7 +16,7 @@ K = al.Gaussian(0.2)(X)
 
 
 class Counted:
-    """A matrix that counts the entries read of it."""
+    """A matrix that counts the entries read from it."""
 
     def __init__(self, values):
         self.values, self.shape, self.dtype, self.read = values, values.shape, values.dtype, 0

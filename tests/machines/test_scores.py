@@ -1,4 +1,4 @@
-"""Scores of the machines: those of scikit-learn on their predictions."""
+"""Scores of the models: those of scikit-learn on their predictions."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ def ridge(Z, Y, weight, new):
 
 
 def smoothers(Z, Y, weight, shift=5.0):
-    """Both forms, the first on a kernel that has a constant more."""
+    """Both forms, the first on a kernel plus a constant."""
     coef = weight[:, None] * (Y - ridge(Z, Y, weight, Z)) / ALPHA
     pairs = PairSmoother(Z @ Z.T + shift, coef, ALPHA, weight)
     return pairs, FeatureSmoother(Z.copy(), Y, ALPHA, weight)

@@ -54,7 +54,7 @@ def test_majorant_and_map_agree_with_the_dense_decomposition(seed, m):
 
 
 def test_many_samples_take_every_branch_of_the_decomposition():
-    """More columns than are rotated together, more rows than are reduced in one call."""
+    """More columns than are rotated together, and more rows than are reduced in one call."""
     rng = np.random.default_rng(0)
     Q = np.linalg.qr(rng.standard_normal((620, 620)))[0]
     w = np.sort(np.r_[-rng.uniform(0.5, 1.0, 540), np.zeros(10), rng.uniform(0.5, 2.0, 70)])

@@ -1,4 +1,4 @@
-"""Multi-task problems written out with NumPy, SciPy and scikit-learn; imports nothing of ours."""
+"""Multi-task problems written out with NumPy, SciPy and scikit-learn, without the library."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -35,7 +35,7 @@ class Problem:
         return total, slopes
 
     def separate(self, beta):
-        """(minimum, weights (T, p)) of the machines and ``beta`` times the traces."""
+        """(minimum, weights (T, p)) of the models and ``beta`` times the traces."""
 
         def f(x):
             value, slopes = self.machines(x.reshape(self.shape))

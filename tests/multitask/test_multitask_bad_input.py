@@ -1,4 +1,4 @@
-"""Bad input of the multi-task estimators: each error names what was given and what is accepted."""
+"""Bad input of the multi-task estimators: each error names the given and the accepted values."""
 
 import numpy as np
 import pytest
@@ -142,7 +142,7 @@ def test_too_few_steps_are_a_warning_that_states_the_gap():
 
 @pytest.mark.parametrize("coupling", ["none", "ridge"])
 def test_targets_inside_the_tube_are_a_constant_each(coupling):
-    """Nothing is lost without kernels: an objective of 0, which no relative gap is reached of."""
+    """Without kernels nothing is lost: the objective is 0, of which no relative gap is reached."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(20, 3)), np.arange(20) % 2])
     y = 0.01 * rng.normal(size=20)

@@ -20,7 +20,7 @@ def test_quick_run(script, tmp_path):
     assert means["landmine"].shape == (3, 9)
     assert means["load"].shape == (2, 9)
     assert np.all((means["landmine"] > 0.4) & (means["landmine"] < 1.0))
-    # The mean predictor has a squared error near 1; the last hour alone is far better.
+    # The mean predictor has a squared error near 1; the previous hour alone is much better.
     assert means["load"].max() < 0.5
     text = (tmp_path / "reproduce_multitask.txt").read_text()
     assert "Friedman" in text

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on the multi-task estimators, which are of one task there."""
+"""scikit-learn's own checks on the multi-task estimators, with a single task."""
 
 from sklearn_checks import assert_checks, each_estimator
 

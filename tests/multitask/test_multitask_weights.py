@@ -52,7 +52,7 @@ def fit(stacked, y, task, epsilon=None, **parameters):
 
 
 def objective(oracle, model, beta):
-    """J at the fitted weights, by the oracle's machines."""
+    """J at the fitted weights, by the oracle's models."""
     return oracle.machines(model.weights_)[0] + beta * np.sum(oracle.traces * model.weights_)
 
 
@@ -168,7 +168,7 @@ def test_weights_of_zero_are_certified_although_the_machine_is_not_unique():
 
 
 def blocks_of(script, stacked, y, task, epsilon, beta, eta, *, C=1.0, **limits):
-    """What the block coordinate steps of the paper find on every task."""
+    """The solution that the block coordinate steps of the paper find on every task."""
     steps = script("reproduce/p3_multitask/block_steps")
     if epsilon is None:
         model, y = al.MultiTaskMKLClassifier(**SETTINGS, C=C), y.astype(int)
@@ -187,7 +187,7 @@ def test_one_step_of_the_paper_is_a_projected_gradient_step(script):
     inner = np.einsum("kij,lij->kl", Ks, Ks)
     _, b = machine(np.tensordot(start, Ks, 1), target)
     slope = beta * oracle.traces[0] - [0.5 * b @ K @ b for K in Ks]
-    # Of length 1 / eta in the metric of the inner products, here with no bound in the way.
+    # Of length 1 / eta in the metric of the inner products; no bound is active here.
     expected = start - np.linalg.solve(inner, slope) / eta
     assert expected.min() > 0.0
     np.testing.assert_allclose(found.weights[0], expected, atol=1e-5)
@@ -339,7 +339,7 @@ def test_rpkl_against_the_quartic_dual(eta):
     best, b = proxy_dual(Ks.mean(axis=0), target, 1.0, eta)
     assert model.result_.objective == pytest.approx(best, rel=1e-5)
     assert model.result_.identity[0] == pytest.approx(b @ b / (2.0 * eta), rel=1e-2)
-    # What is trained is Khat b = (K + kappa I) b; what predicts is K.
+    # Training uses Khat b = (K + kappa I) b; prediction uses K.
     own = model.decision_function(stacked, task) - Ks.mean(axis=0) @ b
     np.testing.assert_allclose(own, own[0], atol=2e-2)
 
@@ -392,7 +392,7 @@ def test_alignments_of_pairs_of_tasks():
     st.sampled_from(["none", "ridge", "group"]),
     st.booleans(),
 )
-@example(288, 0.90625, "none", True)  # steps that change no machine's coefficients
+@example(288, 0.90625, "none", True)  # steps that change no coefficients
 @example(29693, 0.8073623488828869, "none", True)
 @settings(max_examples=25)
 def test_the_certificate_holds(seed, beta, coupling, regression):

@@ -1,4 +1,4 @@
-"""Kernel SGD against a plain loop over an explicit expansion, and what truncation may change."""
+"""Kernel SGD against a plain loop over an explicit expansion, and the effect of truncation."""
 
 import pickle
 
@@ -98,7 +98,9 @@ def test_equals_the_plain_loop(rng, loss, schedule, alpha, budget, intercept):
 
 
 def test_the_scale_is_renewed_before_it_underflows():
-    """A factor of 0.1 a step is 1e-100 after a hundred: coefficients of later samples must hold."""
+    """A factor of 0.1 per step is 1e-100 after a hundred steps: later coefficients must stay
+    accurate.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(700, 1)), rng.normal(size=700)
     kernel = al.Gaussian(1.0)
@@ -147,11 +149,13 @@ def test_one_against_the_rest_is_a_problem_for_each_class():
 
 @pytest.mark.parametrize("learning_rate", ["optimal", "constant"])
 def test_truncation_stays_within_its_bound(learning_rate):
-    """The squared loss shows all samples to the expansion: without a budget f would be f_all."""
+    """With the squared loss every sample enters the expansion: without a budget f would be
+    f_all.
+    """
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 1))
     kernel, alpha = al.Gaussian(1.0), 0.5
-    # Targets beyond reach make all slopes -1, whatever f is: both have the same coefficients.
+    # Targets out of reach make all slopes -1, whatever f is: both have the same coefficients.
     y = np.full(200, 100.0)
     options = {"loss": "epsilon-insensitive", "alpha": alpha, "eta0": 1.0, "n_passes": 1}
     options |= {"learning_rate": learning_rate, "shuffle": False, "fit_intercept": False}
@@ -170,7 +174,7 @@ def test_truncation_stays_within_its_bound(learning_rate):
 
 
 def test_steps_keep_their_length_where_samples_are_dropped():
-    """Shrinking steps cannot rebuild what is dropped: f would vanish."""
+    """Shrinking steps cannot rebuild the dropped part: f would vanish."""
     rng = np.random.default_rng(6)
     X = rng.normal(size=(2000, 2))
     y = X[:, 0] * X[:, 1] > 0.0
@@ -234,7 +238,7 @@ def test_a_smaller_budget_holds_from_the_next_step_on():
 
 
 def test_steps_stay_stable_where_later_samples_are_longer():
-    """The first sample of a stream says little of the others' k(x, x)."""
+    """The first sample of a stream is not representative of k(x, x)."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     X[0] *= 1e-3

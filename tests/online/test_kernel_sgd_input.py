@@ -1,4 +1,4 @@
-"""Kernel SGD: bad input is refused by name, and leaves what was learned as it was."""
+"""Kernel SGD: errors name bad input, and leave the model unchanged."""
 
 import copy
 
@@ -139,7 +139,7 @@ def partial_of(model, classes):
 
 
 def test_noise_and_outliers_are_no_divergence():
-    """One sample a call: of a target that is noise, and beyond those seen before."""
+    """One sample per call: with a target that is noise, and larger than those before."""
     model, rng = KernelSGDRegressor(), np.random.default_rng(1)
     for x, y in zip(rng.normal(size=(60, 2)), rng.standard_cauchy(60)):
         model.partial_fit(x[None], [y])
@@ -149,7 +149,7 @@ def test_noise_and_outliers_are_no_divergence():
 @each("budget", [None, 5])
 @each("kind", [KernelSGDClassifier, KernelSGDRegressor])
 def test_a_copy_goes_its_own_way(kind, budget):
-    """What a copy learns leaves the original as it was, to the last bit, and the reverse."""
+    """Training a copy leaves the original unchanged to the last bit, and vice versa."""
     y = Y if kind is KernelSGDClassifier else X[:, 0]
     original = kind(budget=budget).fit(X[:30], y[:30])
     before, curve = original.predict(X), list(original.loss_curve_)

@@ -1,4 +1,4 @@
-"""Kernel SGD in the limit: the regularized risk of the batch machines."""
+"""Kernel SGD in the limit: the regularized risk of the batch models."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def svm(machine):
 
 
 def batch(loss):
-    """The least regularized risk, by another solver."""
+    """The minimal regularized risk, by another solver."""
     C = 1.0 / (ALPHA * 100)
     if loss == "hinge":
         found = svm(SVC(C=C, gamma=0.7, tol=1e-8).fit(X, SIGN))

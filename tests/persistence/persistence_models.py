@@ -1,4 +1,4 @@
-"""A small fitted model of every estimator, and kernels of every kind that are data."""
+"""A small fitted model of every estimator, and kernels of every kind that consist of data."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ INDEFINITE = GRAMS[0] * SIGNS[:, None] * SIGNS - 0.3 * GRAMS[2]
 
 
 def outputs(model, data):
-    """What a model says of new data, all of it, by name."""
+    """All outputs of a model for new data, by name."""
     args, options = data
     found = {}
     for name in ("predict", "decision_function", "predict_proba", "transform"):
@@ -190,7 +190,7 @@ def hyper_regressors():
 
 
 def fitted():
-    """(name, model, what its methods are called with) of all."""
+    """(name, model, arguments of its methods) of all."""
     yield from two_stage()
     yield from wings()
     yield from machines()
@@ -198,7 +198,7 @@ def fitted():
 
 
 def results():
-    """Results of the library that are data: (name, value)."""
+    """Results of the library that consist of data: (name, value)."""
     statistics = al.alignment_statistics(X, LABELS, KERNELS)
     yield "AlignmentStatistics", statistics
     yield "WeightResult", al.AlignF().solve(statistics)
@@ -224,7 +224,7 @@ def results():
 
 
 def kernels():
-    """Kernels on X of every kind that is data."""
+    """Kernels on X of every kind that consist of data."""
     one, two = al.Gaussian(0.3), al.Linear()
     yield from (al.Gaussian("median", multiple=2.0), al.Laplacian(0.2), al.Exponential(0.4), two)
     yield from (al.ExponentialDot(0.1), al.Matern(2.5, length_scale=2.0), al.Matern(0.5))

@@ -1,4 +1,4 @@
-"""Files that are no models, damaged ones, and ones made to do harm: a ModelFileError, no more."""
+"""Files that are no models, damaged files, and malicious files: a ModelFileError, no more."""
 
 import io
 import json
@@ -54,7 +54,7 @@ def packed(members, method=zipfile.ZIP_DEFLATED):
     """A zip of (name, content)."""
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a name that is there twice
+        warnings.simplefilter("ignore")  # a name that occurs twice
         with zipfile.ZipFile(file, "w", method) as archive:
             for name, content in members:
                 archive.writestr(name, content)
@@ -73,7 +73,7 @@ def described(*values, **head):
 
 
 def refused(raw, match=None):
-    """That a file is refused, and in little memory."""
+    """Check that a file is rejected, with little memory."""
     tracemalloc.start()
     try:
         with pytest.raises(al.ModelFileError, match=match) as error:
@@ -259,7 +259,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path, monkeypat
         al.save(al.Gaussian(1.0), path)
     finally:
         os.umask(mask)
-    assert modes == [mode]  # of the part that is not whole yet, too
+    assert modes == [mode]  # also of the part that is still incomplete
     assert stat.S_IMODE(path.stat().st_mode) == mode
     assert al.load(path) == al.Gaussian(1.0)
 
@@ -305,7 +305,7 @@ def test_another_format_is_refused_before_its_values_are_parsed(monkeypatch):
 
 
 def test_streams(tmp_path):
-    """Files that cannot be sought in, and what is no regular file."""
+    """Files without random access, and files that are not regular."""
 
     class Stream(io.RawIOBase):
         def __init__(self, raw=b""):
@@ -341,7 +341,7 @@ def _watch():
 
 @contextmanager
 def executed():
-    """What the interpreter executes, or finds in pickles, meanwhile."""
+    """Code that the interpreter executes, or finds in pickles, meanwhile."""
     _watch()
     seen, found = [], []
     _watched.append(seen)
@@ -468,7 +468,7 @@ WRONG = {
 
 
 def test_wrong_values_and_those_of_the_right_form():
-    """The wrong ones are refused for what is wrong with them."""
+    """Each invalid file is rejected for its own fault."""
     for wrong in WRONG.values():
         refused(described(G, wrong))
     assert al.load(io.BytesIO(described(G))) == al.Gaussian(0.5)
@@ -513,7 +513,7 @@ SPARSE = {
 
 
 def test_sparse_rows_lead_no_loop_astray(fitted):
-    """Compiled loops read where these say: nothing else is between them and the memory."""
+    """Compiled loops read at these indices, without another check before the memory access."""
     for part, change in SPARSE.values():
         model = al.load(io.BytesIO(fitted[0]))
         rows = model._predictor.support_samples
@@ -537,7 +537,7 @@ def test_expansions_and_widths_lead_no_loop_astray(fitted):
 
 def test_scales_of_features_fit_the_features():
     wrong = (
-        # Names of so many features took seconds and gigabytes.
+        # Names of that many features took seconds and gigabytes.
         *(("n_features_in_", n) for n in (10**8, 4, 0, -3, 10**30)),
         *(("scales_", scales) for scales in (1.0, np.ones((3, 3)), np.array(["a", "b", "c"]))),
         *(("scales_", np.array([1.0, value, 1.0])) for value in (-1.0, np.nan)),
@@ -606,7 +606,7 @@ def test_bombs(monkeypatch):
     refused(with_arrays(small, small, small), "1000000")
     blank = f'{{"format": "alignlearn model",{" " * (_files.MAX_DESCRIPTION)} "version": 1}}'
     refused(packed([("model.json", blank)]), "description has more than")
-    # One array, and many kernels that would each look at all of it.
+    # One array, and many kernels that would each read all of it.
     gram = {"array": "<f8", "shape": [100, 100], "entries": [0.0] * 10_000}
     gram = {"member": 0}
     kernel = {"object": "kernels.Precomputed", "state": {"gram": [0], "is_psd": True, "name": None}}
@@ -616,7 +616,7 @@ def test_bombs(monkeypatch):
 
 
 def test_lists_of_many_members(monkeypatch, tmp_path):
-    """They are refused by what the end of the zip says, before the list is read."""
+    """They are rejected by the end record of the zip, before the list is read."""
     monkeypatch.setattr(_limits, "MAX_MEMBERS", 1000)
     many = io.BytesIO()
     with zipfile.ZipFile(many, "w") as archive:
@@ -626,7 +626,8 @@ def test_lists_of_many_members(monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         patch.setattr(zipfile, "ZipFile", lambda *args: opened.append(args))
         refused(many.getvalue(), "has more than 1000 members")
-        # Of more than 65535 members, or 4 GiB, another record in front of the end says it.
+        # With more than 65535 members, or 4 GiB, another record before the end contains the
+        # numbers.
         size = struct.pack("<Q", 2**40)
         record = b"PK\6\6" + struct.pack("<Q", 44) + bytes(28) + size + bytes(8)
         locator = b"PK\6\7" + bytes(16)
@@ -634,7 +635,7 @@ def test_lists_of_many_members(monkeypatch, tmp_path):
         refused(record + locator + end, "has more than 1000 members")
     assert opened == []
     refused(record + locator + end[:12])
-    # And by the reader of npz files.
+    # The reader of npz files rejects them, too.
     (tmp_path / "many.npz").write_bytes(many.getvalue())
     with pytest.raises(ValueError, match="more than 1000 members"):
         al.datasets.load(tmp_path / "many.npz")
@@ -695,7 +696,7 @@ def test_members_that_no_model_file_has(fitted):
 
 
 def tried(raw):
-    """Whether a file is read; any error but the one for model files fails the test."""
+    """Whether a file is read; any error but ModelFileError fails the test."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", al.VersionWarning)
         try:
@@ -719,7 +720,7 @@ def test_files_with_bytes_changed(fitted):
         for _ in range(rng.integers(1, 4)):
             raw[rng.integers(len(raw))] = rng.integers(256)
         read += tried(bytes(raw))
-    assert read < 100  # of dates, attributes of files and what is the same as before
+    assert read < 100  # of dates, attributes of files and unchanged parts
 
 
 def mutated(value, rng):
@@ -753,7 +754,7 @@ def mutated(value, rng):
 
 
 def test_files_with_descriptions_changed(fitted):
-    """Whatever stands there: a model or the one error, within the memory."""
+    """For any content: a model or a ModelFileError, within the memory limit."""
     rng = np.random.default_rng(1)
     heads = [json.loads(unpacked(raw)["model.json"]) for raw in fitted]
     read = 0

@@ -1,4 +1,4 @@
-"""Models through a file: the same bits, in another process, in less space than a pickle."""
+"""Models through a file: bit-identical, in another process, in less space than a pickle."""
 
 import inspect
 import io
@@ -72,7 +72,7 @@ def test_predictions_have_the_same_bits():
 
 
 def test_another_model_has_other_bits():
-    """The comparison is able to fail: by one unit in the last place of one coefficient."""
+    """The comparison can fail: it notices one unit in the last place of one coefficient."""
     model, data = fitted()["KernelRidge"]
     other = again(model)
     other.dual_coef_ = np.nextafter(other.dual_coef_, np.inf)
@@ -112,7 +112,7 @@ def test_a_new_process_needs_no_scikit_learn(tmp_path):
 
 
 def test_files_are_hardly_larger_than_pickles():
-    """At most 1.1 times; what is less than a kilobyte has the frame of a zip besides."""
+    """At most 1.1 times; files below a kilobyte also have the frame of a zip."""
     for name, model in everything():
         file, plain = len(saved(model)), len(pickle.dumps(model))
         assert file <= 1.1 * plain + (160 if plain < 1024 else 0), name
@@ -165,7 +165,7 @@ def test_kernels_come_back_equal_with_the_same_values():
             vars(kernel).keys(),
         )
         if str(kernel).startswith("linear on ['"):
-            continue  # by names, which arrays have not
+            continue  # by names, which arrays do not have
         width = 2 if "learned" in str(kernel) else 3
         X = np.abs(models.NEW) if str(kernel) == "minmax" else models.NEW
         left, right = kernel(X[:, :width]), other(X[:, :width])
@@ -277,7 +277,7 @@ values = st.recursive(
 
 
 def described(value):
-    """A value with the types of all parts; of floats the sign of 0 besides."""
+    """A value with the types of all parts; for floats also the sign of 0."""
     if isinstance(value, (list, tuple)):
         return type(value), [described(part) for part in value]
     if isinstance(value, dict):
@@ -333,7 +333,7 @@ def test_arrays_of_every_kind(array):
     assert (other.dtype, other.shape) == (array.dtype, array.shape)
     np.testing.assert_array_equal(other, array)
     assert other.flags.writeable
-    # As a pickle, of whatever strides the array was.
+    # As a pickle, for any strides of the array.
     assert not array.size or other.strides == pickle.loads(pickle.dumps(array)).strides
 
 
@@ -360,7 +360,7 @@ PACKAGES = (
     *("multitask", "online", "sources", "statistics", "weights"),
 )
 METHODS = ("fit", "solve", "solve_grams", "merge")
-HOLD_FUNCTIONS = {al.FromFunction, Weighted, al.TableTransformer}  # or what others made
+HOLD_FUNCTIONS = {al.FromFunction, Weighted, al.TableTransformer}  # or created by others
 WITHOUT_OBJECTS = {al.Kernel, HyperKernel, Weighting, OneStageWeighting}
 
 
@@ -376,7 +376,7 @@ def public_models():
 
 
 def leaves(cls):
-    """The subclasses of the library that have none themselves."""
+    """The concrete subclasses of a class of the library."""
     inner = [c for child in cls.__subclasses__() for c in leaves(child)]
     return inner or [cls] * cls.__module__.startswith("alignlearn.")
 
@@ -393,7 +393,7 @@ def test_no_class_is_forgotten():
 
 
 def test_every_class_that_files_hold_is_tried():
-    """What is entered and never written may not work, and what is written is entered."""
+    """Registered classes are all written by some test, and written ones are registered."""
     written = set()
     for _, model in everything():
         with zipfile.ZipFile(io.BytesIO(saved(model))) as archive:

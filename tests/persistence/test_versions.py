@@ -1,4 +1,4 @@
-"""Models that another version of the library wrote: pickles, files, and what is said of them."""
+"""Models that another version of the library wrote: pickles, files, and the warnings about them."""
 
 import copy
 import io
@@ -115,7 +115,7 @@ def test_a_file_of_another_version(monkeypatch):
 
 
 def without(raw, *names):
-    """A file without some attributes, as one of a version that had none of them."""
+    """A file without some attributes, as from a version that did not have them."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(out, "w") as older:
         for member in archive.namelist():
@@ -131,7 +131,9 @@ def without(raw, *names):
 
 
 def test_parameters_that_are_newer_than_a_file_have_their_default():
-    """Of a fitted estimator, a machine, a rule and a kernel; what has no default is needed."""
+    """For a fitted estimator, a model, a rule and a kernel; attributes without a default are
+    required.
+    """
     model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
     model.fit(models.X, models.LABELS)
     file = io.BytesIO()
@@ -155,12 +157,12 @@ def test_what_is_a_version():
         assert not _versions.is_version(text)
 
 
-# --- the promise ------------------------------------------------------------------------------
+# -- the promise ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*/*.model")), ids=lambda path: path.stem)
 def test_files_of_earlier_versions_are_read(path):
-    """Predictions as written then; to rounding, as that was another processor."""
+    """Predictions as recorded by that version; up to rounding, since the processor differs."""
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", al.VersionWarning)

@@ -1,8 +1,8 @@
-"""Write the model files that later versions promise to read, with what the models predict.
+"""Write the model files that later versions promise to read, with their predictions.
 
     python tests/persistence/write_files.py
 
-Run once for every version, before its release: files/<version>/ is never written again.
+Run once for every version, before its release: files/<version>/ is never overwritten.
 """
 
 import json

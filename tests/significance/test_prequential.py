@@ -1,4 +1,4 @@
-"""The prequential test: by hand, by SciPy, its level by enumeration, and what it refuses."""
+"""The prequential test: by hand, by SciPy, its type I error by enumeration, and rejected input."""
 
 import itertools
 import math
@@ -29,11 +29,11 @@ def test_sign_test_is_scipys_with_missing_trials_lost(n_star, wins):
 
 
 def test_no_order_of_signs_and_zeros_is_significant_too_often():
-    """All sequences of five: 0 with the worst choice of a probability, else a fair sign.
+    """All sequences of five: 0 with the worst choice of a probability, otherwise a fair sign.
 
-    The level is a maximum over strategies, found by going back from the end: at each sample the
-    adversary lets it differ or not, knowing what came before. With a random number of trials the
-    same adversary gets more than the level.
+    The type I error is a maximum over strategies, found by backward induction: at each sample the
+    adversary decides from the past whether the predictions differ. With a random number of trials
+    the same adversary exceeds the level.
     """
 
     def worst(significant, past=()):

@@ -88,7 +88,7 @@ def test_the_two_sides_of_the_t_test_complement_each_other(pair):
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_equal_errors_give_p_1(alternative):
     a = np.array([0.1, 0.2, 0.3])
-    b = np.array([0.1, 0.2, 0.1 + 0.2])  # rounding is no difference
+    b = np.array([0.1, 0.2, 0.1 + 0.2])  # a rounding error is no difference
     plain = paired_t_test(a, b, alternative)
     assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)
     assert corrected_resampled_t_test(a, b, 80, 20, alternative) == plain
@@ -115,7 +115,7 @@ def test_corrected_t_test_is_a_plain_one_with_a_larger_variance():
 
 
 def test_corrected_t_test_keeps_its_level_under_cross_validation_like_dependence():
-    # Differences with correlation n_test / (n_test + n_train), the model behind the correction.
+    # Differences with correlation n_test / (n_test + n_train), the assumption of the correction.
     rng, n, rho = np.random.default_rng(5), 10, 0.1
     shared, own = rng.normal(size=(2000, 1)), rng.normal(size=(2000, n))
     samples, zero = math.sqrt(rho) * shared + math.sqrt(1.0 - rho) * own, np.zeros(n)
@@ -322,7 +322,7 @@ def test_bad_arguments_are_named(call, message):
 
 
 def check_texts(figure, axes):
-    """Texts are inside the figure and apart, names beside the lines, as drawn."""
+    """Labels are inside the figure and do not overlap, and names are beside the lines."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure).draw()

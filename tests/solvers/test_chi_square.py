@@ -21,7 +21,9 @@ def problems(draw):
 
 
 def upper_bound(scores, rho, tau):
-    """Of every distribution in the ball, for any tau: weak duality, written out."""
+    """An upper bound over every distribution in the ball, for any tau: weak duality, written
+    out.
+    """
     return tau + np.sqrt((1 + rho) / len(scores)) * np.linalg.norm(np.maximum(scores - tau, 0.0))
 
 
@@ -50,7 +52,7 @@ def test_equals_a_general_solver(problem):
     scores, rho = problem
     found, other = chi_square_ball(scores, rho), by_slsqp(scores, rho)
     size = np.ptp(scores) or 1.0
-    # The other one may be outside of the ball by its own tolerance.
+    # The other solution may be outside of the ball by its own tolerance.
     assert found.objective >= scores @ other - 1e-5 * size
     assert found.objective <= scores @ other + 1e-4 * size or rho < 1e-5
 

@@ -1,4 +1,4 @@
-"""Conjugate gradients against direct solves, and what the certificate says when they fail."""
+"""Conjugate gradients against direct solves, and the certificate when they fail."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_equals_direct_solve(system, preconditioned, started, tol):
     np.testing.assert_allclose(left, found.residuals * norms, rtol=1e-2, atol=1e-10)
     assert found.residual == found.residuals.max() <= tol
     assert np.all(found.solution[:, ~B.any(axis=0)] == 0.0)
-    # The error is at most the condition times the residual.
+    # The error is at most the condition number times the residual.
     expected = np.linalg.solve(A, B / size)
     error = np.linalg.norm(found.solution / size - expected, axis=0)
     slack = np.linalg.cond(A) * (tol + 1e-13)
@@ -88,7 +88,7 @@ def test_columns_share_applications_until_they_are_solved():
 
 
 def test_the_residual_is_true_where_the_recurrence_drifts():
-    # Condition 1e12: the recurrence goes on to fall where the true residual does not.
+    # Condition 1e12: the recurrence continues to decrease while the true residual does not.
     rng = np.random.default_rng(1)
     Q = np.linalg.qr(rng.normal(size=(80, 80)))[0]
     A = (Q * np.geomspace(1e-12, 1.0, 80)) @ Q.T
@@ -105,7 +105,7 @@ def test_the_recurrence_starts_again_from_the_true_residual():
     A, calls = np.diag(np.linspace(1.0, 4.0, 50)), []
 
     def apply(V):
-        # Coarse at first: what the recurrence carries along is then not the true residual.
+        # Coarse at first: the residual of the recurrence is then not the true residual.
         calls.append(V.shape)
         return (A @ V).astype(np.float32) if len(calls) <= 12 else A @ V
 

@@ -1,4 +1,4 @@
-"""Systems that are singular, or not definite."""
+"""Singular or indefinite systems."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_damping_is_as_small_as_the_spectrum_allows(eigenvalues):
 
 @pytest.mark.parametrize("shape", [(30, 30), (40, 25), (25, 40)])
 def test_least_squares_of_many_unknowns_are_those_of_few(monkeypatch, shape):
-    """Of deficient rank, so that it is the solution of least norm that both routes give."""
+    """Of deficient rank, so both routes return the solution of minimum norm."""
     rng = np.random.default_rng(0)
     A = rng.normal(size=(shape[0], 7)) @ rng.normal(size=(7, shape[1]))
     b, before = rng.normal(size=shape[0]), A.copy()

@@ -101,7 +101,9 @@ def test_equals_liblinear(loss, sparse):
 
 
 def test_equals_the_interior_point_method_where_the_intercept_is_0():
-    """Of a sample together with its mirror image no intercept can gain: it is 0 by symmetry."""
+    """A sample together with its mirror image gains nothing from an intercept, which is 0 by
+    symmetry.
+    """
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 3))
     sign = np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=80) > 0.0, 1.0, -1.0)
@@ -152,7 +154,7 @@ def test_a_limit_of_passes_is_reported():
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_part_is_bounded_and_parts_change_no_more_than_the_order(monkeypatch, loss):
-    """Between two looks for Ctrl-C few coefficients are visited, however narrow their rows are."""
+    """Few coefficients are visited between two checks for Ctrl-C, however narrow their rows are."""
     X, sign, cost = made(5, (300, 2), 0.5, 1.0, 0.3, False, False, 1.0, False)
     options = {"loss": loss, "tol": 1e-6}
     whole = dual_coordinate_descent(X, sign, cost, **options)

@@ -92,7 +92,8 @@ def test_the_certificate_is_true_however_early(given_problem, passes):
     reach = sign * cost
     bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
     other = low_rank_svm(X, -sign, bounds, tol=1e-7)
-    # Lower bounds of the minimum: ours, and minus the objective of the other; values: ours alone.
+    # Lower bounds of the minimum: the library's, and minus the other solver's objective; values:
+    # the library's alone.
     assert found.objective[0] >= -other.objective * (1 - 1e-9) - 1e-12
     best = -other.objective + max(other.duality_gap, 0.0)
     assert found.objective[0] - found.duality_gap[0] <= best * (1 + 1e-9) + 1e-12

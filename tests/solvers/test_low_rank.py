@@ -43,7 +43,7 @@ def problems():
 
 
 @given(problems(), st.sampled_from([1e-3, 1e-6]))
-# The excess takes all the room there is: rounding put coefficients outside their bounds.
+# The excess takes all the slack: rounding put coefficients outside their bounds.
 @example(made(117895, (54, 3), 0.5, 0.01, 1.0, True, 1e-3, True), 1e-6)
 @example(made(1029284, (17, 5), 0.5, 0.01, 1.0, False, 1e-3, False), 1e-3)
 @example(made(913934, (58, 3), 0.5, 0.01, 1.0, False, 1e-3, True), 1e-6)
@@ -86,7 +86,7 @@ def test_tight_tolerance():
     assert found.converged
     assert found.duality_gap <= 1e-6
     assert found.n_iter < 40
-    # Sparse as a support vector machine is: no coefficient is left just above 0.
+    # Sparse as a support vector machine is: no coefficient remains just above 0.
     assert np.count_nonzero(found.coef) == np.count_nonzero(np.abs(found.coef) > 1e-6)
     assert np.count_nonzero(found.coef) < 400
 

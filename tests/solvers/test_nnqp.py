@@ -1,4 +1,4 @@
-"""The nonnegative QP against enumeration of supports, scipy's NNLS, and the laws of the problem."""
+"""The nonnegative QP against enumeration of supports, scipy's NNLS, and invariances."""
 
 import itertools
 from fractions import Fraction
@@ -15,7 +15,7 @@ from alignlearn.validation import ConvergenceWarning
 
 
 def kkt(M, a, v):
-    """The certificate by its definition, apart from the library's code."""
+    """The certificate by its definition, independent of the library's code."""
     d = 1.0 / np.sqrt(np.where(np.diag(M) > 0, np.diag(M), np.inf))
     g = d * (a - M @ v)
     size = np.abs(d * a).max()
@@ -32,7 +32,7 @@ def check(M, a, **options):
     assert (result.v >= 0).all()
     assert result.kkt_residual <= 1e-10
     assert kkt(M, a, result.v) <= 1e-10
-    # Weights of a large 1-norm, which a matrix of nearly equal rows may have, leave a larger gap at
+    # Weights with a large 1-norm, as a matrix of nearly equal rows may have, leave a larger gap at
     # the same residual.
     roots, value = np.sqrt(np.diag(M)), result.v @ a
     size = np.abs(np.divide(a, roots, where=roots > 0, out=np.zeros(len(a)))).max()
@@ -59,7 +59,7 @@ def rational_solve(A, b):
 
 
 def enumerate_minimum(M, a):
-    """Least objective over all supports with an invertible block, in exact arithmetic."""
+    """Minimal objective over all supports with an invertible block, in exact arithmetic."""
     best = Fraction(0)
     for size in range(1, len(a) + 1):
         for P in itertools.combinations(range(len(a)), size):
@@ -114,7 +114,7 @@ def test_certificate_for_any_rank_and_scale(seed, p, rank, nonnegative, repeated
 
 
 # Up to 64 variables LAPACK does the work, from 65 on compiled code: zero kernels, which change
-# nothing, take a problem to either side.
+# nothing, move a problem to either side.
 LAST_OF_LAPACK = 64
 
 

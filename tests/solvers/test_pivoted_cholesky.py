@@ -15,7 +15,7 @@ EPS = np.finfo(np.float64).eps
 
 
 def factorise(A, with_submatrix=False, order="F", **options):
-    """Of a matrix that exists, through the callbacks."""
+    """The callbacks of a stored matrix."""
     part = (lambda index: A[np.ix_(index, index)]) if with_submatrix else None
     return pivoted_cholesky(
         np.diag(A), lambda index: np.array(A[:, index], order=order), submatrix=part, **options
@@ -68,10 +68,10 @@ def test_rank_is_that_of_greedy_pivoting(name):
             assert len(found.pivots) <= 1.12 * rank + 1
             used = 32 if with_submatrix else 2 * rank + 32
             assert found.n_columns <= len(found.pivots) + used
-            # The least error of any factor of this rank is the sum of the eigenvalues left.
+            # The minimal error of a factor of this rank is the sum of the remaining eigenvalues.
             least = eigenvalues[: len(A) - len(found.pivots)].sum()
             assert least <= found.trace_error <= 10.0 * least
-            # One column less would not do: the block is cut where the error is met.
+            # One column less would not suffice: the block is cut where the error is met.
             less = A - found.factor[:, :-1] @ found.factor[:, :-1].T
             assert np.trace(less) > tol * found.trace
 
@@ -117,7 +117,7 @@ def test_laws(A, with_submatrix, block, tol, max_rank):
     met = found.trace_error <= tol * found.trace
     assert found.converged == (met or found.max_residual <= (16 + rank) * EPS * unit)
     assert found.converged or rank == max_rank
-    # No factor of this rank leaves less than the eigenvalues that are left.
+    # No factor of this rank leaves less than the remaining eigenvalues.
     tail = np.linalg.eigvalsh(A)[: n - rank].sum()
     assert found.trace_error >= tail - n * rounding
 

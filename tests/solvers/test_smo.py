@@ -61,7 +61,7 @@ def oracle_value(K, linear, lower, upper, epsilon):
 
 
 def rows_of(K, room=30):
-    """Rows that are computed when asked for, within some times the least memory."""
+    """Rows that are computed on demand, within multiples of the minimal memory."""
 
     def rows(columns):
         return lambda index: K[index] if columns is None else K[np.ix_(index, columns)]
@@ -280,7 +280,7 @@ def test_the_multiplier_does_not_depend_on_rounding_where_no_coefficient_is_free
     for fold in range(5):
         cold = solve(fold, None)
         if np.isin(np.abs(cold.coef), (0.0, 0.5)).all():
-            # A start of other coefficients is moved and scaled: each is then off by rounding.
+            # A start from other coefficients is moved and scaled, so each is off by rounding.
             warm, n_cases = solve(fold, whole), n_cases + 1
             np.testing.assert_array_equal(warm.coef, cold.coef)
             assert warm.multiplier == pytest.approx(cold.multiplier, abs=1e-12)
@@ -334,7 +334,7 @@ def test_order_of_samples_and_scale_do_not_matter(seed, m, C):
 
 
 def units_problem(epsilon, shifted):
-    """60 points with repetitions; with ``shifted`` a kernel that lacks its constant: diagonal 0."""
+    """60 points with repetitions; with ``shifted`` a kernel without its constant: diagonal 0."""
     K, sign, bounds = problem(60, seed=3, C=20.0)
     K = np.kron(K[:30, :30], np.ones((2, 2))) - float(shifted)
     if epsilon == 0.0:
@@ -353,7 +353,7 @@ def test_the_unit_of_the_kernel_changes_no_bit(exponent, epsilon, shifted, form)
     found = smo(form(s * K), linear, (bounds[0] / s, bounds[1] / s), epsilon=epsilon)
     assert base.converged
     assert found.converged
-    if form is rows_of and abs(exponent) > 60:  # float32 holds no such values: rows are float64
+    if form is rows_of and abs(exponent) > 60:  # float32 has no such values: rows are float64
         assert found.n_iter < 2000
         assert found.objective * s == pytest.approx(base.objective, rel=1e-4)
         return

@@ -62,7 +62,7 @@ def test_matrices_of_zeros_and_of_ones():
     for K in (np.zeros((6, 6)), np.ones((6, 6))):
         sign = np.array([1.0, -1.0] * 3)
         coef, found = smo_each(K, -sign[None], sign[None])
-        np.testing.assert_allclose(coef[:, 0], sign)  # nothing is lost by the largest margins
+        np.testing.assert_allclose(coef[:, 0], sign)  # the largest margins lose nothing
         assert found[0, 2] == pytest.approx(-6.0)
 
 

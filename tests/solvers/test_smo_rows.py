@@ -1,4 +1,4 @@
-"""SMO on rows that are computed when asked for, against SMO on the matrix and the conditions."""
+"""SMO on rows that are computed on demand, against SMO on the matrix and the conditions."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from test_smo import gaussian_gram, kkt_violation, problem, value  # isort: skip
 
 
 class Rows:
-    """Rows of a matrix as a `RowCache` asks for them; what was computed is counted."""
+    """Rows of a matrix as a `RowCache` requests them, with a count of computed rows."""
 
     def __init__(self, K):
         self.K, self.n_rows, self.n_values, self.largest = K, 0, 0, 0
@@ -34,7 +34,7 @@ class Rows:
         return compute
 
 
-FULL = 10**9  # memory, in rooms for two rows, with which whole rows are kept
+FULL = 10**9  # memory, in units of two rows, with which whole rows are stored
 
 
 def cached(K, memory=None):
@@ -62,7 +62,7 @@ def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
     assert apart[result.coef != 0.0].max() <= 1e-9 * max(C, 1.0)
     assert apart.max() <= (1e-5 if room == FULL else 1e-9 * max(C, 1.0))
     assert abs(result.coef.sum()) < 1e-10 * C * 200
-    assert (rows.n_rows > 200) if room == 1 else True  # evicted ones, again
+    assert (rows.n_rows > 200) if room == 1 else True  # the evicted ones, again
 
 
 @pytest.mark.parametrize("memory", [500_000, 800_000])
@@ -128,7 +128,7 @@ def test_rows_that_single_precision_cannot_hold_are_refined(room):
 
 
 def test_the_gradient_is_exact_where_it_decides():
-    """Elsewhere it is that of the rows, to float32, and its exact values are not computed."""
+    """Otherwise it is that of the rows, to float32, and its exact values are not computed."""
     rng = np.random.default_rng(6)
     X = rng.standard_normal((500, 2))
     sign = np.where(X[:, 0] > 0.0, 1.0, -1.0)
@@ -145,7 +145,7 @@ def test_the_gradient_is_exact_where_it_decides():
     assert apart[used].max() < 1e-10
     assert 1e-8 < apart.max() < 1e-4
     assert exact.n_values < 0.3 * 500 * np.count_nonzero(used)
-    # Rows whose rounding is too large at a few are not trusted at the others.
+    # Rows with large rounding at a few entries are not trusted at the others.
     rough = Rows((K + 10000.0 * (wrong + wrong.T)).astype(np.float32))
     result = smo(FullRows(exact, 500, single=rough, **options), -sign, bounds, tol=1e-3)
     np.testing.assert_allclose(result.gradient, K @ result.coef - sign, atol=1e-10)
@@ -212,10 +212,10 @@ def test_whole_rows_are_computed_once_and_kept_for_the_next_problem():
     cache = FullRows(rows, 2400, 10**9)
     first = smo(cache, -sign, bounds, tol=1e-5)
     assert first.converged
-    # Of the start's samples and, to accept a solution, products with its coefficients, exactly.
+    # Exact products are with the start's samples and, to accept a solution, with its coefficients.
     again = rows.n_rows
     second = smo(cache, -sign, bounds, tol=1e-5, start=first.coef)
-    assert second.n_iter <= first.n_iter // 50  # rows of single precision may see a little more
+    assert second.n_iter <= first.n_iter // 50  # rows of single precision may evaluate a few more
     assert rows.n_rows - again <= 2 * np.count_nonzero(first.coef)
     computed = np.flatnonzero(cache.place >= 0)
     np.testing.assert_allclose(cache.K[cache.place[computed]], K[computed], rtol=1e-6)

@@ -1,4 +1,4 @@
-"""The contract of sources, combinations and predictors, kept by every kind of them."""
+"""Every kind of source, combination and predictor fulfills the contract."""
 
 import pickle
 from inspect import isfunction, signature
@@ -48,7 +48,7 @@ def product(X, Z):
     return (1.0 + X @ Z.T) ** 3
 
 
-# What is opened, and the exact Gram matrices of all samples, training ones first.
+# The opened source, and the exact Gram matrices of all samples, training samples first.
 KINDS = {
     "pairs": (SAMPLES, GAUSSIANS, None),
     "sparse pairs": (sparse.csr_array(THIN), GAUSSIANS, None),
@@ -74,7 +74,7 @@ def kind(request):
 
 
 def up_to_sides(K):
-    """A Gram matrix without f(x) + f(x'), which values that are not exact may lack."""
+    """A Gram matrix without f(x) + f(x'), which inexact values may omit."""
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
 
 
@@ -156,7 +156,7 @@ def test_parts_and_splits(kind):
     expected = np.vstack([expected, K[np.ix_(test, train)]]) @ coef
     np.testing.assert_allclose(both - both[0], expected - expected[0], rtol=1e-9, atol=1e-9)
     shared, split = learned.sharing(), (train, test)
-    for again in [split, split, split, (train, test[::-1]), split]:  # whoever gets them may write
+    for again in [split, split, split, (train, test[::-1]), split]:  # the receiver may write
         given = [np.array(K) for K in shared.split(again)]
         np.testing.assert_array_equal(given[0], own)
         np.testing.assert_array_equal(given[1], cross[:: 1 if again is split else -1])
@@ -184,7 +184,7 @@ def test_predictors(kind, exact):
     np.testing.assert_allclose(predictor.decisions(some), expected[[4, 1]], rtol=1e-9, atol=1e-9)
     copy = pickle.loads(pickle.dumps(predictor))
     np.testing.assert_array_equal(copy.decisions(checked), found)
-    # Of a part: the support is numbered in it, new samples are the same.
+    # The same for a part: the support is numbered in it, new samples are unchanged.
     part = learned.part(np.array([6, 2, 9, 5]))
     again = part.predictor(np.array([1, 3, 0]), coef, np.array([0.5, -1.0]), exact)
     moved = again.decisions(checked) - found
@@ -262,7 +262,7 @@ COEF = np.array([[1.0, 0.5], [-0.25, 0.5], [-0.5, -1.5], [-0.25, 0.5]])
 
 
 def opened(name):
-    """(Source of the first M samples, the others as they are given) of every kind."""
+    """(Source of the first M samples, the others unchanged) of every kind."""
     if name == "gaps":
         some = [{k: v[rows] for k, v in GAPS.items()} for rows in (slice(M), slice(M, None))]
         new = np.hstack([some[1][k] for k in "abc"])
@@ -325,7 +325,9 @@ def arguments(X):
 
 
 def call_all(contract, held, new):
-    """Results of all public methods by name, called with every argument; errors of refusals."""
+    """Results of all public methods by name, called with every argument; errors of rejected
+    calls.
+    """
     X, results = held.check(new), {}
     given = arguments(X)[contract.__name__]
     for name in [n for n, method in vars(contract).items() if isfunction(method) and n[0] != "_"]:
@@ -343,7 +345,7 @@ def call_all(contract, held, new):
     return results
 
 
-# What some kinds refuse, by a ValueError that says why.
+# Methods that some kinds reject, by a ValueError with the reason.
 REFUSED = {
     "given": {"own_gram": [0], "diagonal": [1]},
     "features": {"reweighted": [0]},
@@ -394,7 +396,7 @@ def test_own_gram_with_gaps_is_that_of_the_training_samples():
     np.testing.assert_allclose(up_to_sides(few), up_to_sides(expected), rtol=1e-9, atol=1e-12)
 
 
-# A kind that the library does not know, in its estimators as it is.
+# An unknown kind of source is accepted by the estimators unchanged.
 
 
 def symbols(n=90, seed=3):

@@ -1,4 +1,4 @@
-"""Kernels constant up to rounding, and digits that centring would cancel."""
+"""Kernels constant up to rounding, and digits that centering would cancel."""
 
 import warnings
 
@@ -33,7 +33,7 @@ def test_a_kernel_constant_up_to_rounding_is_no_kernel(kernel, dtype):
     assert model.statistics_.M[1, 0] == model.statistics_.a[1] == 0.0
     np.testing.assert_array_equal(model.predict(X.astype(dtype)), alone.predict(X.astype(dtype)))
     words = [str(w.message) for w in caught if w.category is al.DegenerateKernelWarning]
-    # Where every value is the same to the last bit there is nothing to warn of.
+    # If every value is equal to the last bit there is nothing to warn about.
     assert all("constant on these samples up to the rounding" in text for text in words)
 
 
@@ -52,13 +52,13 @@ def test_a_kernel_that_hardly_varies_is_one():
 
 @pytest.mark.parametrize("offset", [1e3, 1e5, 1e6])
 def test_values_far_above_their_variation_keep_their_digits(offset):
-    """<x, x'>^2 far from the origin is f(x) + f(x') but for a share of 1 / offset^2."""
+    """<x, x'>^2 far from the origin is f(x) + f(x') up to a share of 1 / offset^2."""
     Z, t = X + offset, X[:, 0] - X[:, 0].mean()
     K = (Z.astype(np.longdouble) @ Z.T.astype(np.longdouble) + 1.0) ** 2
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     found = al.alignment_statistics(Z, t, [al.Polynomial(1.0, 1.0, 2), al.Gaussian(1.0)])
     size = float(np.linalg.norm((Z @ Z.T + 1.0) ** 2))
-    # Rounding of the values themselves, relative to what centring leaves.
+    # Rounding of the values themselves, relative to their centered part.
     bound = 8 * np.finfo(float).eps * size / float(np.sqrt(np.sum(K * K)))
     assert found.M[0, 0] == pytest.approx(float(np.sum(K * K)), rel=bound)
     assert found.a[0] == pytest.approx(float(t @ K @ t), rel=50 * bound)
@@ -126,7 +126,7 @@ def test_rounding_whose_square_overflows_is_no_error():
 
 
 def test_one_kernel_beyond_the_range_beside_one_whose_squares_are_is_refused_by_name():
-    """Nothing but the error is said: the mean of the former is infinite, that of the latter not."""
+    """Only the error is raised: the mean of the former is infinite, that of the latter is not."""
     X = np.array([[9.5293026], [-10.01244736], [48.53869629], [7.95055437]], dtype=np.float32)
     kernels = [al.Polynomial(gamma=1.0, coef0=0.0, degree=1) ** 6, al.Linear().exp()]
     with pytest.raises(ValueError, match=r"exp\(linear\): its values reach exp\(2356\)"):

@@ -111,7 +111,7 @@ def test_the_unit_of_the_weights_changes_no_alignment(factor, dtype):
 def test_features_and_sparse_samples(kernels, form):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 4)) * (rng.random((30, 4)) < 0.6)
-    X[:, 3] += 1e4  # a full column, of which centring the products would lose digits
+    X[:, 3] += 1e4  # a full column, of which centering the products would lose digits
     y = X[:, 0] + rng.normal(size=30)
     weight, rows = counts(30)
     make = sparse.csr_array if form == "sparse" else np.asarray
@@ -216,7 +216,7 @@ def test_hsic_cka_and_centring():
         al.center_kernel(new[:, rows], K[take]),
         atol=1e-12,
     )
-    # A kernel that varies on samples of weight 0 only.
+    # A kernel that varies only on samples of weight 0.
     flat = np.ones((3, 3))
     flat[2, 2] = 5.0
     with pytest.warns(al.validation.DegenerateKernelWarning):

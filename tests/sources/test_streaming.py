@@ -37,7 +37,7 @@ def data(m, d=5, seed=0):
 
 
 def gaussian(gamma, columns=slice(None)):
-    """The Gaussian kernel minus 1, which centring cannot see and extended precision keeps."""
+    """The Gaussian kernel minus 1, which centering ignores and extended precision resolves."""
     return lambda X: np.expm1(-LD(gamma) * oracle.pair_primitives(X[:, columns], X[:, columns])[0])
 
 
@@ -81,7 +81,7 @@ def errors(s, kernels_of, X, Y):
     grams = [f(X) for f in kernels_of]
     a, M, trace, target = oracle.statistics(grams, Y)
     norm = np.sqrt(np.maximum(np.diagonal(M), 0))
-    # A kernel without variance leaves rounding.
+    # For a kernel without variance only rounding remains.
     norm = np.where(norm > 1e-16 * np.array([np.sqrt(np.sum(K**2)) for K in grams]), norm, 1)
     return (
         float(np.max(np.abs(s.M - M) / np.outer(norm, norm))),
@@ -265,7 +265,7 @@ def test_precomputed_objects_and_vectors_take_the_same_road():
 
 def test_large_constant_parts_of_any_kernel_cost_few_digits():
     X, y = data(90)
-    # The constant is in the values here; the pilot's mean takes it out before they are squared.
+    # The constant is in the values here; the pilot's mean removes it before they are squared.
     hidden = Polynomial(1.0, 1e5, 2)
     s = alignment_statistics(X, y, [hidden, Gaussian(1.0)])
     assert max(errors(s, [polynomial(1, 10**5, 2), gaussian(1.0)], X, y)) < 1e-10
@@ -296,7 +296,7 @@ def test_kernels_without_variance_are_exactly_zero(m):
 
 
 def test_narrow_kernels_have_unbiased_statistics_exactly_zero():
-    """Diagonal on the sample: U-statistics leave nothing but rounding of them."""
+    """Diagonal on the sample: for U-statistics only rounding remains."""
     X, y = np.arange(37.0)[:, None], np.sin(np.arange(37.0))
     s = alignment_statistics(X, y, [Gaussian(800.0), Gaussian(1.0)], unbiased=True)
     for value in (s.M[0], s.a[:1], s.alignments[:1]):

@@ -1,4 +1,4 @@
-"""Statistics averaged over mini-batches, and what streaming refuses."""
+"""Statistics averaged over mini-batches, and input that streaming rejects."""
 
 import copy
 

@@ -1,6 +1,6 @@
-"""A source of a kind that the library has none of: kernels that are tables over the symbols 0..q-1.
+"""A source of a kind that is not in the library: kernels that are tables over the symbols 0..q-1.
 
-It fulfills the contract of `alignlearn.sources.source` and nothing more.
+It fulfills the contract of `alignlearn.sources.source` and has no other methods.
 """
 
 import numpy as np

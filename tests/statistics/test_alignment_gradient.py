@@ -34,7 +34,7 @@ def test_slopes_are_central_differences(name, how):
 
 @each("how", HOW)
 def test_laws(how):
-    """The gradient is symmetric, of centered matrices centered, and 0 along K where A is scaled."""
+    """The gradient is symmetric, for centered matrices centered, and 0 along K if A is scaled."""
     K, m = at(0.4), M
     _, G = al.alignment_gradient(K, REAL, **how)
     np.testing.assert_allclose(G, G.T, atol=1e-15)

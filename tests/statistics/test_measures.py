@@ -1,4 +1,6 @@
-"""Centring, alignment, HSIC and CKA of Gram matrices: laws, definitions, exact expectations."""
+"""Centering, alignment, HSIC and CKA of Gram matrices: invariances, definitions, exact
+expectations.
+"""
 
 import itertools
 from fractions import Fraction
@@ -146,7 +148,7 @@ def _population_hsic():
 
 
 def _expectation(statistic, m):
-    """Over samples of size m: a statistic of the counts, weighted by the multinomial law."""
+    """Over samples of size m: a statistic of the counts, weighted by multinomial probabilities."""
     total = 0.0
     for counts in itertools.product(range(m + 1), repeat=3):
         if sum(counts) != m:

@@ -1,4 +1,4 @@
-"""Target columns: classes, real values, and what is refused."""
+"""Target columns: classes, real values, and rejected targets."""
 
 import numpy as np
 import pytest

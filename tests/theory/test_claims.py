@@ -23,7 +23,7 @@ FALSE = [claim for claim in EVERY if not claim.status.holds]
 
 @each("claim", EVERY)
 def test_negative_control_is_rejected(claim):
-    """And twice the wrong bound (half of a lower one) would pass; 0 has no multiples."""
+    """Then twice the wrong bound (half of a lower one) would pass; 0 has no multiples."""
     verdict = check(claim.wrong(), claim.negative_control.case())
     assert verdict.outcome == "violated", verdict
     if claim.status.holds and claim.kind in ("upper", "lower"):
@@ -50,12 +50,12 @@ def test_no_violation(claim):
 
     for case in known_cases(claim):
         judge(case)
-    outcomes.clear()  # what is drawn must decide, too
+    outcomes.clear()  # the drawn case must be decided, too
     if claim.confidence is None:
         run()
-    # A claim whose cases never reach a decision would pass above for nothing. Of a statement with
-    # probability few samples, or a kernel that is constant on most of them, decide nothing: seeded
-    # cases are drawn until one does, so that the outcome does not depend on what hypothesis drew.
+    # A claim whose cases are never decided would pass above for nothing. For a statement with
+    # probability, few samples, or a kernel that is constant on most of them, decide nothing. Seeded
+    # cases are drawn until one decides, so that the outcome does not depend on hypothesis's draws.
     for seed in range(UNTIL_DECIDED):
         judge(claim.cases(RandomDraw(seed)))
         if seed >= 2 and any(outcome in DECIDED for outcome in outcomes):
@@ -69,8 +69,7 @@ def test_counterexample_violates_and_correction_survives(claim):
     assert check(claim, case).outcome == "violated"
     if claim.corrected is not None and claim.corrected.counterexample is None:
         verdict = check(claim.corrected, case)
-        # Inconclusive only where the correction is an added hypothesis, which the case does not
-        # meet.
+        # Inconclusive only if the correction adds a hypothesis that the case does not meet.
         refused = claim.status is Status.HYPOTHESIS and verdict.note
         assert verdict.outcome in ("holds", "vacuous") or refused, verdict
 

@@ -1,4 +1,4 @@
-"""The numbers of the claims on hyper-kernels, to the digits in which they are known."""
+"""The numbers of the claims on hyper-kernels, to their known digits."""
 
 from functools import partial
 
@@ -260,7 +260,7 @@ def test_non_negative_coefficients_for_a_negative_target_are_exactly_zero():
     assert (negative == 0).all()
 
 
-# Claims with how close the adversary is known to come.
+# Claims, with how close the adversary is known to come.
 CLOSE = {
     "p4-eq-2-1-corrected": 0.99,
     "p4-theorem-2-corrected": 0.95,

@@ -1,4 +1,4 @@
-"""The numbers behind the verdicts on the multi-task paper, and what its claims do not spell out."""
+"""The numbers behind the verdicts on the multi-task paper, and details that its claims omit."""
 
 import numpy as np
 import pytest
@@ -177,7 +177,7 @@ def test_one_optimal_alpha_is_not_enough():
     assert stationarity._form(case, case["alpha"]) == pytest.approx(0.5)
     assert stationarity._limit(case) == pytest.approx(0.2)
     assert stationarity.least_form(case) == pytest.approx(0.0)
-    # theta = 0 is optimal: J rises from there.
+    # theta = 0 is optimal: J increases from there.
     assert stationarity.slope(case) == pytest.approx(0.2, abs=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""The numbers of the counterexamples, to the digits in which they are known."""
+"""The numbers of the counterexamples, to their known digits."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -112,7 +112,7 @@ def test_theorem_13():
     assert printed.measured == pytest.approx(0.8)
     assert printed.bound == pytest.approx(0.7790, abs=5e-5)
     assert fixed.bound == pytest.approx(0.9263, abs=5e-5)
-    # Without roots: R > 1 - rho/Gamma reads E[yu]^4 > (1 - R)^2 E[u^2] max u^2 for centred u.
+    # Without roots: R > 1 - rho/Gamma reads E[yu]^4 > (1 - R)^2 E[u^2] max u^2 for centered u.
     p = [Fraction(1, 10), Fraction(8, 10), Fraction(1, 10)]
     u = [Fraction(1), Fraction(1, 100), Fraction(-108, 100)]
     y = [Fraction(3), Fraction(-1, 3), Fraction(-1, 3)]
@@ -163,7 +163,7 @@ def test_theorem_16_fails_in_three_ways():
     ],
 )
 def test_alignf_is_not_stable(m, ridge, change, printed):
-    """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centred."""
+    """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centered."""
     from alignlearn.theory.reference.exchange import flipped_label, two_stage_change
 
     from alignlearn.bounds.stability import two_stage_stability_printed

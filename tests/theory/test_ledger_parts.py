@@ -1,4 +1,4 @@
-"""Numbers and laws of the claims that complete the rows of the two alignment papers."""
+"""Numbers and properties of the claims that complete the rows of the two alignment papers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The numbers of the claims on the slides, to the digits in which they are known."""
+"""The numbers of the claims on the slides, to their known digits."""
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_every_intercept_of_the_interval_is_optimal():
 
 
 def test_ridge_with_a_parameter_that_is_not_scaled():
-    """(G + lam I)^-1 y minimises another objective as soon as n > 1."""
+    """(G + lam I)^-1 y minimizes another objective as soon as n > 1."""
     file = CLAIMS.module("p5-krr")
     rng = np.random.default_rng(0)
     case = {"G": center(rng.normal(size=(6, 6))), "y": rng.normal(size=6), "lam": 0.1}
@@ -149,7 +149,7 @@ def test_kcca_three_ways():
 
 
 def test_the_same_kappa_means_another_penalty():
-    """With 2 kappa/N the penalised correlation is close, with kappa far away."""
+    """With 2 kappa/N the penalized correlation is close, with kappa it is far away."""
     G, kappa = views(), 0.1
     rho, N = kcca.correlation(G, kappa), len(G[0])
     assert rho < kcca.penalised(G, 2 * kappa / N) < 1.02 * rho
@@ -182,7 +182,7 @@ def test_the_wrong_second_block_has_eigenvalues_beyond_two():
 
 
 def test_two_measures_for_three_variables():
-    """Both vanish together, and neither is the other; for two views they agree."""
+    """Both vanish together, and neither is equal to the other; for two views they agree."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(30, 1))
     grams = [center(al.Gaussian(0.5)(x + s * rng.normal(size=(30, 1)))) for s in (0.0, 0.3, 0.6)]

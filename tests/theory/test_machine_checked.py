@@ -1,4 +1,4 @@
-"""The machine-checked proofs: Coq accepts them, and they say what the claims say.
+"""The machine-checked proofs: Coq accepts them, and they state the claims.
 
 What a Coq file defines is written once more in Python below, beside the Coq text, and compared with
 the claim on its own cases; the text is looked up in the file, so neither can change alone.

@@ -1,4 +1,4 @@
-"""The checks notice: sharp constants, dropped terms, changed constants, runs that say nothing."""
+"""The checks notice sharp constants, dropped terms, changed constants, and vacuous runs."""
 
 import io
 import math
@@ -169,7 +169,7 @@ def test_margin_is_the_share_by_which_the_bound_can_be_shrunk(kind, bound, measu
 
 
 def test_margin_of_a_statement_with_probability_needs_enough_violations():
-    """Of 1000 repetitions as many must violate as speak against delta = 0.1."""
+    """Of 1000 repetitions, as many must violate the bound as are evidence against delta = 0.1."""
     measured = np.linspace(0.0, 0.999, 1000)
     verdict = check(toy(bound=1.0, measured=measured, confidence=0.9), {"delta": 0.1})
     needed = least_refused(1000, 0.1)

@@ -1,4 +1,4 @@
-"""An adversary against the corrected claims, and that it finds violations where there are some."""
+"""An adversary against the corrected claims; it finds violations of wrong ones."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from cases import each
 
 CORRECTED = {claim.name: claim for claim in select()}
 
-# Claims with how close the adversary is known to come.
+# Claims, with how close the adversary is known to come.
 CLOSE = {
     "p1-lemma-6-corrected": 0.9,
     "p1-lemma-18-sharpened": 0.5,

@@ -1,4 +1,4 @@
-"""The verdicts: each has an oracle, the headline counts the papers' claims, the prose agrees."""
+"""The verdicts: each has an oracle, the counts are those of the claims, the prose agrees."""
 
 import ast
 import re
@@ -88,7 +88,7 @@ def test_the_docstrings_say_the_same():
 
 
 def _paragraph(name):
-    """What the docstring of a claim's file says about it."""
+    """The verdict in the docstring of a claim's file."""
     file = Path(CLAIMS.module(name).__file__)
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     parts = re.split(r"\n\n(?=`p\d-[\w-]+`\.)", text)
@@ -99,8 +99,8 @@ def _paragraph(name):
 # -- the oracles -----------------------------------------------------------------------
 
 
-# That the counterexamples violate what fails, and that what is meant by a misprint holds there, is
-# in test_claims.
+# test_claims checks that the counterexamples violate false claims, and that the intended form of a
+# misprint holds.
 
 
 def test_a_degenerate_claim_says_nothing_in_any_case():
@@ -111,7 +111,7 @@ def test_a_degenerate_claim_says_nothing_in_any_case():
     for case in cases:
         for h, size in zip(file.predictions(case), file.sizes(case)):
             assert np.abs(h).max() <= size * (1 + 1e-9)
-    # What the learning bound is about tends to the predictor 0, of risk 1.
+    # The left side of the learning bound tends to the predictor 0, of risk 1.
     h, _ = file.predictions(file.one_kernel(400, 1.0))
     assert np.abs(h).max() < 0.01
 
@@ -139,10 +139,10 @@ def test_a_status_without_its_evidence_is_refused(fields, words):
         replace(CLAIMS["p1-lemma-1"], **fields)
 
 
-# -- disputes that were decided --------------------------------------------------------
+# -- decided disputes ------------------------------------------------------------------
 
 
-# What verdicts rest on, in the words of the papers.
+# The words of the papers on which verdicts depend.
 QUOTED = {
     "p4-gaussian": "The Gaussian hyper-kernel is defined as",
     "p5-kcca-penalty": "In fact, we estimated",
@@ -284,7 +284,9 @@ def test_a_mean_over_permutations_is_inside_the_trace_of_a_convex_function():
 
 
 def test_refusing_where_a_class_is_missing_counts_as_no_error():
-    """Section 19, exactly: given intervals that miss, over all samples of a law of three points."""
+    """Section 19, exactly: given intervals that miss, over all samples of a distribution of three
+    points.
+    """
     file, m, delta = CLAIMS.module("p1-class-interval"), 12, 0.3
     law = FiniteDistribution(np.array([0.06, 0.3, 0.64]), np.array([1.0, -1.0, -1.0]))
     K = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.3], [0.0, 0.3, 1.0]])

@@ -1,4 +1,4 @@
-"""The runner: what it prints, its exit code, and that it notices what is not as recorded."""
+"""The runner: its output, its exit code, and outcomes that differ from the record."""
 
 import io
 from dataclasses import replace

@@ -43,7 +43,7 @@ assert check(claim, claim.cases(RandomDraw(0))).outcome == "holds"
 
 
 def _can_build_here():
-    """Whether a wheel can be built with what is installed, so that pip fetches nothing."""
+    """Whether the installed packages can build a wheel, so that pip downloads nothing."""
     found = importlib.util.find_spec
     if found("setuptools") is None:
         return False

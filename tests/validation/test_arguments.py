@@ -1,4 +1,4 @@
-"""Checks of arguments: each error names the argument, what was given and what is accepted."""
+"""Checks of arguments: each error names the argument, the given value and the accepted values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Old names: they work, they warn at the user's line, and none outlives its version."""
+"""Old names: they work, warn at the user's line, and are removed by their stated version."""
 
 import importlib
 import inspect
@@ -16,12 +16,12 @@ from alignlearn.validation import old_names, renamed_name, renamed_parameter
 
 
 def overdue(entries, version):
-    """The old names that a version should no longer take."""
+    """The old names that a version should no longer accept."""
     return [e for e in entries if not is_version(e.gone) or _number(version) >= _number(e.gone)]
 
 
 def users_of_it(folder=Path(alignlearn.__file__).parent):
-    """Import the modules that deprecate something, as only what is loaded is in the list."""
+    """Import the modules that deprecate names, since only loaded ones are in the list."""
     for path in sorted(folder.rglob("*.py")):
         if re.search(r"@renamed_parameter\(|^_RENAMED", path.read_text("utf-8"), re.MULTILINE):
             parts = path.relative_to(folder.parent).with_suffix("").parts

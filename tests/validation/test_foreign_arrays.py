@@ -1,4 +1,4 @@
-"""Arrays of other libraries, through DLPack: in every place where an array is taken."""
+"""Arrays of other libraries, through DLPack, wherever an array is accepted."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from alignlearn.validation import as_array, check_numbers, check_weights, gram_l
 
 
 class Tensor:
-    """What every library offers, and nothing that NumPy would find by itself."""
+    """The attributes of every such library, and none that NumPy would recognize."""
 
     def __init__(self, values):
         self.values = np.array(values)
@@ -24,7 +24,7 @@ class Tensor:
 
 
 class OnDevice(Tensor):
-    """In the memory of a GPU, from where the library copies if it is asked to."""
+    """In the memory of a GPU, from where the library copies on request."""
 
     def __dlpack__(self, *, dl_device=None, **kwargs):
         if dl_device != (1, 0):
@@ -36,7 +36,7 @@ class OnDevice(Tensor):
 
 
 class WithGradient(Tensor):
-    """Handed over by nobody."""
+    """Without an exporter."""
 
     def __dlpack__(self, **kwargs):
         raise BufferError("tensors that require a gradient are not exported")
@@ -127,7 +127,7 @@ def test_what_its_library_does_not_hand_over_is_named(data):
 
 
 def test_a_library_with_an_array_protocol_beside_dlpack():
-    """Some give a copy on request to ``numpy.asarray`` only."""
+    """Some export a copy only on request by ``numpy.asarray``."""
 
     class Other(WithGradient):
         def __array__(self, dtype=None, copy=None):

@@ -1,4 +1,4 @@
-"""Memory budgets as a user states them."""
+"""Memory budgets as users state them."""
 
 import math
 

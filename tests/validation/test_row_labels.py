@@ -1,4 +1,4 @@
-"""Rows are matched by their labels: what is permuted gives what is in order, others are errors."""
+"""Rows are matched by their labels: permuted rows give the ordered results, others raise errors."""
 
 import warnings
 
@@ -212,7 +212,7 @@ def test_stored_labels_survive_a_file(tmp_path):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_permuted_indexes_of_drawn_types(seed):
-    """25 drawn cases a seed: permuted tables, targets and weights give the ordered statistics."""
+    """25 drawn cases per seed: permuted tables, targets and weights give the ordered statistics."""
     rng = np.random.default_rng(seed)
     for _ in range(25):
         m = int(rng.integers(8, 20))

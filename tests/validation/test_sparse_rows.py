@@ -30,7 +30,7 @@ def test_every_format_gives_the_same_samples(rng, form, old):
 
 
 def untidy(rng, A, dtype, index):
-    """A CSR matrix of A with entries out of order, twice, and equal to 0; and what it is."""
+    """A CSR matrix of A with unsorted, duplicate and explicit zero entries; and its value."""
     rows, columns = np.nonzero(A)
     values = rng.integers(1, 4, size=rows.size)
     rows, columns = np.tile(rows, 2), np.tile(columns, 2)

@@ -1,4 +1,4 @@
-"""EasyMKL against a general solver of its quadratic program, and its laws."""
+"""EasyMKL against a general solver of its quadratic program, and invariances."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def weights(X, y, lam, kernels=KERNELS, **how):
 
 
 def oracle(grams, y, lam):
-    """By a general solver, of the problem as the paper writes it."""
+    """The weights by a general solver, for the problem as in the paper."""
     K = np.outer(y, y) * sum(grams) * (1.0 - lam) + lam * np.eye(len(y))
     sums = np.array([y == 1, y == -1], dtype=float)
     start = sums.T @ (1.0 / sums.sum(axis=1))

@@ -139,7 +139,7 @@ def test_a_kernel_leaves_again():
     limited = sparse_path(statistics_of(V, t), 1)
     assert not limited.complete
     assert list(limited.n_kernels) == [1]
-    # Room for two is enough for the third to be tried.
+    # Memory for two is enough for the third to be tried.
     assert sparse_path(statistics_of(V, t), 2).complete
 
 

@@ -1,4 +1,4 @@
-"""Stage 1 in one call: what estimators, training sets and users' objects get of it."""
+"""Stage 1 in one call: its results for estimators, training sets and users' objects."""
 
 from dataclasses import replace
 
@@ -73,7 +73,7 @@ def test_sample_weights_and_u_statistics(name, task):
 @pytest.mark.parametrize("samples", ["ladder", "linear", "given", "sparse", "gaps", "single"])
 @pytest.mark.parametrize("name", ["alignf", "structure", "l1-svm", "lkrr"])
 def test_a_training_set_is_a_fit_of_its_own(samples, name):
-    """Of kernels with numbers for all parameters."""
+    """Kernels with numbers for all parameters."""
     sets = {
         "ladder": (X, KERNELS),
         "linear": (X, [al.Linear(), al.Columns(al.Linear(), [0])]),
@@ -126,7 +126,7 @@ def test_a_named_one_stage_rule_takes_the_parameters_of_the_machine():
     source = open_source(X, KERNELS)
     problem = Problem(source, LABELS, "classification", machine={"C": 7.0, "multiclass": "ovo"})
     np.testing.assert_array_equal(stage_one.learn(problem, "l1-svm").weights, hard.weights)
-    # An object keeps its own, and the default differs.
+    # An object has its own, which differs from the default.
     assert np.any(learned("classification", "l1-svm").weights != hard.weights)
 
 
@@ -168,7 +168,7 @@ class OfGrams:
 
 
 class Derived(Weighting):
-    """A class of the library's own base that takes more than statistics."""
+    """A class with the library's base that needs more than statistics."""
 
     normalize = None
 
@@ -231,7 +231,7 @@ def test_needs_are_declared(attributes, error, message):
         get_weighting(object())
 
 
-# What is refused
+# Rejected input
 
 
 def test_kernels_that_do_not_vary():
@@ -249,7 +249,7 @@ def test_kernels_that_do_not_vary():
         learned("classification", "alignf", kernels="precomputed", samples=given)
 
 
-# What is left for later
+# Postponed work
 
 
 def test_equal_weights_of_many_samples_need_no_pass():

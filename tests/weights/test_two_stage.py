@@ -1,4 +1,6 @@
-"""Weights against naive NumPy, enumeration, random search, closed forms and laws of alignment."""
+"""Weights against naive NumPy, enumeration, random search, closed forms; properties of
+alignment.
+"""
 
 import copy
 import itertools

@@ -1,4 +1,4 @@
-"""Weights without a target: oracles in NumPy, what they maximize, and estimators without y."""
+"""Weights without a target: oracles in NumPy, their objectives, and estimators without y."""
 
 import itertools
 import pickle
@@ -48,7 +48,7 @@ def test_consensus_agrees_most_with_all_kernels():
 
 
 def test_consensus_of_groups_that_share_nothing():
-    """The largest eigenvalue belongs to the larger group; equal ones share alike."""
+    """The largest eigenvalue belongs to the larger group; equal kernels have equal weights."""
     U = np.linalg.qr(H @ RNG.standard_normal((40, 3)))[0]
     blocks = [np.outer(v, v) for v in U.T]
     given = {"weighting": "consensus", "kernels": "precomputed"}
@@ -66,7 +66,7 @@ def test_max_entropy_has_the_most_even_spectrum():
         spectrum = np.linalg.eigvalsh(R / np.trace(R))
         return -np.log(np.sum(spectrum**2))
 
-    # Of kernels such that several are in use.
+    # Kernels of which several have weight.
     u = learned("max-entropy")
     best = entropy(u)
     assert all(entropy(w) <= best + 1e-12 for w in simplex(300))
@@ -90,7 +90,7 @@ def naive_distortion(n_neighbors):
 
 
 def best_on_simplex(S):
-    """The minimiser of u'Su, by trying every support."""
+    """The minimizer of u'Su, by trying every support."""
     best, found = np.inf, None
     for size in range(1, len(S) + 1):
         for P in map(list, itertools.combinations(range(len(S)), size)):
@@ -146,7 +146,7 @@ def test_estimators_learn_without_a_target(weighting):
         np.testing.assert_allclose(other.weights_, model.weights_, rtol=1e-12)
         assert other.alignment_ == pytest.approx(al.alignment(K, y))
         assert "Without a target" not in other.summary()
-    # Kernels as given matrices, and with other units.
+    # Kernels as precomputed matrices, and with other units.
     grams = [s * k(X) for s, k in zip((1.0, 100.0, 1e-3, 1.0), KERNELS)]
     if weighting != "uniform":
         np.testing.assert_allclose(learned(weighting, "precomputed", grams), learned(weighting))
@@ -202,7 +202,7 @@ def test_neighbours_are_those_of_the_samples():
 @pytest.mark.parametrize("times", [2, 7, 20])
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_structure_does_not_depend_on_repetitions(times, kind):
-    """Copies of a sample are no neighbors, which would leave only rounding to be minimized."""
+    """Copies of a sample are not neighbors; otherwise only rounding would be minimized."""
     few = X[:25].astype(kind)
     order = np.random.default_rng(0).permutation(25 * times)
     again = np.repeat(few, times, axis=0)[order]

@@ -1,4 +1,4 @@
-"""Condition number, groups and identifiability on matrices whose answer is known."""
+"""Condition number, groups and identifiability on matrices with a known answer."""
 
 import numpy as np
 import pytest

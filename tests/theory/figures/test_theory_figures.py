@@ -1,4 +1,4 @@
-"""The numbers behind the figures on the theory, and that every figure can be drawn and saved."""
+"""The numbers behind the figures on the theory, and every figure can be drawn and saved."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_theorem_12_becomes_useful_where_the_ledger_says():
 
 
 def test_an_interval_is_informative_where_its_length_is_one_half():
-    """An interval of length 0.99 is not vacuous and says nothing."""
+    """An interval of length 0.99 is not vacuous, but not informative."""
     for name in ("p1-theorem-12", "p1-interval"):
         curve = CURVES[name]
         assert (curve.level(), curve.start()) == (1.0, 0.5)
@@ -208,7 +208,7 @@ def test_sample_predictors_tend_to_the_population_predictor():
 def test_alignf_is_not_stable_and_the_corrected_bound_knows():
     found = stability.flipped_label_change([3, 10, 100])
     assert found.observed == pytest.approx(2 / 11)
-    # 1/25 with the uncentred kernel in the bound.
+    # 1/25 with the uncentered kernel in the bound.
     assert found.printed[1] == pytest.approx(1 / 25, rel=0.02)
     assert (found.observed > found.printed).all()
     assert (found.observed <= found.corrected).all()

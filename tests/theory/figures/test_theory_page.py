@@ -1,4 +1,4 @@
-"""The page of the claims and the summary in the README are those that the claims give."""
+"""The page of the claims and the summary in the README are up to date."""
 
 import importlib.util
 import re
@@ -31,7 +31,7 @@ def _same_but_for_last_digits(shown, expected, hint):
 
 @pytest.fixture(scope="module")
 def page():
-    """The committed page, which the test below compares with what the claims give."""
+    """The committed page, which the test below compares with the generated one."""
     return (ROOT / "figures" / "claims.md").read_text(encoding="utf-8")
 
 
@@ -65,7 +65,7 @@ def test_the_claims_table(page):
 
 
 def test_the_table_says_where_a_bound_is_vacuous(page):
-    """Theorem 12 says nothing on samples of the size of the cases: its bound is above 1."""
+    """Theorem 12 is not informative at the sample sizes of the cases: its bound is above 1."""
     (row,) = (line for line in page.splitlines() if "`p1-theorem-12`" in line)
     assert "| 10 random cases: 10 vacuous |" in row
     counted = [

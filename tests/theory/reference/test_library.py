@@ -1,4 +1,4 @@
-"""The claims put the library's solvers to the test: a solver that is slightly wrong is noticed."""
+"""The claims test the library's solvers: a slightly wrong solver is noticed."""
 
 from dataclasses import replace
 from functools import wraps
@@ -76,7 +76,7 @@ def test_a_wrong_solver_is_noticed(monkeypatch, name, owner, method, wrong):
 
 
 def test_the_learners_of_the_stability_claims_are_the_librarys(monkeypatch):
-    """Their bounds are too loose to notice a small error: the quantity measured must move."""
+    """Their bounds are too loose to detect a small error: the measured quantity must change."""
     theorem_16, prop_3 = CLAIMS.module("p1-theorem-16"), CLAIMS.module("p2-prop-3")
 
     case, lkrr_case = theorem_16.counterexample(), prop_3.counterexample()

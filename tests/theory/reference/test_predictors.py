@@ -1,4 +1,4 @@
-"""The predictors of laws and samples: their centring, and what they refuse."""
+"""The predictors of distributions and samples: their centering, and rejected input."""
 
 import numpy as np
 import pytest

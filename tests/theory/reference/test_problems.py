@@ -1,4 +1,4 @@
-"""Exact laws against brute force, closed forms against quadrature and sampling."""
+"""Exact distributions against brute force, closed forms against quadrature and sampling."""
 
 from fractions import Fraction
 from itertools import product
@@ -50,7 +50,7 @@ def test_figure_1_in_rational_arithmetic():
     L = law.target()
     ratio = law.pair_mean(K * L) ** 2 / (law.pair_mean(K * K) * law.pair_mean(L * L))
     assert ratio == Fraction(41, 50)
-    # K_c = <x, x'> centred: Var(x)^2 with x = -1, 1 at 1/10, 9/10.
+    # K_c = <x, x'> centered: Var(x)^2 with x = -1, 1 at 1/10, 9/10.
     assert law.moments(K, K).theta == Fraction(81, 625)
     assert law.alignment(K, L) == pytest.approx(1)
     assert two_points(Fraction(0))[0].moments(K, K).theta == 0

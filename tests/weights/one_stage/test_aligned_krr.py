@@ -91,7 +91,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum(rng, gammas, max_iter):
 
 
 def test_the_published_iteration_can_cycle():
-    """The data of the counterexample: relative steps 0.169 and 0.180 for ever."""
+    """The data of the counterexample: relative steps 0.169 and 0.180 forever."""
     K = np.array([np.diag([0.0, 9.0]), [[1.0, -1.0], [-1.0, 1.0]]])
     y = np.array([1.0, 2.0])
     a, M = alignf_terms(K, y)

@@ -91,7 +91,7 @@ def test_optimality_conditions(seed, C, norm):
 @settings(max_examples=15)
 @given(st.integers(0, 1000), st.sampled_from([0.3, 1.0, 10.0]), st.sampled_from([1, 1.3, 2.0, 5.0]))
 def test_weights_do_not_depend_on_the_way_to_them(seed, C, norm):
-    """Neither on ``tol`` nor on the order of samples and kernels."""
+    """Weights depend neither on ``tol`` nor on the order of samples and kernels."""
     K, y, _ = data(seed, p=4)
     order = np.random.default_rng(seed).permutation(len(y))
     one = L1SVM(C, norm).solve_grams(K, y)
@@ -264,7 +264,7 @@ def test_bad_input():
 
 
 def test_coefficients_that_become_zero_end_the_refinement():
-    """A tiny C: with more exact machines no kernel has a slope, where 0/0 was computed."""
+    """A tiny C: at higher precision no kernel has a slope, and 0/0 was computed."""
     X, y = np.array([[1e-8, 1.0], [1.0, 0.0], [1e-8, 1.0]]), np.array([0, 1, 1])
     kernels = [al.Linear(), al.Polynomial(gamma=1.0, coef0=0.0, degree=2)]
     with warnings.catch_warnings():

@@ -46,8 +46,9 @@ def value(mu, K, y, lam):
 def test_equals_the_plain_iteration(rng, m, p, radius, lam, mu0, solver):
     K, y = random_kernels(rng, m, p, rng.integers(1, m + 1)), rng.normal(size=m)
     alpha, mu = plain_lkrr(K, y, lam, np.full(p, mu0), radius)
-    # Of y outside the range of K, alpha is |K| / lam times as large as within, and only the part
-    # within decides the weights: rounding of a solve enters them with the square of that ratio.
+    # If y is outside the range of K, alpha is |K| / lam times as large as within, and only the part
+    # within decides the weights: rounding errors of a solve enter them with the square of that
+    # ratio.
     ratio = np.linalg.norm(np.tensordot(mu, K, 1), 2) / lam
     tol = max(1e-9, np.finfo(np.float64).eps * ratio**2)
     found = LKRR(radius, mu0, lam, solver=solver, tol=tol).solve_grams(K, y)
@@ -132,7 +133,7 @@ def test_the_safeguard_converges_from_any_start_and_never_falls(rng, eta, radius
 
 
 def test_the_safeguard_leaves_a_run_with_one_half_as_it_is():
-    """The step 1/2 is hardly ever too long, so that the published iterates are kept."""
+    """The step 1/2 is rarely too long, so the published iterates are unchanged."""
     rng = np.random.default_rng(11)
     K, y = random_kernels(rng, 10, 4), rng.normal(size=(1, 10))
     problem = RidgeProblem(GramFamily(K), y, 0.1, np.ones(4), 10.0)
@@ -163,7 +164,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum(rng, solver, max_iter):
     slack = 1e-10 * exact
     assert early.objective <= exact + slack
     assert above >= exact - slack
-    # Relative to a lower bound that is not positive the gap is infinite, and promises nothing.
+    # Relative to a lower bound that is not positive the gap is infinite, which promises nothing.
     assert np.isinf(early.duality_gap) == (early.objective <= 0.0)
     if early.objective > 0.0:
         assert above - early.objective <= early.duality_gap * early.objective + slack
@@ -328,6 +329,6 @@ def test_the_gap_of_an_unfinished_subspace_is_a_bound(max_iter):
         problem = RidgeProblem(GramFamily(K), y[None], 0.05, np.full(4, 0.1), 50.0)
         early = subspace(problem, 1e-14, max_iter)
         above = value(early.mu, K, y, 0.05)
-        # The residual's own bound is exact up to the share of the matrix that was factorised.
+        # The residual's own bound is exact up to the factorized share of the matrix.
         assert above - early.value <= early.gap * early.value * (1 + 1e-9) + 1e-12 * above
         assert early.gap * early.value <= 1e4 * (above - early.value) + 1e-12 * above
