@@ -59,7 +59,9 @@ def column_kernels(n_columns):
 
 
 def warm_up():
-    """Compile, and start the processes of GridSearchCV, so that neither counts below."""
+    """Compile, and start the processes of GridSearchCV, so that neither is part of the times
+    below.
+    """
     say("Compiling (once for this machine, later runs load it) ...")
     start = time.perf_counter()
     rng = np.random.default_rng(0)
@@ -141,7 +143,7 @@ HistGradientBoostingRegressor with the best of four settings; both use all cores
 
 
 def rivals(folds):
-    """Models of scikit-learn that are good at irrelevant columns; boosting and Lasso tuned."""
+    """Models of scikit-learn that are robust to irrelevant columns; boosting and Lasso tuned."""
     grid = {"max_leaf_nodes": [3, 7], "max_iter": [100, 300]}
     boosting = HistGradientBoostingRegressor(random_state=0)
     return {

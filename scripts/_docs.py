@@ -1,4 +1,4 @@
-"""What `scripts/docs` does within its environment: build the site, and check it."""
+"""Build and check the site; `scripts/docs` runs this file in its environment."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ import _docs_run
 ROOT = Path(__file__).resolve().parents[1]
 _TOOLS = ("sphinx", "pydata_sphinx_theme", "sphinx_gallery", "numpydoc", "myst_parser")
 _TOOLS += ("sphinx_design", "sphinx-mathjax-offline", "html5lib", "matplotlib", "sklearn")
-# Written beside the sources by the build; kept from one build to the next.
+# Written beside the sources by the build; reused by the next build.
 _MADE = ("auto_gallery", "claims", "paper.md", "reference/generated")
 _BESIDE = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md")
 
 
 def refuse_without_tools():
-    """Say what to install where a tool is missing."""
+    """Report which package to install if a tool is missing."""
     missing = [name for name in _TOOLS if find_spec(name) is None]
     if missing:
         sys.exit(f"docs: no {', '.join(missing)} here; install with: pip install -e '.[docs]'")
 
 
 def mirror(source, target, keep=()):
-    """Copy what changed from one folder to another, and delete what is gone from the first."""
+    """Copy changed files from one folder to another, and delete files that the first no longer
+    has.
+    """
     wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
     wanted = {path for path in wanted if "__pycache__" not in path.parts}
     wanted = {path for path in wanted if not any(path.is_relative_to(made) for made in keep)}
@@ -46,7 +48,7 @@ def mirror(source, target, keep=()):
 
 
 def build(name, *options):
-    """Build into build/NAME; whether it went well. Messages name the files of docs/."""
+    """Build into build/NAME, and return whether it succeeded. Messages name the files of docs/."""
     work, out = ROOT / "build" / f"{name}-source", ROOT / "build" / name
     mirror(ROOT / "docs", work / "docs", keep=_MADE)
     for beside in _BESIDE:
@@ -54,7 +56,7 @@ def build(name, *options):
             shutil.copy2(ROOT / beside, work / beside)
     for folder in ("figures", "paper"):
         mirror(ROOT / folder, work / folder)
-    # Pages of what is gone would stay; to write them again costs seconds.
+    # Pages of deleted sources would stay; writing all pages again takes seconds.
     for made in (work / "docs/reference/generated", out):
         shutil.rmtree(made, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-j", "2"]
@@ -70,7 +72,7 @@ def build(name, *options):
 
 
 def timed(words, part, *args):
-    """Run a part and say how long it took; what it returned."""
+    """Run a part, print its duration, and return its result."""
     start = perf_counter()
     result = part(*args)
     print(f"{words}: {perf_counter() - start:.0f} s", flush=True)
@@ -78,7 +80,7 @@ def timed(words, part, *args):
 
 
 def built_site(name, *options):
-    """Build the site and check it; the list of what went wrong."""
+    """Build the site and check it; return the list of faults."""
     out, failed = ROOT / "build" / name, []
     if not timed("pages", build, name, *options):
         failed.append("the pages were not built without warnings")
@@ -89,7 +91,7 @@ def built_site(name, *options):
 
 
 def checked_code():
-    """Run the code of the pages and the gallery; the list of what went wrong."""
+    """Run the code of the pages and the gallery; return the list of faults."""
     seen = ROOT / "build" / "docs-check-code.json"
     words = "code of the pages and the gallery"
     return timed(words, _docs_run.run_all, ROOT / "docs", seen)
@@ -99,7 +101,7 @@ def main(arguments):
     refuse_without_tools()
     check = arguments == ["--check"]
     name = "docs-check" if check else "docs"
-    if check:  # the parts wait often, so that they run side by side
+    if check:  # the parts often wait, so they run side by side
         with ThreadPoolExecutor(1) as pool:
             code = pool.submit(checked_code)
             failed = built_site(name, "-D", "plot_gallery=False") + code.result()

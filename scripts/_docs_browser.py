@@ -1,4 +1,4 @@
-"""A headless Chromium driven through its debugging pipe; nothing but Python is needed."""
+"""A headless Chromium driven through its debugging pipe, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from urllib.parse import quote
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _SECONDS = 60
 PHONE, DESK = 390, 1280
-# The two ends of the browser become its 3 and 4; copies beyond both, as either may be 3 or 4.
+# The two ends of the pipe become file descriptors 3 and 4 of the browser; copies beyond both, since
+# either may be 3 or 4.
 _START = """
 import fcntl, os, sys
 down, up = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
@@ -24,7 +25,7 @@ os.dup2(down, 3)
 os.dup2(up, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-# Scripts of the page are done: formulas are set, and nothing is wider than the window.
+# Scripts of the page are done: formulas are typeset, and nothing is wider than the window.
 _SETTLE = """(async () => {
   if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
   await new Promise((done) => setTimeout(done, 20));
@@ -49,7 +50,7 @@ _SETTLE = """(async () => {
 
 
 def find_chromium():
-    """The path of a Chromium, or None; the variable CHROMIUM goes before all names."""
+    """The path of a Chromium, or None; the variable CHROMIUM has precedence."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
@@ -125,14 +126,14 @@ class Browser:
         self.events.clear()
         self.ask("Page.navigate", url=url)
         until = monotonic() + _SECONDS
-        # Asked for again and again: the event of it may wait for a window that is drawn.
+        # Polled, since the load event may wait for a window that is drawn.
         while self.value("document.readyState") != "complete":
             if monotonic() > until:
                 raise RuntimeError(f"Chromium does not load {url}")
             sleep(0.02)
 
     def value(self, code):
-        """The value of JavaScript, awaited where it is a promise."""
+        """Evaluate JavaScript and return its value; promises are awaited."""
         found = self.ask("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)
         return found["result"].get("value")
 
@@ -166,7 +167,7 @@ def _errors(events):
 
 
 def page_faults(browser, folder, name):
-    """What goes wrong in a page at the width of a phone."""
+    """Faults of a page at the width of a phone."""
     browser.resize(PHONE)
     browser.open((folder / name).as_uri())
     found = browser.value(_SETTLE) or []

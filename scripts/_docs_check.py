@@ -39,7 +39,7 @@ _NAMED = {
 
 
 class Page(HTMLParser):
-    """Ids, links and loaded files of a page, with what is wrong in it alone."""
+    """Ids, links and loaded files of a page, and the faults of the page itself."""
 
     def __init__(self, text):
         super().__init__()
@@ -81,7 +81,7 @@ def read_site(folder):
 
 
 def link_fault(files, pages, name, link, loaded):
-    """What is wrong with a link of the page `name` of a site of these files, or ""."""
+    """The fault of a link of the page `name` of a site with these files, or ""."""
     parts = urlsplit(link)
     if parts.scheme in ("http", "https") or parts.netloc:
         return f"loads from the network: {link}" if loaded else ""
@@ -101,7 +101,7 @@ def link_fault(files, pages, name, link, loaded):
 
 
 def html_faults(path):
-    """Errors of the parser of HTML5 with their lines; none where it is not installed."""
+    """Errors of the HTML5 parser with their lines; none if the parser is not installed."""
     try:
         import html5lib
     except ImportError:
@@ -142,7 +142,7 @@ def opened_pages(names):
 
 
 def open_site(folder, browsers=2):
-    """Open the pages in Chromium, in several at once; the faults. None without a Chromium."""
+    """Open the pages in Chromium, several at once; return the faults. None without a Chromium."""
     from _docs_browser import Browser, find_chromium, page_faults, query_faults, search_faults
 
     folder, chromium = Path(folder).resolve(), find_chromium()

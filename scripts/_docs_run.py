@@ -1,4 +1,4 @@
-"""The code of the site run at small size: the Python blocks of each page, and each example.
+"""Run the code of the site at small size: the Python blocks of each page, and each example.
 
 The blocks of a page run in their order, in one namespace and in a temporary folder. Warnings are
 errors. A block whose first line is ``# not run: REASON`` is left out.
@@ -18,8 +18,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 _BLOCK = re.compile(r"(?ms)^( *)(`{3,})(?:python|\{code-block\} python)[ ]*\n(.*?)^\1\2[ ]*$")
-_SECONDS = 240  # of one page or example, on a machine that is busy
-# Warnings of other packages about themselves are theirs.
+_SECONDS = 240  # seconds for one page or example, on a busy machine
+# Warnings of other packages about themselves are ignored.
 _CHILD = """
 import sys, warnings
 name, path = sys.argv[1:]
@@ -35,7 +35,7 @@ exec(code, {"__name__": "__main__", "__file__": path})
 
 
 def page_code(text):
-    """The Python blocks of a page as one text, in the lines they have in the page."""
+    """The Python blocks of a page as one text, at their line numbers in the page."""
     lines = [""] * (text.count("\n") + 1)
     for block in _BLOCK.finditer(text):
         indent, body = len(block[1]), block[3].splitlines()
@@ -61,7 +61,7 @@ def pieces(docs):
 
 
 def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
-    """Run the code; (what went wrong or "", the package that is missing or "")."""
+    """Run the code; return (the fault or "", the missing package or "")."""
     env = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "MPLBACKEND": "agg"}
     env["ALIGNLEARN_DOCS_SMALL"] = "1"
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,9 @@ def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
 
 
 def surroundings(docs):
-    """A digest of what the code of the pages depends on: the library, Python and the packages."""
+    """A digest of everything that the code of the pages depends on: library, Python and
+    packages.
+    """
     digest = hashlib.sha256(sys.version.encode())
     for folder in ("alignlearn", "theory"):
         for path in sorted((docs.parent / folder).rglob("*.py")):
@@ -96,7 +98,7 @@ def surroundings(docs):
 
 
 def read_seen(path):
-    """{name: digest} of the pieces that ran without a fault at an earlier check."""
+    """{name: digest} of the blocks that ran without a fault in an earlier check."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -104,10 +106,10 @@ def read_seen(path):
 
 
 def run_all(docs, seen=None, processes=2):
-    """Run everything and return the list of faults; name pieces that need a missing package.
+    """Run everything and return the list of faults; name blocks that need a missing package.
 
-    ``seen`` is a file that remembers which pieces ran without a fault. They run again once their
-    code, the library or a package changes.
+    ``seen`` is a file with the blocks that ran without a fault. They run again when their code, the
+    library or a package changes.
     """
     found, failed = pieces(docs), []
     common = surroundings(docs) if seen else ""

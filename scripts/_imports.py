@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The tests that a change concerns, by what their files import.
+"""Find the tests that a change affects, by the imports of their files.
 
     scripts/_imports.py [BASE]            of what changed since BASE, a commit or branch
     scripts/_imports.py --of FILE ...     the tests of these files
 
 Sources are read and not run. A name is followed to the module that defines it, through packages
-that only hand it on, so `al.KernelCCA` concerns `alignlearn/cca/kernel_cca.py` and what that
-imports, and not the whole library. Tests that look names up while they run, and those of the whole
-tree (its style, its layers, its examples), are always printed.
+that only re-export it: `al.KernelCCA` leads to `alignlearn/cca/kernel_cca.py` and its imports, not
+to the whole library. Tests that look up names at run time, and those of the whole tree (its style,
+its layers, its examples), are always printed.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WHOLE = re.compile(r"__all__|walk_packages|iter_modules|getattr\((?:al|alignlearn),|__path__")
-# What is not imported, and yet tested: the start of a changed path, and the tests of it.
+# Tested without being imported: the start of a changed path, and its tests.
 OTHER = {
     "docs/": ("test_docs", "test_docs_site", "test_style", "test_readme"),
     "paper/": ("test_docs", "test_style"),
@@ -41,7 +41,9 @@ OTHER = {
 
 
 def library():
-    """{dotted name: file} of the library, of scripts and of what tests import of each other."""
+    """{dotted name: file} of the library, of scripts and of test modules that other tests
+    import.
+    """
     found = {}
     for path in (ROOT / "alignlearn").rglob("*.py"):
         found[_dotted(path.relative_to(ROOT))] = path
@@ -65,7 +67,7 @@ def _modules():
 
 @cache
 def _late_names():
-    """{name: module} that `alignlearn` loads on first use; its file needs nothing of the rest."""
+    """{name: module} that `alignlearn` loads on first use; its file does not import the rest."""
     space = {"__name__": "alignlearn"}
     exec(compile(_modules()["alignlearn"].read_text(encoding="utf-8"), "", "exec"), space)
     return {name: f"alignlearn.{module}" for name, module in space["_NAMES"].items()}
@@ -83,7 +85,7 @@ def _absolute(name, node):
 
 @cache
 def _handed_on(package):
-    """{name: (module, name there)} of what the file of a package imports."""
+    """{name: (module, name there)} of the imports of a package's file."""
     return {
         alias.asname or alias.name: (_absolute(package, node), alias.name)
         for node in _nodes(package)[0]
@@ -93,7 +95,9 @@ def _handed_on(package):
 
 @cache
 def _nodes(name):
-    """The nodes of a module's tree that name others: imports of two kinds, attributes, strings."""
+    """The nodes of a module's tree that refer to other modules: imports of two kinds, attributes,
+    strings.
+    """
     tree = ast.parse(_modules()[name].read_text(encoding="utf-8"))
     kinds = ast.ImportFrom, ast.Import, ast.Attribute, ast.Constant
     found, left = {kind: [] for kind in kinds}, [tree]
@@ -126,7 +130,7 @@ def _defined_in(package, attribute):
 
 @cache
 def imports(name):
-    """The modules of the library that a module names."""
+    """The modules of the library that a module refers to."""
     found, bound = set(), {}
     from_nodes, import_nodes, attributes, strings = _nodes(name)
     for node in from_nodes:
@@ -171,11 +175,11 @@ def _of_dotted(dotted):
 
 @cache
 def reached(name):
-    """All modules behind a module, with itself."""
+    """All modules that a module depends on, including itself."""
     found, left = {name}, [name]
     while left:
         module = left.pop()
-        # A package hands names on: who needs one of them names its module.
+        # A package re-exports names: whoever needs one of them refers to its module.
         if module != name and _modules()[module].name == "__init__.py":
             continue
         new = imports(module) - found
@@ -190,13 +194,13 @@ def test_files():
 
 @cache
 def _folder_helpers(path):
-    """The conftest of a test's folders, which it does not import."""
+    """The conftest files of a test's folders, which it does not import."""
     files = [folder / "conftest.py" for folder in path.parents if folder.is_relative_to(ROOT)]
     return {str(file.relative_to(ROOT)) for file in files if file.is_file()}
 
 
 def concerned(changed):
-    """Test files that changed paths (relative to the root) concern, and those of the whole tree."""
+    """Test files that changed paths (relative to the root) affect, and those of the whole tree."""
     names = {str(path.relative_to(ROOT)): name for name, path in _modules().items()}
     touched = {names[path] for path in changed if path in names}
     more = {stem for path in changed for start, stems in OTHER.items() if path.startswith(start)
@@ -213,7 +217,7 @@ def concerned(changed):
 
 
 def direct_tests(changed, enough=6, most=10):
-    """The few test files that are nearest to a module: by imports, then by their names."""
+    """The few test files nearest to a module: by imports, then by their names."""
     target = next(name for name, path in _modules().items() if path == ROOT / changed)
     folder, stem = Path(changed).parent.parts[1:], Path(changed).stem.strip("_")
     level, known, found = {target}, {target}, []

@@ -31,19 +31,19 @@ _PLACES = {
 
 
 class NotReady(Exception):
-    """A reason not to release; the message says what to do about it."""
+    """A reason not to release; the message states what to do about it."""
 
 
 def read(name, root=ROOT):
-    """The text of a file of the tree, "" where there is none."""
+    """The text of a file of the tree, "" if it does not exist."""
     path = root / name
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def versions(root=ROOT):
-    """The version that each file states, by the name of the file; the changelog's is its newest.
+    """The version in each file, by the name of the file; for the changelog its newest version.
 
-    docs/conf.py may ask the package instead of stating one, and is then left out.
+    docs/conf.py may read the version from the package, and is then left out.
     """
     found = {}
     for name, pattern in _PLACES.items():
@@ -70,7 +70,9 @@ def check_versions(root=ROOT):
 
 
 def check_changelog(root=ROOT):
-    """The version has an entry that is dated as CITATION.cff is, and nothing waits above it."""
+    """The version has an entry with the date of CITATION.cff, and nothing unreleased is above
+    it.
+    """
     entry = rf"^## \[{re.escape(version(root))}\] - (\d{{4}}-\d\d-\d\d)$(.*?)(?=^## |\Z)"
     text = read("CHANGELOG.md", root)
     match = re.search(entry, text, flags=re.MULTILINE | re.DOTALL)
@@ -112,7 +114,7 @@ def check_claims():
 
 
 def check_docs(root=ROOT):
-    """The site's fast check, where the tree has what builds it."""
+    """The site's fast check, if its tools are in the tree."""
     script = root / "scripts" / "docs"
     if not script.is_file():
         return "no scripts/docs in this tree: not checked"
@@ -121,7 +123,7 @@ def check_docs(root=ROOT):
 
 
 def check_build():
-    """The sdist, and the wheel that is built from the sdist."""
+    """Build the sdist, and the wheel from the sdist."""
     for name in ("build", "twine"):
         found = importlib.util.find_spec(name)
         if not (found and found.origin):  # a folder of that name has no origin
@@ -173,7 +175,7 @@ def built(pattern):
 
 
 def interpreter(name):
-    """A Python of this version: on the path, or of pyenv; None if there is neither."""
+    """A Python of this version: on the path, or from pyenv; None if there is neither."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     places = [shutil.which(f"python{name}"), *sorted(pyenv.glob(f"{name}.*/bin/python"))]
     for path in filter(None, places):
@@ -184,7 +186,7 @@ def interpreter(name):
 
 
 def smoke(python, artifact, more=()):
-    """Install the artifact in an empty environment, run the smoke test outside of the tree."""
+    """Install the artifact in an empty environment, and run the smoke test outside of the tree."""
     with tempfile.TemporaryDirectory() as folder:
         run([python, "-m", "venv", folder + "/env"])
         bin_ = Path(folder, "env", "Scripts" if os.name == "nt" else "bin")
@@ -197,7 +199,7 @@ def smoke(python, artifact, more=()):
 
 
 def run(command, **options):
-    """What a command prints; `NotReady` with its last lines where it fails."""
+    """The output of a command; `NotReady` with its last lines if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
         said = "\n        ".join((done.stdout + done.stderr).strip().splitlines()[-12:])

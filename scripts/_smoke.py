@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What an installed package must do before it is released, in some seconds of compiled code.
+"""Check an installed package before its release, in some seconds of compiled code.
 
-Run by `scripts/release` and by the workflows outside of the source tree, so that what is imported
-is what was installed. Needs only what the package itself needs; a figure is drawn where matplotlib
-is there, scikit-learn's tools are used where that is.
+`scripts/release` and the workflows run this file outside of the source tree, so that the installed
+package is imported. It needs only the package's own requirements. It draws a figure if matplotlib
+is installed, and uses scikit-learn's tools if that is installed.
 
 usage: python _smoke.py [VERSION]        fails unless VERSION is the one installed
 """
@@ -44,7 +44,7 @@ def check_models(folder):
 
 
 def check_functions():
-    """A law of CKA, an interval that holds what it must, and a dependence that is found."""
+    """An invariance of CKA, an interval that contains the true value, and a detected dependence."""
     X, _, y, _ = samples()
     turned = X @ np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
     # A rotation of the features changes nothing.
@@ -55,7 +55,7 @@ def check_functions():
 
 
 def check_command():
-    """The command line starts, and says the version."""
+    """The command line starts, and prints the version."""
     printed = subprocess.run(
         [sys.executable, "-m", "alignlearn", "--version"],
         capture_output=True,
@@ -66,7 +66,7 @@ def check_command():
 
 
 def check_optional():
-    """A figure and a cross-validation, where their packages are installed; return their names."""
+    """A figure and a cross-validation, if their packages are installed; return their names."""
     X, _, y, _ = samples()
     clf = al.MKLClassifier(al.gaussian_kernels([0.1, 1.0])).fit(X, y)
     found = [name for name in ("matplotlib", "sklearn") if importlib.util.find_spec(name)]

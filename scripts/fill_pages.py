@@ -53,7 +53,7 @@ def _table(head, rows):
 
 
 class Range(list):
-    """The least and the largest of several measurements, or a single one."""
+    """The minimum and the maximum of several measurements, or a single one."""
 
     def __format__(self, form):
         return " to ".join(format(value, form) for value in self)
@@ -115,7 +115,7 @@ def peer(part, size, side):
 
 
 def values():
-    """What the paragraphs name."""
+    """The names that the paragraphs refer to."""
     one, missing = _ranges(read("single.json")), read("missing-tables.json")["rows"].values()
     linear = peer("search", "diabetes", "RidgeCV, linear")
     auto = peer("search", "diabetes", 'MKLRegressorCV(weighting="auto")')
@@ -142,7 +142,7 @@ def paragraphs():
 
 
 def paragraph(text):
-    """A paragraph with its numbers, of lines of at most 118 characters; tables as they are."""
+    """A paragraph with its numbers, in lines of at most 118 characters; tables unchanged."""
     lines = text.format_map(values()).splitlines()
     hang = {line: "  " if line.startswith("- ") else "" for line in lines}
     wide = (
@@ -290,7 +290,7 @@ LAYOUTS = {
 
 
 def block(name):
-    """The text of a block: a paragraph, or a table by its layout or as it is in tables.json."""
+    """The text of a block: a paragraph, or a table by its layout or from tables.json."""
     if name in paragraphs():
         return paragraph(paragraphs()[name])
     if name in LAYOUTS:
@@ -301,14 +301,14 @@ def block(name):
 
 
 def number(name):
-    """The number, or range, that a name such as "text.kernels.call" stands for."""
+    """The number, or range, of a name such as "text.kernels.call"."""
     file, key, entry = name.split(".")
     content = keyed_parts() if file == "parts" else read(f"{file}.json")
     return f"{_ranges(content[key][entry])}"
 
 
 def filled(text):
-    """The text with the content of its blocks and its numbers written anew."""
+    """The text with its blocks and numbers filled in anew."""
     text = _BLOCK.sub(lambda found: f"{found[1]}{block(found[2])}\n{found[3]}", text)
     return _NUMBER.sub(lambda found: f"{found[1]}{number(found[2])}{found[3]}", text)
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Draw the figures on the theory, and bring the pages that list the claims up to date.
+"""Draw the figures on the theory, and update the pages that list the claims.
 
-Figures and the table of all claims (claims.md) go to figures/, the short account of the claims to
-the README.
+Figures and the table of all claims (claims.md) go to figures/, the summary of the claims to the
+README.
 
 Takes some minutes. Real data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that
-has them); without them the figure on real data shows scikit-learn's bundled sets and says so.
+has them). Without them, the figure on real data shows scikit-learn's bundled sets, which its title
+states.
 
 usage: scripts/make_figures.py [--only NAME] [--quick] [--out FOLDER]
 """
@@ -58,7 +59,7 @@ PAGES = {"claims": write_claims, "readme": write_readme}
 
 
 def main(argv=None):
-    """Draw what was asked for; return the exit code."""
+    """Draw the requested figures; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--only",

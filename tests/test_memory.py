@@ -111,7 +111,7 @@ def test_control_groups_limit_what_is_free(tmp_path, line, folder, files):
     (root / folder / used).write_text("700\n")
     (root / folder / "memory.stat").write_text(f"anon 600\n{name} 50\n")
     assert memory.group_memory(root, groups) == 350
-    (root / folder / limit).write_text("9223372036854771712\n")  # cgroup version 1 writes max like this
+    (root / folder / limit).write_text("9223372036854771712\n")  # max in cgroup version 1
     assert memory.group_memory(root, groups) == float("inf")
     (root / folder / limit).write_text("max\n")
     assert memory.group_memory(root, groups) == float("inf")

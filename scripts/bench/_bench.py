@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing, threads, peak memory, the command line and the table."""
+"""Common code of the benchmarks: timing, threads, peak memory, the command line and the table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 
 
 def clock(function, repeats=1, timer=time.perf_counter):
-    """Least time of several calls, and the result of the last.
+    """Minimal time of several calls, and the result of the last one.
 
-    ``timer`` may also give an array, of which each entry is the least.
+    ``timer`` may also return an array, whose entries are minimized separately.
     """
     times = []
     for _ in range(repeats):
@@ -38,7 +38,7 @@ def interleaved(repeats, *functions):
 
 
 def best_of(repeats, *functions):
-    """Least time of each function over interleaved repeats."""
+    """Minimal time of each function over interleaved repeats."""
     return list(interleaved(repeats, *functions).min(axis=0))
 
 
@@ -68,7 +68,7 @@ def peak():
 
 
 def output(code, **environment):
-    """What a Python program prints in a process of its own."""
+    """The output of a Python program in a process of its own."""
     command, env = [sys.executable, "-W", "ignore", "-c", code], {**os.environ, **environment}
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env).stdout
 

@@ -1,4 +1,6 @@
-"""What the arithmetic of this machine allows the pair sums of a program, measured."""
+"""Upper limits for the pair sums of a program, from the measured arithmetic speed of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def _eight(x, b, c):
 
 @jit_fma
 def _multiply_add(row, b, c, repeats):
-    """Chains of 32 multiply-adds in registers; those of several vectors run side by side."""
+    """Chains of 32 multiply-adds in registers; chains of several vectors run side by side."""
     for _ in range(repeats):
         for j in range(row.size):
             row[j] = _eight(_eight(_eight(_eight(row[j], b, c), b, c), b, c), b, c)
@@ -71,8 +73,8 @@ def program_of_statistics(X, kernels):
 def operations(program):
     """Multiply-adds, exponentials and other operations of the pair sums, for one pair.
 
-    For Gaussians. A flush is a sign removed, a comparison and a choice; every value is added to
-    a sum by row and one by column.
+    For Gaussians. A flush to zero is a sign change, a comparison and a selection; every value is
+    added to a sum by row and one by column.
     """
     p, flush = program.n_kernels, 3
     fma, exp, other = p * (p + 1) // 2 + p, 0, 2 * p
@@ -94,10 +96,11 @@ def operations(program):
 
 
 def arithmetic_limit(program, n_pairs, peaks):
-    """Least seconds for these pairs at the peaks of one thread, and a line that says why.
+    """Minimal seconds for these pairs at the peak rates of one thread, and a line that explains
+    them.
 
-    All operations but exponentials are counted at the rate of multiply-adds. A processor that adds
-    beside multiplying may do better.
+    All operations but exponentials are counted at the rate of multiply-adds. A processor that can
+    add and multiply at once may be faster.
     """
     fma, exp, other = operations(program)
     text = (

@@ -1,8 +1,8 @@
-"""Rows of bench_peers.py: what is done, by us and by the packages that a user may know.
+"""Rows of bench_peers.py: tasks for alignlearn and for the packages that a user may know.
 
-A row is a function of a size that gives the sides: one of ours, then the others that are compared
-with it. ``Side.start()`` imports what the side needs and returns the work that is timed; what the
-work returns goes to ``Side.score``.
+A row is a function of a size that returns the sides: alignlearn first, then the packages that are
+compared with it. ``Side.start()`` imports what the side needs and returns the work that is timed;
+the result of the work goes to ``Side.score``.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Side(NamedTuple):
     """One tool; ``start`` returns the work."""
 
     name: str
-    package: str  # as it is installed: its version is reported
+    package: str  # the installed package whose version is reported
     start: Callable[[], Callable[[], Any]]
     score: Callable[[Any], float] = float
     timed: bool = False  # whether the work returns (result, seconds)
 
 
 class Row(NamedTuple):
-    """What is compared, at which sizes, and what its score is."""
+    """A comparison, its sizes, and its score."""
 
     title: str
     sides: Callable[..., list[Side]]
@@ -54,7 +54,7 @@ class Row(NamedTuple):
     note: str = ""
     small: dict[str, Any] = {}  # noqa: RUF012, what makes the quick size quicker
 
-    warm: tuple = ()  # other sizes at which something is compiled
+    warm: tuple = ()  # other sizes at which code is compiled
 
     def smallest(self):
         """The sides at the quick size."""
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 @contextmanager
 def quiet():
-    """Without warnings: of peers, and of searches whose candidates fail."""
+    """Without warnings of other packages, and of searches whose candidates fail."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -108,7 +108,7 @@ def _gaussian_process(X, y, classes):
 
 
 def _one_model(kind, X, y, folds, classes):
-    """A model of one kind, fitted; those of accuracy.py among them."""
+    """A fitted model of one kind, including those of accuracy.py."""
     if kind == "default":
         return (al.MKLClassifier if classes else al.MKLRegressor)().fit(X, y)
     if kind == "process":
@@ -153,11 +153,11 @@ def search(name, size=400, splits=_SPLITS):
     return sides
 
 
-# -- machines --------------------------------------------------------------------------
+# -- models ----------------------------------------------------------------------------
 
 
 def _two_classes(m, new=2000):
-    """ijcnn1 where it is registered, else classes that overlap, and the width for it."""
+    """ijcnn1 if it is registered, otherwise overlapping classes, and the width for it."""
     try:
         X, y = (part[: m + new] for part in ijcnn1())
         return X[:m], y[:m], X[m:], y[m:], 2.0
@@ -167,7 +167,7 @@ def _two_classes(m, new=2000):
 
 
 def svc(m, C=10.0):
-    """A C-SVC with one Gaussian, from samples to the fitted machine."""
+    """A C-SVC with one Gaussian, from samples to the fitted model."""
     X, y, new, y_new, gamma = _two_classes(m)
     how = {"C": C, "gamma": gamma, "cache_size": 1000}
 
@@ -194,7 +194,7 @@ def svc(m, C=10.0):
 
 
 def linear(m, C=0.01):
-    """A linear machine by dual coordinate descent."""
+    """A linear model by dual coordinate descent."""
     X, y = stream(m + 2000)
     data, new = (X[:m], y[:m]), (X[m:], y[m:])
 
@@ -326,7 +326,7 @@ def targets(q, design="few"):
 
 
 def many_kernels(p, m=600):
-    """Weights of p given Gram matrices, and a support vector machine on their sum."""
+    """Weights of p precomputed Gram matrices, and a support vector machine on their sum."""
     X, y = load_digits(return_X_y=True)
     X, y = X / 16.0, np.where(y % 2, 1, -1)
     gammas = np.geomspace(0.005, 0.5, p)
@@ -380,7 +380,7 @@ def _mklaren_sides(K, L, labels, truth):
     """Two methods of mklaren on the same."""
 
     def alignf():
-        with suppress(ImportError):  # of Python 2's; this part of it runs all the same
+        with suppress(ImportError):  # of Python 2's; this part runs nevertheless
             import mklaren.mkl  # noqa: F401
         from mklaren.mkl.alignf import Alignf
         from sklearn.svm import SVC

@@ -1,4 +1,4 @@
-"""What the scripts on engines share: workers on this machine, and problems for engines."""
+"""Common code of the scripts on engines: workers on this machine, and problems for engines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from alignlearn.hyper import WishartHyperKernel
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.kernels import gaussian_kernels
 
-# What Dask does to watch itself is the workers' time where there are no more processors than
-# workers: by default an idle cluster of two takes 0.13 of a core.
+# Dask's own monitoring takes time of the workers if there are no more processors than workers: by
+# default an idle cluster of two takes 0.13 of a core.
 QUIET = {
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "2s",
@@ -24,7 +24,9 @@ QUIET = {
 
 @contextmanager
 def local_client(n_workers):
-    """A client of so many processes of one thread each, reached from this machine alone."""
+    """A client of the given number of processes of one thread each, reachable from this machine
+    alone.
+    """
     import dask
     from dask.distributed import Client, LocalCluster
 
@@ -74,7 +76,7 @@ def _samples(m, d, dtype=np.float64):
 
 
 class Recorded:
-    """An engine that notes the work given to another: tasks cannot be seen from outside.
+    """An engine that records the work sent to another: tasks cannot be observed from outside.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class Recorded:
         self.work, self.bytes = [], 0
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
-        """As the other engine."""
+        """As in the other engine."""
         from dask.sizeof import sizeof
 
         self.work.append((operation, data, boxes))

@@ -5,9 +5,9 @@
     scripts/bench/run --threads 1 all --json results.json
     scripts/bench/run --quick all               # small, once: whether they run
 
-A row is a function of a module of `rows/`, decorated by `row`; it yields `Pair`s: a piece of work,
+A row is a function of a module of `rows/`, decorated by `row`. It yields `Pair`s: a piece of work,
 the baseline that a user would write, and alignlearn, as functions that the runner calls in turn.
-Times are the least of the repeats: seconds of the processor, summed over threads, and of the clock.
+Times are minima over the repeats: seconds of the processor, summed over threads, and of the clock.
 The ratio is that of processor seconds; the spread is its range over the repeats. Both sides have
 the same number of threads. Repeat a run on a busy machine.
 """
@@ -36,8 +36,8 @@ ROWS, SMALL = {}, {}
 class Pair(NamedTuple):
     """A piece of work; a side is a function, or seconds that were measured elsewhere, or None.
 
-    ``times`` and ``base_times`` divide the times, where a call does the work more than once;
-    ``note`` is text, or a function that gives it after the measurement.
+    ``times`` and ``base_times`` divide the times if a call repeats the work; ``note`` is text, or a
+    function that returns it after the measurement.
     """
 
     work: str
@@ -77,7 +77,7 @@ def seconds(side, times=1):
 
 
 def measure(pair):
-    """The record of a pair, as it is printed and stored."""
+    """The record of a pair, as printed and stored."""
     sides = (pair.baseline, pair.base_times), (pair.ours, pair.times)
     runs = np.array([[seconds(*side) for side in sides] for _ in range(pair.repeats)])
     (base_wall, base), (wall, core) = runs.min(axis=0)
@@ -95,7 +95,7 @@ def measure(pair):
 
 
 def processor():
-    """Its name, where the system says."""
+    """The name of the processor, if the system reports it."""
     try:
         with open("/proc/cpuinfo") as lines:
             return next(x.split(":")[1].strip() for x in lines if x.startswith("model name"))
@@ -104,7 +104,7 @@ def processor():
 
 
 def version(package):
-    """Of an installed package, or None."""
+    """The version of an installed package, or None."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -112,7 +112,7 @@ def version(package):
 
 
 def machine(n):
-    """What the measurement ran on."""
+    """The machine and the versions of the measurement."""
     packages = ("alignlearn", "numba", "numpy", "scipy", "scikit-learn")
     return {
         "processor": processor(),
@@ -128,7 +128,7 @@ _HEAD = ("work", "baseline", "clock", "alignlearn", "clock", "ratio", "spread")
 
 
 def line(record):
-    """A record as text; figures that do not exist are left out."""
+    """A record as text; missing values are left out."""
     keys = ("baseline", "baseline_wall", "alignlearn", "wall", "ratio")
     cells = [f"{record[k]:10.4g}" if np.isfinite(record[k]) else " " * 10 for k in keys]
     low, high = record["spread"]
@@ -137,7 +137,7 @@ def line(record):
 
 
 def main(argv=None):
-    """Measure the rows that are asked for; their records, by row."""
+    """Measure the requested rows; return their records, by row."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     most = numba.config.NUMBA_NUM_THREADS
     parser.add_argument("rows", nargs="*", metavar="ROW", help="names, or 'all'; none: list them")

@@ -4,12 +4,12 @@
     scripts/bench/bench_cluster.py            # m = 40,000: some minutes
     scripts/bench/bench_cluster.py --quick    # small sizes: what is measured, not how fast
 
-One cluster is there at a time, and watches itself little (`_cluster.QUIET`): by default an idle one
-of 1, 2 and 4 processes takes 0.08, 0.13 and 0.23 of a core. Clusters take turns; everything is
-compiled and has run before it is timed; least seconds of all turns. Speed is that against one
-process of a cluster; more processes than processors can gain nothing. "lost" is the time of a
-worker that is not spent on boxes, per task: what sends, starts and collects tasks, and waiting at
-the end. Target: 2 processes are 1.8 times as fast as one.
+One cluster runs at a time, with little monitoring (`_cluster.QUIET`): by default an idle one of 1,
+2 and 4 processes takes 0.08, 0.13 and 0.23 of a core. Clusters take turns. Everything is compiled
+and has run before it is timed; times are minima over all turns. Speed is relative to one process of
+a cluster; more processes than processors gain nothing. "lost" is the time per task that a worker
+does not spend on boxes: sending, starting and collecting tasks, and waiting at the end. Target: 2
+processes are 1.8 times as fast as one.
 
 "alone" is what the machine allows: processes that do the same statistics beside each other, without
 a cluster, against one of them.
@@ -36,7 +36,7 @@ TARGET = 1.8  # of two processes
 
 
 class Tasks:
-    """Reads from the scheduler how many tasks there were since the last time, and how long."""
+    """Reads from the scheduler how many tasks there were since the last reading, and how long."""
 
     def __init__(self, client):
         self._client, self._before = client, (0, 0.0)
@@ -115,7 +115,7 @@ print(clock(lambda: work(CPU))[0], flush=True)
 
 
 def alone(n_processes, m):
-    """Seconds until the last of processes has done its statistics; all start at once."""
+    """Seconds until the last process has finished its statistics; all start at once."""
     folder = os.path.dirname(os.path.abspath(__file__))
     command = [sys.executable, "-c", _ALONE, str(m)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": folder}

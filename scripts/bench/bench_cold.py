@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""What a first fit costs where nothing is in the cache: processor time, and functions compiled.
+"""Measure a first fit with an empty cache: processor time, and functions compiled.
 
     scripts/bench/bench_cold.py                     # MKLClassifier, breast_cancer, three Gaussians
     scripts/bench/bench_cold.py regressor           # MKLRegressor
@@ -7,9 +7,9 @@
     scripts/bench/bench_cold.py --warm              # with the cache that is there
     scripts/bench/bench_cold.py --json              # all functions, for a program
 
-A process of its own imports, fits and predicts with an empty cache. Seconds are of the processor,
-so other work on the machine counts for little; repeat the run where it is busy. Inclusive seconds
-of a function have those of all that it calls and that was compiled for it.
+A process of its own imports, fits and predicts with an empty cache. Times are processor seconds, so
+other work on the machine has little effect; repeat the run on a busy machine. Inclusive seconds of
+a function contain those of all functions that were compiled for it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _listener(event):
 
 
 def table(found):
-    """What a person reads."""
+    """The report for a person."""
     compiled, seconds = found["compiled"], found["seconds"]
     lines = [f"{found['estimator']} on breast_cancer, seconds of the processor"]
     lines += [f"  {name:8} {value:7.2f}" for name, value in seconds.items()]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python
-"""Speed on a CUDA device: pairs a second, and what share that is of what the device can do.
+"""Speed on a CUDA device: pairs per second, and their share of the device's limits.
 
     scripts/bench/bench_cuda.py                 # some minutes
     scripts/bench/bench_cuda.py --size small    # what is measured, not how fast (simulator)
 
-Limits are measured in the same run: fused multiply-adds a second by a kernel that does nothing
-else, bytes a second by a kernel that copies. A pair is charged the floating-point instructions that
-it cannot do without: 2 for a feature of a distance, 10 for an exponential (a multiplication, the
-reduction, the device's power of two, a correction), 1 for a multiply-add of a product or a sum. The
-share of bandwidth counts what must be read and written once. Times are the least of several, of
-whole calls with data and results on the host. Where there is no device nothing is measured.
+Limits are measured in the same run: fused multiply-adds per second by a kernel that does nothing
+else, bytes per second by a kernel that copies. A pair is charged its indispensable floating-point
+instructions: 2 for a feature of a distance, 10 for an exponential (a multiplication, the reduction,
+the device's power of two, a correction), 1 for a multiply-add of a product or a sum. The share of
+bandwidth counts the bytes that must be read and written once. Times are minima over several whole
+calls with data and results on the host. Without a device nothing is measured.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def bandwidth_limit(small):
 
 
 def report(row, engine, cpu_size, limits):
-    """Measure and print a row; seconds of the first call, of the best, and of the CPU a pair."""
+    """Measure and print a row; seconds of the first call, of the best, and of the CPU per pair."""
     run = row.problem(row.size)
     first = clock(lambda: run(engine))[0]
     best = clock(lambda: run(engine), 1 if first > 10.0 or row.size < 100 else 3)[0]
@@ -187,7 +187,9 @@ def report(row, engine, cpu_size, limits):
 
 
 def break_even(first, best, cpu, pairs):
-    """Pairs from which a device pays that has to be started, and what "auto" takes."""
+    """The number of pairs from which a device that has to be started is faster, and the choice of
+    "auto".
+    """
     saved = cpu - best / pairs
     found = f"{(first - best) / saved:.3g} pairs" if saved > 0 else "no size"
     taken = next(n for n in 10.0 ** np.arange(4, 16, 0.01) if pays(n))

@@ -3,9 +3,10 @@
 
     scripts/bench/bench_himalaya.py [--write]
 
-Ridge and kernel ridge regression with one kernel are the same problem in both libraries with an
-intercept and leave-one-out for alpha. Of several kernels both search weights in their own ways, so
-the solution for the weights that himalaya found is compared, and scores and times of the searches.
+Ridge and kernel ridge regression with one kernel are the same problem in both libraries, with an
+intercept and leave-one-out for alpha. For several kernels both libraries search weights in
+different ways. So the solutions for the weights that himalaya found are compared, and the scores
+and times of the searches.
 """
 
 import sys
@@ -54,7 +55,7 @@ def timed(model, X, Y):
 def one_kernel(X, Y, new):
     """(name, largest difference relative to the largest prediction, seconds of both).
 
-    The seconds of himalaya are of leave-one-out, and of five folds, its default.
+    The times of himalaya are for leave-one-out, and for five folds, its default.
     """
     from himalaya.kernel_ridge import KernelRidgeCV
     from himalaya.ridge import RidgeCV

@@ -1,15 +1,15 @@
 #!/usr/bin/env python
-"""The library beside the packages that a user may know: seconds, memory, accuracy, growth.
+"""alignlearn against the packages that a user may know: seconds, memory, accuracy, growth.
 
     scripts/bench/peers                      # makes an environment with the peers and runs this
     scripts/bench/peers --quick              # smallest sizes: what is measured, not how fast
     scripts/bench/bench_peers.py svc ridge   # some rows, with what is installed
 
-Each row is one piece of work, done by us and by others on the same samples, one thread, one after
-the other, in changing order. Seconds are those of the processor, the least of the repeats (one
-where it is above 5 s), after one run on a small size, which compiles; memory is the growth of the
-largest resident size in a process of its own, at the largest size. A peer that is not installed or
-fails is a row that says why. ``--json docs/_data/benchmarks.json`` writes everything;
+Each row is one task, done by alignlearn and by other packages on the same samples, on one thread,
+one after the other, in changing order. Times are processor seconds, the minimum of the repeats (one
+above 5 s), after a run on a small size, which compiles. Memory is the growth of the largest
+resident size in a process of its own, at the largest size. A package that is not installed or fails
+gives a row with the reason. ``--json docs/_data/benchmarks.json`` writes everything;
 `docs/_ext/benchmarks_page.py` makes the page of the site and its figures from that file.
 """
 
@@ -47,14 +47,14 @@ LONG = 5.0  # seconds after which a side is not repeated
 
 
 def one_line(error):
-    """What went wrong, without the folders of this machine."""
+    """The error, without the folders of this machine."""
     text = " ".join(str(error).split())
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][\w.+@~-]+){2,}", "...", text)
     return f"{type(error).__name__}: {text}"[:160]
 
 
 def reason(side, error, folder=None):
-    """Why a side has no figures; ``folder`` has what pip said, by package."""
+    """The reason why a side has no results; ``folder`` has pip's messages, by package."""
     installed = version(side.package)
     if installed is None:
         said = folder and Path(folder) / side.package
@@ -76,7 +76,7 @@ def started(sides, folder=None):
 
 
 def once(side, work):
-    """(seconds of the processor, what the work returns)."""
+    """(seconds of the processor, the result of the work)."""
     with contextlib.redirect_stderr(io.StringIO()):  # bars of progress
         start = time.process_time()
         found = work()
@@ -85,7 +85,7 @@ def once(side, work):
 
 
 def measured(sides, repeats, folder=None):
-    """A record of each side: least seconds and score, or the reason that there are none."""
+    """A record of each side: minimal seconds and score, or the reason that there are none."""
     with quiet():
         works, reasons = started(sides, folder)
         seconds, results = {}, {}
@@ -119,9 +119,9 @@ print(bench_peers.growth({row!r}, {side!r}, {size!r}, peak))
 
 
 def growth(name, which, size, peak):
-    """Bytes that the work of a side adds to the peak of this process; None where it fails.
+    """Bytes that the work of a side adds to the peak of this process; None if it fails.
 
-    The side runs on the small size before, and the samples are there.
+    The side runs on the small size before, and the samples are in memory.
     """
     row = ROWS[name]
     try:
@@ -156,7 +156,7 @@ def measure(name, args):
     for size in sizes:
         try:
             sides = row.smallest() if args.quick else row.sides(size)
-        except (DatasetError, ImportError) as error:  # data that cannot be had
+        except (DatasetError, ImportError) as error:  # data that are not available
             print(f"{name:<13} {size!s:<16} left out: {one_line(error)}", flush=True)
             continue
         records = measured(sides, 1 if args.quick else row.repeats, args.reasons)
@@ -171,7 +171,7 @@ def measure(name, args):
 
 
 def line(name, record):
-    """A record as it is printed."""
+    """A record, as printed."""
     head = f"{name:<13} {record['size']!s:<14} {record['side']:<44}"
     if "reason" in record:
         return f"{head} {record['reason']}"
@@ -226,7 +226,7 @@ def main(argv=None):
             found["about"][name], found["rows"][name] = parts, measure(name, args)
             if not earlier:
                 found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
-            if args.json is not None:  # also what a run that is cut off has measured
+            if args.json is not None:  # also the results of an interrupted run
                 args.json.write_text(json.dumps(found, indent=1) + "\n")
     print(f"{found['minutes']} minutes")
     return found

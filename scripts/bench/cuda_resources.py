@@ -8,9 +8,9 @@ Needs the compiler of a CUDA toolkit, not a device: libNVVM where Numba finds it
 `ptxas`, of the toolkit or of the wheel nvidia-cuda-nvcc-cu12; for instructions also `nvdisasm`, of
 the toolkit or the wheel nvidia-cuda-nvdisasm. A CUDA toolkit has all three.
 
-Instructions are those of the loop over the steps of a tile of pair sums, for a pair, in the machine
-code; "float" are the arithmetic among them. The bound divides the issue slots, or those of the unit
-that is busy longest, by them: an upper bound on pairs per second for the stated clock and number of
+Instructions are those of the loop over the steps of a tile of pair sums, per pair, in the machine
+code; "float" are the arithmetic ones among them. The bound divides the issue slots, or those of the
+busiest unit, by them: an upper bound on pairs per second for the stated clock and number of
 multiprocessors, not a measurement.
 """
 
@@ -102,9 +102,9 @@ def loops(code):
 
 
 def instructions(code, lengths, pairs):
-    """Instructions for a pair (Counter), in the longest loop, which holds those over features.
+    """Instructions for a pair (Counter), in the longest loop, which contains those over features.
 
-    Where the compiler made a loop only for the longest range of features, the others count once.
+    If the compiler made a loop only for the longest range of features, the others count once.
     """
     names, found = loops(code)
     first, last = max(found, key=lambda loop: loop[1] - loop[0])
@@ -309,7 +309,7 @@ def main():
     if tool("ptxas") is None:
         raise SystemExit(f"ptxas is missing. {INSTALL}")
     if not cuda.is_available():
-        # Device functions are compiled for the device that is there; none is needed to compile.
+        # Device functions are compiled for the present device; none is needed to compile.
         from numba.cuda import dispatcher
 
         dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=CAPABILITY)

@@ -6,7 +6,8 @@
     scripts/bench/interrupt_time.py --deaf kcca krein      # longest time without a look for it
 
 Each trial is a process that computes until it gets SIGINT. With --deaf it does the work once, and a
-timer says how long Python's main thread ran no instruction at most: no signal is heard meanwhile.
+timer reports the longest time in which Python's main thread ran no instruction, and hence noticed
+no signal.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ print(longest, flush=True)
 
 def _processor_time(pid):
     """Seconds that a process has computed, of all its threads."""
-    return time.clock_gettime(~pid << 3 | 2)  # what clock_getcpuclockid gives on Linux
+    return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid returns on Linux
 
 
 def delay(kind, samples=None, wait=None, *, processor=False):
@@ -143,9 +144,9 @@ def delay(kind, samples=None, wait=None, *, processor=False):
 
 
 def deaf(kind, samples=None):
-    """Most processor seconds in which the main thread did not look for a signal, on Linux.
+    """Most processor seconds in which the main thread did not check for a signal, on Linux.
 
-    Where it waits for other threads it looks at once.
+    While it waits for other threads it checks at once.
     """
     m, _, call = _WORK[kind]
     program = _PROGRAM.format(call=call, measure=_DEAF.format(m=samples or m))

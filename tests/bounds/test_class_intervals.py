@@ -212,7 +212,7 @@ def test_intervals_of_real_targets_cover_the_alignment():
         assert closed.low <= rho <= closed.high
 
 
-# -- what the intervals say ------------------------------------------------------------
+# -- ends and refusals of the intervals -----------------------------------------------
 
 
 def test_both_begin_to_say_something_at_the_sizes_that_are_claimed():

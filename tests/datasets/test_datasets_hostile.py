@@ -218,7 +218,7 @@ def test_svmlight_refused_with_the_place(tmp_path):
         assert "label index:value" in str(error.value), name
 
 
-# --- what was read is said -------------------------------------------------------------------
+# --- reports of what was read -----------------------------------------------------------------
 
 
 def notes(folder, text, **options):

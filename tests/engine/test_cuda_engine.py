@@ -326,7 +326,7 @@ def test_memory_that_others_took_meanwhile():
 
     with pytest.raises(CudaOutOfMemory, match="MB of device memory"):
         Cuda().run_boxes(operation, data, boxes, take)
-    refused.code = 700  # an illegal address is not a lack of memory: the error is passed on
+    refused.code = 700  # an illegal address does not mean too little memory
     with pytest.raises(CudaAPIError):
         Cuda().run_boxes(operation, data, boxes, take)
 

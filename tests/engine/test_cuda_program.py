@@ -58,7 +58,7 @@ def _launch(pair, program, X, Z, FX, FZ, external, *, store=False):
 
 
 def _sent(given):
-    """An array on the device; tuples are arguments as they are."""
+    """An array on the device; tuples are passed unchanged."""
     return cuda.to_device(given) if isinstance(given, np.ndarray) else given
 
 

@@ -59,7 +59,7 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
     if rng.random() < 0.5:
         B[0] = A[-1]
     A[0, rng.integers(d)] = B[-1, rng.integers(d)] = 0.5
-    if kind == "minima":  # of amounts
+    if kind == "minima":  # real-valued
         A, B = np.abs(A), np.abs(B)
     expected = exact(kind, A, B)
     # At least 1/32 of the sizes of the samples remains of a distance, or it is exact.

@@ -12,7 +12,7 @@ from alignlearn.engine import threads
 
 
 class Stop(KeyboardInterrupt):
-    """Ctrl-C, as it is raised in the main thread."""
+    """Ctrl-C, raised in the main thread."""
 
 
 def interrupt():

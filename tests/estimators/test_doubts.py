@@ -16,7 +16,7 @@ from alignlearn.kernels import Columns, Gaussian
 
 
 def doubts(run):
-    """Texts of the warnings of a call; any other kind of warning is an error."""
+    """Messages of the warnings of a call; any other kind of warning is an error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run()

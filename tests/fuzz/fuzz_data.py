@@ -17,7 +17,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass
 class Samples:
-    """Samples as they are passed, and their exact values.
+    """The passed samples, and their exact values.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ CONTAINERS = {
 
 @dataclass
 class Target:
-    """A target as it is passed, with its task, and its columns (m, c) in long double."""
+    """A target in the passed form, with its task, and its columns (m, c) in long double."""
 
     given: object
     task: str

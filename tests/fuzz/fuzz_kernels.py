@@ -23,7 +23,7 @@ class Values(NamedTuple):
     exact : ndarray
         Error of the kernel's value.
     centered : ndarray
-        Error of what is centered later, which may lack constants.
+        Error of what is centered later, possibly without constants.
     register : ndarray
         Size of what is summed before centering.
     peak : float

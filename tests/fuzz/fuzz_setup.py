@@ -42,7 +42,7 @@ class Setup:
 
     @property
     def kernels(self):
-        """The samples as they are passed."""
+        """The passed samples."""
         return [s.kernel for s in self.specs]
 
     @property

@@ -227,7 +227,7 @@ def start():
     def least(code, repeats=1, **environment):
         return min(float(output(code, **environment)) for _ in range(repeats))
 
-    # The package alone imports nothing: names are imported when they are used.
+    # The package alone imports nothing: names are imported on first use.
     others = least(_IMPORT.format("import numba, scipy"), 7)
     for what in ("import alignlearn", "from alignlearn import MKLClassifier"):
         ours = least(_IMPORT.format(what), 7)

@@ -18,7 +18,7 @@ GIGABYTE = 10**9
 
 
 def overlapping_classes(m, d, seed=0):
-    """Standardized data, a curved noisy boundary, 10 per cent of the labels flipped."""
+    """Standardized data, a curved noisy boundary, 10% of the labels flipped."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, d))
     score = X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 * np.sin(2.0 * X[:, 0]) * X[:, 1]
@@ -75,7 +75,9 @@ def svc(m=4000):
 
 @row(m=300)
 def svc_rows(m=20_000):
-    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side makes its kernel."""
+    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side computes its
+    kernel.
+    """
     from sklearn.svm import SVC
 
     X, y = (part[:m] for part in ijcnn1())
