@@ -59,9 +59,7 @@ def column_kernels(n_columns):
 
 
 def warm_up():
-    """Compile, and start the processes of GridSearchCV, so that neither is part of the times
-    below.
-    """
+    """Compile, and start the processes of GridSearchCV, so that neither counts below."""
     say("Compiling (once for this machine, later runs load it) ...")
     start = time.perf_counter()
     rng = np.random.default_rng(0)

@@ -30,9 +30,7 @@ def refuse_without_tools():
 
 
 def mirror(source, target, keep=()):
-    """Copy changed files from one folder to another, and delete files that the first no longer
-    has.
-    """
+    """Copy changed files from one folder to another, and delete files missing in the first."""
     wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
     wanted = {path for path in wanted if "__pycache__" not in path.parts}
     wanted = {path for path in wanted if not any(path.is_relative_to(made) for made in keep)}

@@ -85,9 +85,7 @@ def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
 
 
 def surroundings(docs):
-    """A digest of everything that the code of the pages depends on: library, Python and
-    packages.
-    """
+    """A digest of everything that the pages' code depends on: library, Python and packages."""
     digest = hashlib.sha256(sys.version.encode())
     for folder in ("alignlearn", "theory"):
         for path in sorted((docs.parent / folder).rglob("*.py")):

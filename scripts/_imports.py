@@ -41,9 +41,7 @@ OTHER = {
 
 
 def library():
-    """{dotted name: file} of the library, of scripts and of test modules that other tests
-    import.
-    """
+    """{dotted name: file} of the library, of scripts and of test modules that tests import."""
     found = {}
     for path in (ROOT / "alignlearn").rglob("*.py"):
         found[_dotted(path.relative_to(ROOT))] = path
@@ -95,9 +93,7 @@ def _handed_on(package):
 
 @cache
 def _nodes(name):
-    """The nodes of a module's tree that refer to other modules: imports of two kinds, attributes,
-    strings.
-    """
+    """The nodes of a module's tree that refer to modules: imports, attributes, strings."""
     tree = ast.parse(_modules()[name].read_text(encoding="utf-8"))
     kinds = ast.ImportFrom, ast.Import, ast.Attribute, ast.Constant
     found, left = {kind: [] for kind in kinds}, [tree]

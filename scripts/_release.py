@@ -70,9 +70,7 @@ def check_versions(root=ROOT):
 
 
 def check_changelog(root=ROOT):
-    """The version has an entry with the date of CITATION.cff, and nothing unreleased is above
-    it.
-    """
+    """The version has an entry with the date of CITATION.cff, and no unreleased part is above."""
     entry = rf"^## \[{re.escape(version(root))}\] - (\d{{4}}-\d\d-\d\d)$(.*?)(?=^## |\Z)"
     text = read("CHANGELOG.md", root)
     match = re.search(entry, text, flags=re.MULTILINE | re.DOTALL)

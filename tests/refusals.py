@@ -26,9 +26,7 @@ def not_refused(cases, kinds=(ValueError, TypeError)):
 
 
 def assert_one_line(capsys, cases):
-    """Check that each command line (words, pattern) ends with code 2 and one line with the
-    pattern.
-    """
+    """Check that each command line (words, pattern) ends with code 2 and a line with the pattern."""
     from alignlearn.cli import main
 
     for words, pattern in cases:

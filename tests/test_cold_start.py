@@ -50,9 +50,7 @@ def output(code, **environment):
 
 
 def test_the_pattern_knows_the_overloads_it_is_about():
-    """An assignment to a slice compiles them: if Numba renamed them, the test above would pass in
-    vain.
-    """
+    """Assigning to a slice compiles them: if Numba renamed them, the test above could not fail."""
     code = """
 import numpy as np
 from numba import njit

@@ -39,9 +39,7 @@ NEEDS = {"alignlearn.CKARecorder": "torch"}
 
 
 def public():
-    """The names that users import, in their shortest form; constants have no docstring of their
-    own.
-    """
+    """The names that users import, in their shortest form, without constants."""
     named = {f"alignlearn.{name}": getattr(alignlearn, name) for name in alignlearn.__all__}
     for package in PACKAGES:
         module = importlib.import_module(f"alignlearn.{package}")

@@ -1,6 +1,4 @@
-"""The scripts: executable, sound shell, clear messages; and the arguments that .ci/run passes
-on.
-"""
+"""The scripts: executable, sound shell, clear messages; and the arguments of .ci/run."""
 
 import os
 import re

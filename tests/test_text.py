@@ -1,6 +1,4 @@
-"""Text that users read stays short: representations, lists of names, errors of samples with
-gaps.
-"""
+"""Text that users read stays short: representations, lists of names, errors about gaps."""
 
 import dataclasses
 

@@ -1,6 +1,4 @@
-"""Upper limits for the pair sums of a program, from the measured arithmetic speed of this
-machine.
-"""
+"""Upper limits for the pair sums of a program, from this machine's measured arithmetic speed."""
 
 from __future__ import annotations
 
@@ -96,8 +94,7 @@ def operations(program):
 
 
 def arithmetic_limit(program, n_pairs, peaks):
-    """Minimal seconds for these pairs at the peak rates of one thread, and a line that explains
-    them.
+    """Minimal seconds for these pairs at the peak rates of one thread, and a line to explain them.
 
     All operations but exponentials are counted at the rate of multiply-adds. A processor that can
     add and multiply at once may be faster.

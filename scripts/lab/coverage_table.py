@@ -1,12 +1,11 @@
 #!/usr/bin/env python
 """Miss rates of every public guarantee on a table of designs, with their standard errors.
 
-A design is a distribution with a number of samples. A guarantee misses where the truth is outside
-its interval or above its bound; the truth is computed from 3000 further samples, to which errors
-of an interval for the alignment are small. Of `predict_interval` and `predict_set` it is the share
-of new targets outside. A rate counts as too large where it exceeds what is promised by more than
-2.5 standard errors. Cells say "few samples" where a
-guarantee needs more of them.
+A design is a distribution with a number of samples. A guarantee misses if the true value is outside
+its interval or above its bound. The true value is computed from 3000 further samples, whose error
+is small compared with an interval for the alignment. For `predict_interval` and `predict_set` it is
+the share of new targets outside. A rate counts as too large if it exceeds the promised rate by more
+than 2.5 standard errors. A cell has "few samples" if a guarantee needs more of them.
 """
 
 import sys
@@ -39,7 +38,7 @@ class Design:
     draw : callable (rng, n) -> (X, labels +-1, target)
     m : int
     kernels : tuple
-        Of fixed numbers, K(x, x) = 1.
+        With fixed parameters and K(x, x) = 1.
     in_order : bool
         Whether samples come sorted by class and target.
     """
@@ -108,7 +107,7 @@ DESIGNS = (
 
 
 class Trial:
-    """One sample of a design, and what guarantees compare with."""
+    """One sample of a design, and the true values that guarantees are compared with."""
 
     def __init__(self, design, seed):
         self.design = design
@@ -213,7 +212,7 @@ def _risk(held_out):
 
 
 def _slack(n):
-    """Three standard errors of a share of n new samples, so that their chance is no miss."""
+    """Three standard errors of a share of n new samples, to allow for chance."""
     return 1.5 / np.sqrt(n)
 
 
@@ -293,7 +292,7 @@ GUARANTEES = {
 
 @dataclass(frozen=True)
 class Row:
-    """A guarantee on a design: how often it missed, and the standard error of that."""
+    """A guarantee on a design: its miss rate, and the standard error of the rate."""
 
     guarantee: str
     design: str
@@ -303,7 +302,7 @@ class Row:
 
     @property
     def too_often(self):
-        """Whether chance does not explain how often it missed."""
+        """Whether chance does not explain the number of misses."""
         least = np.sqrt(DELTA * (1 - DELTA) / self.runs) if self.rate in (0.0, 1.0) else self.error
         return self.rate > DELTA + ERRORS * least
 

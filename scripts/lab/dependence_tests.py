@@ -112,7 +112,7 @@ def _causal_learn(**how):
 
 
 def _with_peers(ours, peers):
-    """Tests, and those of peers that are installed."""
+    """Tests, and those of other installed packages."""
     return {**ours, **{name: (test, part) for name, (test, part) in peers.items() if test}}
 
 

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Learn a similarity from a few judgments, and use it on points nobody has judged.
+"""Learn a similarity from a few judgments, and use it on new points.
 
-A person has said of 5 % of the pairs among 600 images of digits (scikit-learn's) whether they show
-the same digit; nobody has named a digit. A kernel is learned from these judgments in the space of
-one Gaussian hyper-kernel, of a ladder of them, and of the ladder with a scale for each column of
-the differences, learned from the same judgments. Reach and alpha are fixed: they were chosen on
-the new images of the first draw, so only the other draws confirm them. The kernel then compares new
-images with the judged ones:
+For 5% of the pairs among 600 images of digits (scikit-learn's) it is known whether they show the
+same digit; no digit is labeled. A kernel is learned from these judgments in the space of one
+Gaussian hyper-kernel, of a ladder of them, and of the ladder with a scale for each column of the
+differences, learned from the same judgments. Reach and alpha are fixed: they were chosen on the new
+images of the first draw, so only the other draws confirm them. The kernel then compares new images
+with the judged ones:
 
 - as a similarity: how often a pair of the same digit is ahead of a pair of different ones (AUC);
 - as neighbors: the digit of the most similar of n named images per class;
 - in a support vector machine that is trained on those alone (Krein, since the kernel may be
   indefinite).
 
-Beside it stand the best Gaussian (its width and C are the best on the test images, which favors
-it) and the same after metric scaling alone: coordinates in which the differences of pairs judged
-the same are uncorrelated and of equal size (relevant component analysis, Bar-Hillel et al. 2005),
-its ridge chosen on the held-out judgments.
+The baselines are the best Gaussian (its width and C are the best on the test images, which favors
+it) and the same after metric scaling alone: coordinates in which the differences of pairs judged as
+equal are uncorrelated and of equal size (relevant component analysis, Bar-Hillel et al. 2005), its
+ridge chosen on the held-out judgments.
 
 usage: scripts/lab/example_similarity.py [--quick] [--out FOLDER] [--repeats N]
 """
@@ -55,14 +55,14 @@ COLOURS = ("#555555", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
 
 
 def auc(scores, same):
-    """Probability that a pair of the same kind scores above one that is not, ties counting half."""
+    """Probability that a pair of the same kind scores above another pair; ties count half."""
     scores, same = np.ravel(scores), np.ravel(same)
     n = same.sum()
     return (rankdata(scores)[same].sum() - n * (n + 1) / 2) / (n * (same.size - n))
 
 
 def judgements(labels, rng):
-    """Judged pairs (i, j), i < j, whether each is the same, and which are held out."""
+    """Judged pairs (i, j), i < j, whether each is the same digit, and which are held out."""
     i, j = np.triu_indices(len(labels), 1)
     known = np.flatnonzero(rng.random(i.size) < SHARE)
     i, j = i[known], j[known]
@@ -84,7 +84,7 @@ def learn(hyper, X, i, j, same):
 
 
 def hyper_candidates(X, i, j, same):
-    """The hyper-kernel of each learned method, as the data scale it."""
+    """The hyper-kernel of each learned method, scaled to the data."""
     scales = difference_scales(X, similarity_matrix(len(X), i, j, same))
     return (
         GaussianHyperKernel(width=0.5, reach=0.75),
@@ -111,13 +111,13 @@ def rescale(X, i, j, same, held):
 
 
 def machine_accuracy(K, K_test, y, y_test, named):
-    """Best accuracy over C of a machine trained on the named images."""
+    """Best accuracy over C of a model trained on the labeled images."""
     K, K_test = K[np.ix_(named, named)], K_test[:, named]
     return max(np.mean(KreinSVC(C).fit(K, y[named]).predict(K_test) == y_test) for C in CS)
 
 
 def evaluate(similarity, grams, y, y_test, draws):
-    """The measures: AUC, then neighbors and machine for each number of named images per class."""
+    """The measures: AUC, then neighbors and model for each number of labeled images per class."""
     row = [auc(similarity, y_test[:, None] == y)]
     for number in NAMED:
         neighbours, machines = [], []
@@ -140,7 +140,7 @@ def gaussians(Z, Z_test):
 
 
 def trial(X, labels, seed, quick):
-    """One draw of images and judgments: a row of measures for each method, and what it learned."""
+    """One draw of images and judgments: measures for each method, and the learned kernels."""
     rng = np.random.default_rng(seed)
     n = IMAGES // 2 if quick else IMAGES
     judged, new = rng.permutation(len(X))[: 2 * n].reshape(2, n)

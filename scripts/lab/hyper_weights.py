@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do weights of hyper-kernels by alignment beat the plain sum?
+"""Are weights of hyper-kernels by alignment better than the plain sum?
 
 On each data set 60 points and 30 new ones, features in [0, 1]. Known kernels (Gaussians of two
 widths, TL1, log): relative RMSE on pairs of new points. Labels: AUC of the learned similarity
@@ -28,7 +28,7 @@ WEIGHTINGS = (None, "alignf", "align")
 
 
 def learned(weighting, X, K, seed):
-    """The ridge on the default ladder, with its own weights or with those of alignment."""
+    """Ridge regression on the default ladder, with its own weights or those of alignment."""
     hyper = hyper_kernels()
     if weighting is not None:
         hyper = align_hyper_kernels(hyper, X, K, weighting=weighting, random_state=seed)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python
-"""Lengths and coverage of the exact intervals for the alignment, beside the asymptotic one.
+"""Lengths and coverage of the exact intervals for the alignment, and of the asymptotic one.
 
-On the ten laws of `alignlearn.theory.reference.class_laws`: the coverage of the asymptotic interval
-and its mean length, by the number of samples, in bold where the coverage is three standard errors
-below 1 - delta; for the most samples the mean lengths of betting on the parts and on the ratio,
-and in the second table their ratios to the asymptotic one, in bold up to 3. The "lower limit" is a
-length in these units that no interval of this coverage can fall below on average
-(``p1_alignment/proofs.md``, section 25): atoms of mass eps that a sample need not show, at the
-place of an atom of the law or orthogonal to all, with either label, move the alignment so far.
+On the ten distributions of `alignlearn.theory.reference.class_laws`: the coverage of the asymptotic
+interval and its mean length, by the number of samples, in bold if the coverage is three standard
+errors below 1 - delta. For the largest number of samples: the mean lengths of betting on the parts
+and on the ratio, and in the second table their ratios to the asymptotic one, in bold up to 3. The
+"lower limit" is a length in these units that no interval of this coverage can undercut on average
+(``p1_alignment/proofs.md``, section 25). It is the change of the alignment by atoms of mass eps
+that may be missing from a sample, at the place of an atom of the distribution or orthogonal to all,
+with either label.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ UNIT = FeatureRange(1.0, non_negative=True)
 
 
 def floor(chosen, m):
-    """The length that no interval falls below on average."""
+    """The length that no interval undercuts on average."""
     K, law = chosen.K, chosen.law
     n = len(K)
     # Every atom with either label, and two new ones orthogonal to all, with either label.
@@ -49,7 +50,7 @@ def floor(chosen, m):
 
 
 def measured(chosen, m, runs, exact=0):
-    """Lengths (samples, 3) and coverages of the three intervals; the exact ones of some samples."""
+    """Lengths (samples, 3) and coverages of the three intervals; exact ones for some samples."""
     lengths, held = [], []
     for seed in range(runs):
         rows = chosen.law.sample(m, seed)
@@ -66,12 +67,12 @@ def measured(chosen, m, runs, exact=0):
 
 
 def bold(text, much):
-    """The text, in bold where it is much."""
+    """The text, in bold if ``much``."""
     return f"**{text}**" if much else text
 
 
 def row(chosen, args):
-    """The cells of both tables for a law."""
+    """The cells of both tables for a distribution."""
     name, last = chosen.name.replace(" .", " 0."), args.sizes[-1]
     cells = [name, f"{chosen.alignment:.3f}"]
     for m, runs in zip(args.sizes, args.runs):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Coverage and time of prediction intervals and sets, on ten laws each.
+"""Coverage and time of prediction intervals and sets, on ten distributions each.
 
 regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim 0.9: share of
                 new targets in their intervals, and that of 1.645 standard deviations of the
@@ -281,7 +281,7 @@ def tuned(args):
 
 
 def more(args):
-    """Two laws in more fits, with learned and with equal weights."""
+    """Two distributions in more fits, with learned and with equal weights."""
     found = {}
     for start, weighting in (("", "alignf"), ("equal-", "uniform")):
         for name, law in (("friedman", friedman), ("jumps", step)):
@@ -311,14 +311,14 @@ def classification(args):
 
 
 def refit(args):
-    """How much more refits cover."""
+    """How much refits increase coverage."""
     fits = max(args.fits // 4, 2)
     gains = [means(_refit_row, None, law, SIZES[0], fits)[0][0] for law in REGRESSION]
     publish(args, "error-bars", {"refit-gain": span(gains)})
 
 
 def _refit_row(_, law, m, seed):
-    """How much more the coverage is with refits than without."""
+    """The gain in coverage with refits over that without."""
     X, y, new, y_new = draw(law, m, seed)
     model = al.MKLRegressor().fit(X, y)
     again = covered(model.predict_interval(new, AIM, fit=(X, y), refit=True), y_new).mean()
@@ -355,6 +355,6 @@ PARTS = {
 
 if __name__ == "__main__":
     args = study(__doc__, PARTS, fits=(200, 2), m=(2000, 200))
-    warnings.simplefilter("ignore")  # of repeated rows, and of grids whose end is best
+    warnings.simplefilter("ignore")  # repeated rows, grids whose end is best
     for name in args.rows:
         PARTS[name](args)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python
-"""Coverage of `predict_interval` and `predict_set` where many weights were learned.
+"""Coverage of `predict_interval` and `predict_set` for many learned weights.
 
-default   the default, which repeats the whole fit where many different kernels were learned, on
-          20 designs; unless their name says otherwise every kernel is linear in one column
+default   the default, which repeats the whole fit if many different kernels were learned, on
+          20 designs; unless its name has another one, every kernel is linear in one column
 no-refit  without refits, for targets of pure noise
-weights   without refits, the least coverage of pure noise and two signals, by p and m
+weights   without refits, the minimal coverage of pure noise and two signals, by p and m
 sets      three classes of noise, 60 samples
 
 The mean share of new targets inside their intervals, or of new classes inside their sets, and its
@@ -55,7 +55,7 @@ RANK_ONE = model_of(al.MKLRegressor, lambda p: al.RankOneKernels())
 SEARCH = model_of(al.MKLRegressorCV, LINEAR)
 THREE = model_of(al.MKLRegressorCV, lambda p: al.gaussian_kernels([0.01, 0.1, 1.0]))
 VECTORS = model_of(al.MKLRegressor, LINEAR, machine="svr")
-# Start of the name, law, m, p, number of fits, model.
+# Start of the name, distribution, m, p, number of fits, model.
 DESIGNS = (
     *(("", NOISE, 50, p, 120, PLAIN) for p in (10, 25, 100, 200)),
     ("", ONE, 50, 50, 120, PLAIN),
@@ -114,7 +114,7 @@ def no_refit(m, p, fits, law=NOISE):
 
 
 def weights(args):
-    """The rows of the least coverage over laws."""
+    """The rows of the minimal coverage over distributions."""
     for p in (5, 10, 25, 100):
         fits = max(args.fits // 4, 2)
         cells = [min(no_refit(m, p, fits, law) for law in (NOISE, ONE, ALL)) for m in args.m]

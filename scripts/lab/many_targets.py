@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Weights and alpha for every target against random search, on simulated and real targets.
 
-Designs (300 new samples judge; seeds 0 to 2 fixed the constants of the search, the
-default ones are others):
+Designs (evaluated on 300 new samples; seeds 0 to 2 fixed the constants of the search, and the
+default seeds are others):
 
 few      three spaces of 30, 100, 300 columns, m = 600; weights of the targets Dirichlet(0.3),
          explained variance 0.05 to 0.6
@@ -14,9 +14,9 @@ large    few with 10,000 targets: seconds
 
 A row has ``MKLRegressorCV`` with ``per_target=True``, its equal weights with an alpha for each
 target, and himalaya's ``MultipleKernelRidgeCV`` by random search over 100 candidates (Dupre la Tour
-et al. 2022) on the same matrices, which it does not have to form, and the same range of alphas at
-half the density (as many would double its time): mean R^2 on new samples, and seconds of the
-processor on one thread.
+et al. 2022). himalaya gets the same matrices, precomputed, and the same range of alphas at half the
+density, since the full density would double its time. Columns are the mean R^2 on new samples, and
+processor seconds on one thread.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def simulated(design, q, seed):
 
 
 def gefcom(seed):
-    """The same of the loads of 21 zones."""
+    """The same for the loads of 21 zones."""
     data = datasets.load("gefcom2012_weeks")
     order = np.random.default_rng(seed).permutation(data.n_samples)
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
@@ -97,7 +97,7 @@ def ours(kernel, data, **options):
 
 
 def himalaya(kernel, data, n_candidates):
-    """Random search, on matrices of mean diagonal 1, which are formed outside of the time."""
+    """Random search, on matrices of mean diagonal 1, whose computation is not timed."""
     from himalaya.kernel_ridge import MultipleKernelRidgeCV
 
     spaces, Y, new, Y_new = data

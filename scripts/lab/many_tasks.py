@@ -1,17 +1,17 @@
 #!/usr/bin/env python
 """Learning the kernels of many tasks against a search for each task: time and accuracy.
 
-Two sets of data, tasks of 150 samples in 9 dimensions with 10 % of the labels flipped, each task a
-little different from the others, and 10 kernels:
+Two data sets, of tasks with 150 samples in 9 dimensions and 10% of the labels flipped. Tasks differ
+slightly from each other. There are 10 kernels:
 
 views    three views of three features, each with an influence of its own; a linear and two Gaussian
-         kernels on each view, and a Gaussian on all features. What kernels can be learned for.
-ladder   a linear, a quadratic and eight Gaussian kernels on all features: there is a width to be
-         chosen, and nothing to be combined.
+         kernels on each view, and a Gaussian on all features. Learned kernels can help here.
+ladder   a linear, a quadratic and eight Gaussian kernels on all features: a width has to be chosen,
+         and a combination does not help.
 
-The baseline is what a user would write, a scikit-learn GridSearchCV of SVC for each task, over the
-same kernels and four C, by five folds. Ours is fitted with its defaults. Both have one thread; on a
-busy machine repeat the run.
+The baseline is what a user would write: scikit-learn's GridSearchCV of SVC for each task, over the
+same kernels and four values of C, with five folds. alignlearn is fitted with its defaults. Both
+have one thread; repeat the run on a busy machine.
 """
 
 from __future__ import annotations

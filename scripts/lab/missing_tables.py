@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Accuracy where samples lack tables: completed, against filling in means and dropping samples.
+"""Accuracy with missing tables: imputed tables against means and dropped samples.
 
-The columns of a data set are cut into six tables. 30 % of the samples lack two of them at random
-("rows"), or each of two tables is lacking for 30 % of the samples ("tables"), or every table is
-lacking for 40 % ("many", not in a table of the page). All ways have the same folds, kernels, rule
-for the weights and cost.
+The columns of a data set are split into six tables. Two random tables are missing for 30% of the
+samples ("rows"), or each of two tables is missing for 30% of the samples ("tables"), or every table
+is missing for 40% ("many", not in a table of the page). All methods have the same folds, kernels,
+rule for the weights and cost.
 
 score   ``missing="tables"``
-means   the columns' means over the training samples stand for what is lacking
+means   the columns' means over the training samples replace missing values
 drop    training samples with gaps are left out; means in new samples
-pairs   the same weights, a pair of samples has the weighted mean of the kernels that it has,
+pairs   the same weights; a pair of samples has the weighted mean of its available kernels,
         negative eigenvalues clipped; "clipped" is the relative change of the matrix
 
-A row has the mean score, and for each other way the mean gain of "score" over it and its standard
-error over paired folds, ``--draws`` draws of the gaps and five folds each. Constants of the library
-were chosen on the data sets "develop" (of digits the first half of a random order) and confirmed
-on the others. ALIGNLEARN_DATA is the folder of the data sets.
+A row has the mean score, and for each other method the mean gain of "score" over it and its
+standard error over paired folds: ``--draws`` draws of the gaps and five folds each. Constants of
+the library were chosen on the data sets "develop" (of digits the first half of a random order) and
+confirmed on the others. ALIGNLEARN_DATA is the folder of the data sets.
 """
 
 import os
@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
 
-# Name of a data set: how pages name it, and its half.
+# Name of a data set: its name on pages, and its half.
 SETS = {
     "digits 1": ("digits, six blocks", "develop"),
     "ionosphere": ("ionosphere", "develop"),
@@ -104,7 +104,7 @@ def filled(tables, present, train):
 
 
 def by_pairs(model, tables, present, y, fold):
-    """Score of "pairs", by the model's weights, and the share that was clipped."""
+    """Score of "pairs", with the model's weights, and the clipped share."""
     train, test = fold
     X = np.hstack(tables)
     number = np.array([int(kernel.name[1:]) for kernel in model.kernels_])
@@ -137,7 +137,7 @@ def model_of(y, kernels, **options):
 
 
 def scores(tables, present, y, fold):
-    """{way: score} of one fold."""
+    """{method: score} of one fold."""
     train, test = fold
     kernels = kernels_of([t[train] for t in tables], present[train])
     X = named([np.where(have[:, None], t, np.nan) for t, have in zip(tables, present.T)])
@@ -153,7 +153,7 @@ def scores(tables, present, y, fold):
 
 
 def row(name, mode, draws):
-    """Mean score, and the gain over each other way with its standard error."""
+    """Mean score, and the gain over each other method with its standard error."""
     tables, y = tables_of(name)
     found = []
     for draw in range(draws):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which changes of the code do the tests not notice?
+"""Find changes of the code that no test notices.
 
     scripts/lab/mutate.py RESULT.json --modules alignlearn/folds.py theory/draws.py ...
     scripts/lab/mutate.py RESULT.json --sample 60 --seed 0 [--tests FILE ...] [--seconds 600]
@@ -7,22 +7,23 @@
     scripts/lab/mutate.py RESULT.json --table | --alive
 
 Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
-exchanged, a term of a sum left out, min for max, a comparison turned or its equality dropped, a
-condition or a return value turned. Strings and checks of arguments are left alone, except with
---checks; --formulas leaves conditions and logical values alone, too. --sample N takes N mutants of
-each module, drawn with --seed.
+exchanged, a term of a sum left out, min for max, a comparison inverted or its equality dropped, a
+condition or a return value inverted. Strings and checks of arguments are not changed, except with
+--checks; --formulas leaves conditions and logical values unchanged, too. --sample N takes N mutants
+of each module, drawn with --seed.
 
 The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
 are collected once. A first run without a change records for each test its processor time and the
-lines of the module that it reaches; a mutant is tried with the tests that reach its line, the
-quickest first, up to the first that fails, each mutant in a process forked for it. Tests that take
-longer than --slowest seconds are left out, and those of one mutant take at most --budget seconds.
-Compiled loops run as Python in modules that have some.
+lines of the module that it reaches. A mutant is tried with the tests that reach its line, the
+fastest first, until one fails, each mutant in a forked process. Tests that take longer than
+--slowest seconds are left out, and those of one mutant take at most --budget seconds. Compiled
+loops run as Python in modules that have some.
 
-What is imported or computed when tests are collected is not changed, so a mutant that only such
-values notice counts as alive. RESULT.json keeps every mutant tried; the same command goes on where
-it stopped. --table prints seconds, lines and tests of each test file, and mutants by module;
---alive those that live, with their reasons from `mutants.txt`, and exits with 1 if one has none.
+Objects that are imported or computed during the collection of tests do not change, so a mutant that
+only they would notice counts as alive. RESULT.json keeps every tried mutant; the same command
+resumes there. --table prints seconds, lines and tests of each test file, and mutants by module.
+--alive prints the living mutants with their reasons from `mutants.txt`, and exits with 1 if one has
+none.
 """
 
 import argparse
@@ -53,7 +54,7 @@ ENDS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum",
 
 
 def changes(node, logic=True):
-    """Functions that change a node in place, with what they do in words.
+    """Functions that change a node in place, with a description of the change.
 
     Without ``logic`` only formulas are changed: numbers, operators and order.
     """
@@ -134,7 +135,7 @@ def _refuses(node):
 def mutants(path, logic=True, checks=False, chosen=None):
     """(number, line number, line, what was changed, tree) of each mutant of a source file.
 
-    ``chosen`` makes the list of their indices shorter before their trees are made.
+    ``chosen`` shortens the list of their indices before their trees are made.
     """
     source = Path(path).read_text(encoding="utf-8")
     tree, lines = ast.parse(source), source.splitlines()
@@ -160,7 +161,7 @@ def mutants(path, logic=True, checks=False, chosen=None):
 
 def functions_of(file):
     """{(qualified name, first line): function objects} of a source file, also of wrapped ones."""
-    gc.unfreeze()  # conftest.py freezes what is there after the collection
+    gc.unfreeze()  # conftest.py freezes all objects after the collection
     found, same = {}, cache(lambda name: os.path.realpath(name) == os.path.realpath(file))
     for one in gc.get_objects():
         if isinstance(one, types.FunctionType) and same(one.__code__.co_filename):
@@ -316,7 +317,7 @@ class Trial:
 
     @staticmethod
     def is_top(tree, line):
-        """Whether a line is of a module's or class's own statements, outside of functions."""
+        """Whether a line belongs to a module's or class's own statements, outside of functions."""
         return not any(
             isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno
             for node in ast.walk(tree)
@@ -347,7 +348,7 @@ class Trial:
                 send(json.dumps([name, seconds, passed, sorted(reached)]))
 
         found, left, stuck = {}, dict(items), None
-        for _ in range(6):  # a test that does not end is left out, but not many
+        for _ in range(6):  # a test that hangs is left out, but only a few
             lines, ended = _forked(run, 4 * self.options.slowest + 25)
             for line in lines:
                 if line.startswith("> "):
@@ -384,17 +385,17 @@ class Trial:
 
 
 def _passes(item):
-    """Whether a test passes or is skipped: its reports go nowhere."""
-    from _pytest.runner import runtestprotocol  # no public name of pytest runs one test
+    """Whether a test passes or is skipped; its reports are dropped."""
+    from _pytest.runner import runtestprotocol  # no public name of pytest runs a single test
 
     reports = runtestprotocol(item, log=False, nextitem=None)
     return all(report.outcome != "failed" for report in reports)
 
 
 def _forked(run, limit):
-    """Lines that ``run(send)`` sent in a process of its own, and whether it came to its end.
+    """Lines that ``run(send)`` sent in a process of its own, and whether it finished.
 
-    It is killed where no line comes for ``limit`` seconds.
+    It is killed if no line arrives for ``limit`` seconds.
     """
     read, write = os.pipe()
     child = os.fork()
@@ -493,7 +494,7 @@ def table(done):
 
 
 def print_alive(done):
-    """Print the mutants that live, with their reasons; whether one has none."""
+    """Print the living mutants, with their reasons; return whether one has none."""
     lines = (ROOT / "scripts/lab/mutants.txt").read_text(encoding="utf-8").splitlines()
     reasons = [line.split(" => ") for line in lines if " => " in line]
     unexplained = 0

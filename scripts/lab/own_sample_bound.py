@@ -1,11 +1,11 @@
 #!/usr/bin/env python
-"""Bounds of a learned machine's error from its own training sample, with a prior from part of it.
+"""Bounds on the error of a learned model from its training sample, part of which gives a prior.
 
-The machine is `alignlearn.bounds.own_sample.own_sample_machine`: the kernel that alignf weighs on
-two fifths of the m training points, six of its components there, ridge regression on all m. Beside
-its bound: its errors on points that it has not seen, and the bound of Clopper and Pearson of a
-machine trained on two thirds, from its errors on the third that is held out. The table has them for
-two seeds. The constants were chosen on the data sets marked *.
+The model is `alignlearn.bounds.own_sample.own_sample_machine`: alignf weights the kernel and
+selects six of its components on two fifths of the m training points, and ridge regression uses all
+m. It is compared with the errors on new points, and with the Clopper-Pearson bound of a model
+trained on two thirds, from its errors on the held-out third. The table has two seeds. The constants
+were chosen on the data sets marked *.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def binary(name):
 
 
 def weights(X, y, kernels):
-    """alignf's, of sum 1; uniform ones where no kernel is aligned."""
+    """The weights of alignf, of sum 1; equal ones if no kernel is aligned."""
     mu = al.AlignF().solve(al.alignment_statistics(X, y, kernels)).weights
     return mu / mu.sum() if mu.sum() > 0 else np.full(len(kernels), 1 / len(kernels))
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python
 """Log loss and calibration error of the default probabilities of MKLClassifierCV, and their cost.
 
-Eight sets with 300 samples to train on, or two thirds of them. Beside it are scikit-learn's
-``CalibratedClassifierCV(SVC)``, whose C and gamma are chosen by a grid search before, and
-``HistGradientBoostingClassifier``. The calibration error is the mean distance of the confidence of
-the predicted class and its accuracy over 15 bins of as many samples. The cost is the processor time
-of a fit less that of one with ``probability=None``, as a part of it, from the medians of five fits.
+Eight data sets with 300 training samples, or two thirds of them. The baselines are scikit-learn's
+``CalibratedClassifierCV(SVC)``, with C and gamma from a preceding grid search, and
+``HistGradientBoostingClassifier``. The calibration error is the mean distance between the
+confidence of the predicted class and its accuracy over 15 bins of equal counts. The cost is the
+processor time of a fit minus that of a fit with ``probability=None``, as a share of it, from the
+medians of five fits.
 """
 
 import time
@@ -41,7 +42,7 @@ def ours(X, y, **options):
 
 
 def calibration_error(P, codes, bins=15):
-    """Mean distance of confidence and accuracy over bins of as many samples."""
+    """Mean distance of confidence and accuracy over bins of equal counts."""
     top, right = P.max(axis=1), P.argmax(axis=1) == codes
     parts = np.array_split(np.argsort(top, kind="stable"), bins)
     sizes = np.array([len(part) for part in parts])
@@ -63,7 +64,7 @@ def measured(fit, split, **options):
 
 
 def split_of(name, seed):
-    """Standardized samples and labels to train on, and at most 2000 others."""
+    """Standardized samples and labels for training, and at most 2000 others."""
     X, y, _ = load(name)
     order = np.random.default_rng(seed).permutation(len(X))
     n = min(300, 2 * len(X) // 3)

@@ -16,11 +16,10 @@ codes      the same on a standardized array: categories as integer codes, gaps a
 lightgbm   the best of 9 settings of LightGBM by 5 folds, fitted again; categories are native
 hist       the same of 6 settings of HistGradientBoosting
 
-A line has the mean score of the splits (share of correct labels, or R^2), for two classes the area
-under the ROC curve, and the mean seconds of the processor of a fit. The summary has the mean
-difference to each peer, and the number of tables on which the default is significantly better and
-worse: t corrected for overlapping training sets (Nadeau and Bengio 2003), at the level of 5 %, for
-five splits.
+A line has the mean score of the splits (accuracy, or R^2), for two classes the area under the ROC
+curve, and the mean processor seconds of a fit. The summary has the mean difference to each
+competitor, and the number of tables on which the default is significantly better and worse: t
+corrected for overlapping training sets (Nadeau and Bengio 2003), at the 5% level, for five splits.
 """
 
 from __future__ import annotations
@@ -152,7 +151,7 @@ def _default(classes):
 
 
 def _boosted(kind, classes, y):
-    """The grid of settings of a peer over 5 folds."""
+    """The grid of settings of a competitor over 5 folds."""
     from sklearn.model_selection import GridSearchCV
 
     if kind == "lightgbm":

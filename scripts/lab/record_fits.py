@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Record weights, scores and predictions of many small fits, and compare two records.
 
-A change that is meant to change no result is checked by a record before it and one after it:
+To check that a change does not change any result, make a record before it and one after it:
 
     python scripts/lab/record_fits.py record BEFORE.npz
     python scripts/lab/record_fits.py record AFTER.npz
@@ -30,7 +30,7 @@ BETWEEN = "|"  # of the name of a fit and that of an array
 
 
 def record(path, pattern=""):
-    """Run the fits whose names hold ``pattern`` and write what they give; return their number."""
+    """Run the fits whose names contain ``pattern`` and write their results; return their number."""
     arrays, chosen = {}, {name: fit for name, fit in _fits.cases().items() if pattern in name}
     for name, fit in chosen.items():
         for part, value in _fits.recorded(fit).items():

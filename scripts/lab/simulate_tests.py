@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Type I error rate and power of the tests of whether learning pays.
+"""Type I error rate and power of the tests of whether learned weights help.
 
-error    y is independent of X, so no method is better than another, and a p-value of at most 5 % is
-         an error of the test: mean over the pairs of methods, and the largest of a pair
-others   the largest of a pair of align and alignf with "uniform" alone, 5 columns
-power    the learned predictor alone is right with probability plus, the baseline alone with
+error    y is independent of X, so no method is better than another, and a p-value of at most 5% is
+         an error of the test: mean over the pairs of methods, and the maximum over pairs
+others   the maximum over align and alignf, each against "uniform", 5 columns
+power    only the learned predictor is right with probability plus, only the baseline with
          probability minus; half of the samples come before the test, a quarter is the pilot
 """
 
@@ -35,7 +35,7 @@ POWERS = (  # samples, plus, minus
 
 
 def p_values(task, m, d, folds, seed, methods=METHODS):
-    """P-values of each test, (3, 2 (methods - 1)): each method against uniform, and the reverse."""
+    """P-values of each test, (3, 2 (methods - 1)): each method against uniform, and vice versa."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, d))
     y = rng.standard_normal(m) if task == "regression" else rng.integers(0, 2, m)
@@ -64,14 +64,14 @@ def rates(case, runs, methods=METHODS):
 
 
 def errors(most):
-    """The rows of error rates, of so many runs at most."""
+    """The rows of error rates, with at most this many runs."""
     for (task, *sizes), runs in CASES.items():
         shares = rates((task, *sizes), min(runs, most))
         yield task, ", ".join(map(str, sizes)), *(f"{r.mean():.3f}, {r.max():.3f}" for r in shares)
 
 
 def others(most):
-    """The largest error rates of the corrected test, and of the other over all cases."""
+    """The largest error rates of the corrected test, and of the other tests over all cases."""
     found, uncorrected = {}, 0.0
     for name, (*case, runs) in OTHERS.items():
         shares = rates(case, min(runs, most), (METHODS[0], *METHODS[2:])).max(axis=1)

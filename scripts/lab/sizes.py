@@ -7,8 +7,8 @@
     scripts/lab/sizes.py --write ...                        # into sizes.json, and figures/size.png
 
 Each data set is split into a training set of each size and at most 10,000 test samples. A size that
-leaves fewer than 500 test samples becomes 80 % of the data set. A model is fitted in a process of
-its own, after a fit on 300 samples that compiles and loads what is needed.
+leaves fewer than 500 test samples becomes 80% of the data set. A model is fitted in a process of
+its own, after a fit on 300 samples that compiles and loads the code.
 
 default    MKLClassifierCV() or MKLRegressorCV() behind StandardScaler
 lightgbm   the best of 4 settings of LightGBM on a split of 20 %, fitted again to all
@@ -16,10 +16,10 @@ hist       the same of HistGradientBoosting
 grid       GridSearchCV of SVC or KernelRidge over 5 values each of gamma and C or alpha
 xrfm       xRFM of the best of 4 bandwidths, with 20 % as its validation set
 
-A line has the mean score of the splits (share of correct labels, or R^2), the mean seconds of the
-processor for a fit, summed over threads, those of the clock, the peak memory of the process and
-the number of splits. The summary has, for each peer, the difference of the scores, t corrected for
-overlapping training sets (Nadeau and Bengio 2003) and the ratio of processor times.
+A line has the mean score of the splits (accuracy, or R^2), the mean processor seconds of a fit,
+summed over threads, its mean time, the peak memory of the process and the number of splits. The
+summary has, for each competitor, the difference of the scores, t corrected for overlapping training
+sets (Nadeau and Bengio 2003) and the ratio of processor times.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _validation(y, classes):
 
 
 def _tuned(make, settings, X, y, classes):
-    """The model of the setting that scores best on a validation part, fitted to all samples."""
+    """The model of the setting with the best score on a validation part, fitted to all samples."""
     first, second = _validation(y, classes)
     scores = [make(**s).fit(X[first], y[first]).score(X[second], y[second]) for s in settings]
     return make(**settings[int(np.argmax(scores))]).fit(X, y)
@@ -205,7 +205,7 @@ def measure(kind, name, size, seed, n_threads):
 
 
 def _in_process(*key):
-    """`measure` in a process of its own; None where it fails."""
+    """`measure` in a process of its own; None if it fails."""
     code = f"import json, sizes\nprint(json.dumps(sizes.measure(*{key})))"
     n = str(key[-1])
     env = {"OPENBLAS_NUM_THREADS": n, "OMP_NUM_THREADS": n}
@@ -283,7 +283,7 @@ _LIMITS = {"friedman": 0.9594, "hills": 0.9}
 
 
 def _plain_ticks(axis, digits):
-    """Plain numbers at some digits times powers of ten on a logarithmic axis."""
+    """Plain numbers, at some digits times powers of ten, on a logarithmic axis."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(base=10, subs=digits, numticks=20))
@@ -339,7 +339,7 @@ def figure(records, path):
 
 
 def main(argv=None):
-    """Measure what is asked for, print it, and with --write keep and draw it."""
+    """Measure and print the requested rows; with --write store and draw them."""
     args = study(
         __doc__,
         dict.fromkeys((*" ".join(HALVES.values()).split(), "friedman")),

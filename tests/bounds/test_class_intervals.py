@@ -1,6 +1,4 @@
-"""Intervals for two classes and real targets: each event, coverage on ten distributions, sizes,
-errors.
-"""
+"""Intervals for two classes and real targets: each event, coverage, sizes, errors."""
 
 import numpy as np
 import pytest

@@ -22,9 +22,7 @@ MEANS = {"fair coin": 0.5, "one in twenty": 0.05, "uniform": 0.5, "squared norma
 
 
 def test_the_coverage_of_the_binomial_bound_is_exact():
-    """For each p, the probability of a count whose bound is below p; it is close to delta at
-    worst.
-    """
+    """For each p, the probability of a count whose bound is below p: near delta at worst."""
     m, delta = 60, 0.1
     upper = np.array([binomial_upper(k, m, delta) for k in range(m + 1)])
     p = np.linspace(0.005, 0.995, 397)

@@ -1,6 +1,4 @@
-"""Unbiased statistics with their variance: kernel by brute force, rates, coverage, rejected
-input.
-"""
+"""Unbiased statistics and their variance: kernel by brute force, rates, coverage, bad input."""
 
 from itertools import combinations, permutations
 

@@ -1,6 +1,4 @@
-"""``alignlearn bounds DATA``: what it prints about a kernel on data, and when it prints no
-bound.
-"""
+"""``alignlearn bounds DATA``: its output on data, and cases without a bound."""
 
 import argparse
 import json

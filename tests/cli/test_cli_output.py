@@ -1,6 +1,4 @@
-"""Where the commands write JSON, notes, progress and the table, and that the table precedes the
-figure.
-"""
+"""Destinations of JSON, notes, progress and the table, which precedes the figure."""
 
 import io
 import json

@@ -16,9 +16,7 @@ def interrupt_time(script):
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_streamed_statistics_stop(monkeypatch, script, threads):
-    """80,000 samples take a minute. Times are CPU times, so other work on the machine has no
-    effect.
-    """
+    """80,000 samples take a minute. Times are CPU times, without other work on the machine."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
     assert script.delay("statistics", samples=80_000, wait=1.0, processor=True) < int(threads)
 

@@ -1,6 +1,4 @@
-"""One-stage methods of the comparison: against rules and models on explicit matrices;
-invariances.
-"""
+"""One-stage methods of the comparison: rules and models on explicit matrices; invariances."""
 
 from functools import lru_cache, partial
 from types import SimpleNamespace

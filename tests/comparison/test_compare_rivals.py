@@ -52,9 +52,7 @@ def parts(X, y, t):
 
 
 def near(outcome, candidates, n):
-    """Whether (validation error, error) belong to a best candidate, up to one sample at the
-    boundary.
-    """
+    """Whether (validation error, error) belong to a best candidate, up to one borderline sample."""
     validation, error = outcome
     slack = 1.0 / n + 1e-9
     best = min(v for v, _ in candidates)

@@ -406,9 +406,7 @@ def test_workers_of_which_none_comes_back(monkeypatch):
 @pytest.mark.parametrize("error", [TimeoutError("No valid workers found"), OSError("closed")])
 @pytest.mark.parametrize("times", [2, 100])
 def test_workers_that_are_lost_again_while_they_get_the_data(monkeypatch, error, times):
-    """Two lost workers in a row change nothing; if losses do not end, the error states what to
-    do.
-    """
+    """Two lost workers in a row change nothing; for endless losses the error states what to do."""
     scatter, left = distributed.Client.scatter, [times]
 
     def failing(self, *args, **options):

@@ -1,6 +1,4 @@
-"""Contributions of kernels: against terms from dual coefficients, refits, identities and
-scikit-learn.
-"""
+"""Contributions of kernels: terms from dual coefficients, refits, identities and scikit-learn."""
 
 import pickle
 from functools import partial

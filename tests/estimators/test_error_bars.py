@@ -88,9 +88,7 @@ def test_deviations_of_the_learned_kernel_for_each_target(weighted):
 
 @pytest.mark.parametrize("kernels", [KERNELS, ["linear"]], ids=["pairs", "linear"])
 def test_deviations_do_not_depend_on_the_unit_of_the_weights(kernels):
-    """Multiplying weights and alpha by a constant changes nothing; weights of mean 1 / m are
-    common.
-    """
+    """Multiplying weights and alpha by a constant changes nothing; a mean of 1 / m is common."""
     weight = np.random.default_rng(2).uniform(0.1, 3.0, size=M)
     weight[[4, 9]] = 0.0
     for factor in (1.0, 0.1, 1.0 / M, 0.5 / M, 1e4):

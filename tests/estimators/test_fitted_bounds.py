@@ -231,9 +231,7 @@ def test_an_alpha_that_was_searched_for_is_no_hypothesis_met():
 
 
 def test_the_interval_of_several_classes_allows_for_classes_that_were_not_seen():
-    """The radius is that of one-hot columns of any number of classes, not of the three in the
-    sample.
-    """
+    """The radius is that of one-hot columns of any number of classes, not of the three seen."""
     rng = np.random.default_rng(1)
     y = np.arange(2000) % 3
     X = 4.0 * np.eye(3)[y] + 0.2 * rng.normal(size=(2000, 3))

@@ -58,9 +58,7 @@ def test_the_parts_of_the_bound_from_the_matrices():
 
 
 def test_the_bound_holds_where_the_risk_is_known():
-    """Weights, C and kernels chosen to fit labels that are partly noise; new samples evaluate
-    them.
-    """
+    """Weights, C and kernels chosen to fit labels that are partly noise; tested on new samples."""
     fresh = classes(4000, seed=99)
     for seed in range(8):
         X, y = classes(150, seed)

@@ -34,9 +34,7 @@ def counts(m, p, seed=0, columns=1):
 
 
 def as_given(X):
-    """The Gram matrices of the kernels per feature, which no estimator computes from the
-    features.
-    """
+    """The Gram matrices of the kernels per feature, which no estimator computes."""
     return [np.outer(x, x) for x in X.T]
 
 

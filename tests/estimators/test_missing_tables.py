@@ -467,9 +467,7 @@ def test_what_else_is_refused(model):
 
 
 def test_kernels_that_say_nothing(recwarn):
-    """A constant table has no weight; a sample with only that table gets the means of the
-    others.
-    """
+    """A constant table has no weight; a sample with only that table gets means of the others."""
     tables = {**X, "c": np.where(np.isnan(X["c"]), np.nan, 1.0)}
     found = al.MKLRegressor(KERNELS, missing="tables").fit(tables, TARGET)
     assert found.weights_[3] == 0.0
@@ -646,9 +644,7 @@ def test_alignment_intervals_say_that_pairs_are_missing():
 
 @pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
 def test_an_imputer_fills_values_and_no_tables(frame):
-    """Rows that are missing entirely are passed on unchanged, and the others are as without
-    them.
-    """
+    """Rows that are missing entirely are passed on, and do not change the others."""
     rng = np.random.default_rng(0)
     full = rng.normal(size=(30, 3))
     full[4, 1] = full[9, 0] = np.nan

@@ -1,6 +1,4 @@
-"""Weights and alpha for every target: against refits, invariances, and the known simulated
-truth.
-"""
+"""Weights and alpha for every target: against refits, invariances, and the simulated truth."""
 
 import pickle
 from functools import partial
@@ -310,9 +308,7 @@ def test_tiny_units_change_nothing(kernels):
 
 @pytest.mark.parametrize("given", [False, True], ids=["samples", "matrices"])
 def test_single_precision_is_rounded_and_not_refused(given):
-    """Eigenvalues that are negative through rounding to float32 do not mean an indefinite
-    kernel.
-    """
+    """Eigenvalues made negative by rounding to float32 do not mean an indefinite kernel."""
     for seed in range(2):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(90, 3)).astype(np.float32)

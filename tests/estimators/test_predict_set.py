@@ -97,9 +97,7 @@ def test_sets_that_may_cover_too_little_are_doubted():
 
 
 def test_sets_do_not_depend_on_the_calibration():
-    """Calibration used the samples outside all training sets, so scores of calibrated ones are
-    small.
-    """
+    """Calibration used the samples outside all training sets, so their scores are small."""
     found = [
         al.MKLClassifier(KERNELS, probability=p).fit(X, y).predict_set(NEW, 0.6)
         for p in ("sigmoid", "isotonic")
@@ -146,9 +144,7 @@ def test_refits_learn_and_calibrate_again_without_each_fold(per_class):
 
 
 def test_a_class_that_a_fold_lacks_is_not_ruled_out_for_that():
-    """The class of three samples may be missing in a fold, whose model then gives it no
-    probability.
-    """
+    """The class of three samples may be missing in a fold, whose model gives it no probability."""
     labels = np.where(np.arange(90) < 3, "rare", np.where(y == "setosa", "a", "b"))
     model = al.MKLClassifier(KERNELS, probability="sigmoid").fit(X, labels)
     sets = model.predict_set(NEW, 0.8, fit=(X, labels), refit=True)

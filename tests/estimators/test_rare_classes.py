@@ -48,9 +48,7 @@ def test_scores_of_a_default_search():
 
 
 def test_classes_of_groups():
-    """Each class forms its own group and is missing from a training set: all its samples are
-    errors.
-    """
+    """Each class is a group, so it is missing from a training set: all its samples are errors."""
     X, y = lines((20, 20, 20))
     group = np.array(["a", "b", "c"])[y]
     for model in with_and_without_strategy(["rbf"], cv=GroupKFold(3), scoring="accuracy"):

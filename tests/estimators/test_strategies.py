@@ -244,9 +244,7 @@ def test_parts_of_the_whole_matrix_are_those_of_the_folds():
 
 
 def test_the_start_for_scales_is_from_the_values_of_the_kernel():
-    """Also for exponentials that are not 1 at distance 0, whose matrix may have no constant
-    part.
-    """
+    """Also for exponentials that are not 1 at distance 0, whose matrix may omit the constant."""
     X, y = rings(m=40)
     kernels = al.Gaussian(0.3), al.ExponentialDot(0.3), 2.0 * al.Gaussian(0.3)
     train = np.arange(5, 40)

@@ -107,9 +107,7 @@ def test_tasks_statistics_and_batches_take_tables():
 
 
 def test_kernels_of_every_table():
-    """One kernel, or a list, is on each table; a kernel on selected columns uses those of all
-    tables.
-    """
+    """One kernel, or a list, is on each table; one on selected columns uses those of all tables."""
     ladder = al.gaussian_kernels([0.1, 0.2])
     found = al.MKLRegressor([*ladder, al.Columns("linear", ["lipids__b"])]).fit(X, TARGET)
     expected = [al.Columns(k, s, n) for n, s in (("genes", range(4)), ("lipids", range(4, 7)))

@@ -12,9 +12,7 @@ MEMORY = 16 * 2**30  # bytes of address space beyond today's, so that a wrong si
 
 @pytest.fixture(autouse=True, scope="module")
 def surroundings():
-    """Bounded memory and one thread: the cases fill one block of rows, so more threads would
-    wait.
-    """
+    """Bounded memory and one thread: the cases fill one block of rows; more threads would wait."""
     if np.finfo(np.longdouble).eps > 1e-18:
         pytest.skip("numpy.longdouble has no more digits than float64: nothing to compare with")
     if sys.platform == "win32":

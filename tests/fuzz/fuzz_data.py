@@ -1,6 +1,4 @@
-"""Draws that every family of fuzz cases uses: samples in many containers, targets, Gram
-matrices.
-"""
+"""Common draws of the fuzz cases: samples in many containers, targets, Gram matrices."""
 
 import atexit
 import itertools

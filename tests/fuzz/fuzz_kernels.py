@@ -86,8 +86,7 @@ _DISTANCES = {
 
 
 def formed(K, less, errors, peak, outer):
-    """Values of an exponential K, which differs from 1 by ``less``, in the form that is chosen for
-    it.
+    """Values of an exponential K, which differs from 1 by ``less``, in the form chosen for it.
 
     ``errors`` are those of K and of K - 1. An entry of a list (``outer``) is K where its mean on
     some pairs is below 1/2, everything else K - 1.
@@ -206,9 +205,7 @@ def binomial(draws, X):
 
 
 def indefinite(draws, X):
-    """One of the kernels that are not positive semi-definite: TL1, log, sigmoid, a negative
-    coef0.
-    """
+    """A kernel that is not positive semi-definite: TL1, log, sigmoid, or a negative coef0."""
     kind = draws.pick("tl1", "log", "sigmoid", "polynomial")
     typical = float(np.abs(_differences(X, X)).sum(-1).mean()) or 1.0
     scale = float(typical * draws.power(-1, 1))

@@ -92,9 +92,7 @@ def test_ridge_in_single_precision(draws):
 
 @fuzz(0.1)
 def test_choices_in_single_precision(draws):
-    """Choices among penalties and weights are as good in float32, by their own validation
-    scores.
-    """
+    """Choices of penalties and weights are as good in float32, by their validation scores."""
     X, _, Y, kernels = _problem(draws)
     options = {"per_target": draws.chance(0.5), "cv": draws.pick("loo", 3)}
     if not options["per_target"]:

@@ -267,9 +267,7 @@ def test_what_kernels_say_of_their_values_is_true(kernel):
 
 
 def test_which_kernels_are_known_to_be_of_one_sign():
-    """Kernels that are not known to be non-negative may take negative values, and these do on the
-    samples.
-    """
+    """Kernels not known to be non-negative may take negative values, and do on the samples."""
     assert all(k.is_non_negative for k in (G, G * Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
     for kernel in (L, P, G.weighted(first_column), G * L, SIGNED, SIGNED**3, G + L):
         assert not kernel.is_non_negative

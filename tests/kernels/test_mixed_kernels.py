@@ -1,6 +1,4 @@
-"""The kernel of categories and numbers: values, columns from a frame's types, numbers for
-strings.
-"""
+"""The kernel of categories and numbers: values, columns by a frame's types, strings as numbers."""
 
 import pickle
 

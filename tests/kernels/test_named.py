@@ -1,6 +1,4 @@
-"""Kernels as a dict: the meaning of its entries, names of groups, columns by the prefix of
-names.
-"""
+"""Kernels as a dict: the meaning of its entries, names of groups, columns by prefix."""
 
 import numpy as np
 import pytest

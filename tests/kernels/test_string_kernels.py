@@ -1,6 +1,4 @@
-"""The spectrum kernel against counters of substrings; any letters; wherever lists of objects are
-accepted.
-"""
+"""The spectrum kernel against counters of substrings; any letters; lists of objects."""
 
 import pickle
 from collections import Counter

@@ -20,9 +20,7 @@ def data(m=300, d=4, seed=0):
 
 
 def dense(model, X, y, alpha, weight=None, fit_intercept=True):
-    """Predictions on X from the normal equations at the model's centers, without
-    preconditioning.
-    """
+    """Predictions on X from the normal equations at the centers, without preconditioning."""
     weight = np.ones(len(X)) if weight is None else weight
     K, Kc = model.kernel_(X, model.centers_), model.kernel_(model.centers_)
     ones = np.ones((len(X), 1 if fit_intercept else 0))

@@ -1,6 +1,4 @@
-"""Regularized least-squares classification: against its definition, ridge regression;
-invariances.
-"""
+"""Regularized least-squares classification: its definition, ridge regression; invariances."""
 
 import numpy as np
 import pytest

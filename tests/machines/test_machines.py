@@ -249,8 +249,7 @@ def test_a_weight_of_two_is_a_point_twice_and_zero_is_none(seed, n_copies):
 
 
 def test_intercept_without_free_vectors_is_the_middle_of_its_interval():
-    """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would put a margin at 1, which is
-    wrong.
+    """Every alpha is C = 1, so "any i with alpha_i > 0 gives b" would wrongly put a margin at 1.
 
     With w = 0.8 all margins stay below 1 for b in [-1, 0.2]; the middle is -0.4.
     """

@@ -98,9 +98,7 @@ def test_equals_the_plain_loop(rng, loss, schedule, alpha, budget, intercept):
 
 
 def test_the_scale_is_renewed_before_it_underflows():
-    """A factor of 0.1 per step is 1e-100 after a hundred steps: later coefficients must stay
-    accurate.
-    """
+    """A factor of 0.1 per step is 1e-100 after a hundred steps: later coefficients stay accurate."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(700, 1)), rng.normal(size=700)
     kernel = al.Gaussian(1.0)
@@ -149,9 +147,7 @@ def test_one_against_the_rest_is_a_problem_for_each_class():
 
 @pytest.mark.parametrize("learning_rate", ["optimal", "constant"])
 def test_truncation_stays_within_its_bound(learning_rate):
-    """With the squared loss every sample enters the expansion: without a budget f would be
-    f_all.
-    """
+    """With the squared loss every sample enters the expansion; without a budget f is f_all."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 1))
     kernel, alpha = al.Gaussian(1.0), 0.5

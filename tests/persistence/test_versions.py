@@ -131,9 +131,7 @@ def without(raw, *names):
 
 
 def test_parameters_that_are_newer_than_a_file_have_their_default():
-    """For a fitted estimator, a model, a rule and a kernel; attributes without a default are
-    required.
-    """
+    """For a fitted estimator, a model, a rule and a kernel; others need a default."""
     model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
     model.fit(models.X, models.LABELS)
     file = io.BytesIO()

@@ -21,9 +21,7 @@ def problems(draw):
 
 
 def upper_bound(scores, rho, tau):
-    """An upper bound over every distribution in the ball, for any tau: weak duality, written
-    out.
-    """
+    """An upper bound over every distribution in the ball, for any tau: weak duality."""
     return tau + np.sqrt((1 + rho) / len(scores)) * np.linalg.norm(np.maximum(scores - tau, 0.0))
 
 

@@ -101,9 +101,7 @@ def test_equals_liblinear(loss, sparse):
 
 
 def test_equals_the_interior_point_method_where_the_intercept_is_0():
-    """A sample together with its mirror image gains nothing from an intercept, which is 0 by
-    symmetry.
-    """
+    """A sample and its mirror image gain nothing from an intercept, which is 0 by symmetry."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(80, 3))
     sign = np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=80) > 0.0, 1.0, -1.0)

@@ -325,9 +325,7 @@ def arguments(X):
 
 
 def call_all(contract, held, new):
-    """Results of all public methods by name, called with every argument; errors of rejected
-    calls.
-    """
+    """Results of all public methods by name, called with every argument, or their errors."""
     X, results = held.check(new), {}
     given = arguments(X)[contract.__name__]
     for name in [n for n, method in vars(contract).items() if isfunction(method) and n[0] != "_"]:

@@ -1,6 +1,4 @@
-"""Centering, alignment, HSIC and CKA of Gram matrices: invariances, definitions, exact
-expectations.
-"""
+"""Centering, alignment, HSIC and CKA of Gram matrices: invariances, definitions, expectations."""
 
 import itertools
 from fractions import Fraction

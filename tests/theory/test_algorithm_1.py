@@ -1,6 +1,4 @@
-"""Algorithm 1: the inequality for two points, its sharp ends, and quantities that are not
-monotone.
-"""
+"""Algorithm 1: the inequality for two points, its sharp ends, and non-monotone quantities."""
 
 import numpy as np
 import pytest
@@ -33,9 +31,7 @@ def test_the_inequality_for_near_points_is_that_of_the_hessian():
 
 
 def test_no_2_cycle_above_one_third_by_the_inequality():
-    """A 2-cycle needs the ratio 2/(1 - eta), which is 3 at eta = 1/3; the claim has a ratio below
-    3.
-    """
+    """A 2-cycle needs the ratio 2/(1 - eta), 3 at eta = 1/3; the claim's ratio is below 3."""
     iteration = CLAIMS.module("p2-algorithm-1")
     case = iteration.counterexample(0.2, 100.0)
     kernels, y, lam, radius = (case[key] for key in ("kernels", "y", "lam", "radius"))

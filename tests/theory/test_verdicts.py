@@ -284,9 +284,7 @@ def test_a_mean_over_permutations_is_inside_the_trace_of_a_convex_function():
 
 
 def test_refusing_where_a_class_is_missing_counts_as_no_error():
-    """Section 19, exactly: given intervals that miss, over all samples of a distribution of three
-    points.
-    """
+    """Section 19, exactly: given intervals that miss, over all samples of three points."""
     file, m, delta = CLAIMS.module("p1-class-interval"), 12, 0.3
     law = FiniteDistribution(np.array([0.06, 0.3, 0.64]), np.array([1.0, -1.0, -1.0]))
     K = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.3], [0.0, 0.3, 1.0]])

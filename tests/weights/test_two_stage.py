@@ -1,6 +1,4 @@
-"""Weights against naive NumPy, enumeration, random search, closed forms; properties of
-alignment.
-"""
+"""Weights against NumPy, enumeration, random search, closed forms; properties of alignment."""
 
 import copy
 import itertools

@@ -112,9 +112,7 @@ def fingerprint_matrix(m=M):
 
 @row(sizes=((200, 20),))
 def counts(sizes=((2000, 512), (4000, 20))):
-    """Tanimoto and MinMax of counts, which are not bits, against an inner product of the
-    library.
-    """
+    """Tanimoto and MinMax of counts, which are not bits, against an inner product."""
     for m, d in sizes:
         X = np.random.default_rng(0).poisson(1.0, (m, d)).astype(np.float64)
         linear = al.Linear()

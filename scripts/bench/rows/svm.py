@@ -75,9 +75,7 @@ def svc(m=4000):
 
 @row(m=300)
 def svc_rows(m=20_000):
-    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1, standardized; each side computes its
-    kernel.
-    """
+    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1; each side computes its kernel."""
     from sklearn.svm import SVC
 
     X, y = (part[:m] for part in ijcnn1())
