@@ -26,7 +26,7 @@ def not_refused(cases, kinds=(ValueError, TypeError)):
 
 
 def assert_one_line(capsys, cases):
-    """Check that each command line (words, pattern) ends with code 2 and a line with the pattern."""
+    """Check that each command line (words, pattern) ends with code 2 and a matching line."""
     from alignlearn.cli import main
 
     for words, pattern in cases:

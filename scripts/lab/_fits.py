@@ -520,7 +520,7 @@ def cases():
 
 
 def recorded(fit):
-    """The results of a fit, {name: array of numbers or strings}; the text of its error if it fails."""
+    """The results of a fit, {name: array of numbers or strings}, or the text of its error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = _tried(fit)

@@ -322,7 +322,7 @@ def test_the_largest_by_entries_and_by_the_norm():
 
 
 def test_widths_that_the_values_show_to_be_too_small():
-    """K_12 = K_34 = 1 and 0 otherwise is the maximum for kernels in [0, 1]; errors name the kernel."""
+    """K_12 = K_34 = 1 and 0 otherwise is maximal for kernels in [0, 1]; errors name the kernel."""
     one = np.array([[4.0, -2.0, -2.0]]).T[None] / 3
     assert np.square(one).sum() == pytest.approx(8 / 3)
     sums = np.concatenate([one * [1.0, 0.5, 0.5], one[:, ::-1] * [0.5, 1.0, 0.5]] * 2)

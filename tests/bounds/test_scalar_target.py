@@ -22,7 +22,7 @@ def test_the_numbers_of_the_proof():
 
 
 def test_the_upper_bound_of_the_proof_on_a_grid():
-    """The proof's function to maximize, with the smaller bound of c: 128/27 at z = 0, a = b = 1/3."""
+    """The function to maximize, with the smaller bound of c: 128/27 at z = 0, a = b = 1/3."""
     a, f, b = np.meshgrid(*[np.linspace(0, 1, 61)] * 3, indexing="ij")
     large, small = np.maximum(a, b), np.minimum(a, b)
     c = np.minimum((1 - large) * (1 + small), np.sqrt((1 - a**2) * (1 - f**2)))

@@ -451,7 +451,7 @@ def test_what_take_raises_ends_the_run():
 
 
 def test_arrays_of_one_column_are_not_taken_for_strided():
-    """Numba copies ranges of strided arrays element by element: products were fifty times slower."""
+    """Numba copies ranges of strided arrays by element: products were fifty times slower."""
     turned = np.zeros((1, 5)).T
     assert turned.flags.c_contiguous
     assert turned.strides != (8, 8)

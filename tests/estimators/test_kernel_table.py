@@ -53,7 +53,7 @@ def test_spread_is_that_of_fits_without_each_fold(weighting, weighted):
 
 
 def test_spread_is_near_that_of_other_samples():
-    """For normal samples the jackknife's scale is within a factor of 2 of that of repeated draws."""
+    """For normal samples the jackknife's scale is that of repeated draws within a factor of 2."""
     rng = np.random.default_rng(3)
     kernels = [al.Columns(al.Linear(), k) for k in range(2)]
 

@@ -98,7 +98,7 @@ def test_equals_the_plain_loop(rng, loss, schedule, alpha, budget, intercept):
 
 
 def test_the_scale_is_renewed_before_it_underflows():
-    """A factor of 0.1 per step is 1e-100 after a hundred steps: later coefficients stay accurate."""
+    """A factor of 0.1 per step is 1e-100 after a hundred steps: coefficients stay accurate."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(700, 1)), rng.normal(size=700)
     kernel = al.Gaussian(1.0)
