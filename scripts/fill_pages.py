@@ -66,11 +66,13 @@ def _ranges(content):
     return Range(content) if isinstance(content, list) else "" if content is None else content
 
 
-def searches(samples=400):
-    """What tables and paragraphs name of `accuracy-400.json` or of another size, by data set."""
+def searches(file="400", half=""):
+    """What tables and paragraphs name of `accuracy-400.json` or of another file, by data set."""
     found = {}
-    for name, row in read(f"accuracy-{samples}.json").items():
-        grid, auto = row["grid"], row["auto"]
+    for name, row in read(f"accuracy-{file}.json").items():
+        if half not in ("", row["half"]):
+            continue
+        grid, auto = row.get("grid"), row["auto"]
         short = _SHORT.get(name, name)
         found[short] = {
             "data": short + (" (R²)" if name in _REGRESSION else ""),
@@ -80,30 +82,57 @@ def searches(samples=400):
             "points": 100 * auto[GAIN],
             "error": 100 * auto[ERROR],
             "t": auto[CORRECTED],
-            "grid_s": grid[SECONDS],
+            "grid_s": grid and grid[SECONDS],
             "auto_s": auto[SECONDS],
             "ratio": auto[RATIO],
             **{
                 kind: row[kind][SCORE]
-                for kind in ("grid", "halving", "alignf", "auto") & row.keys()
+                for kind in ("grid", "halving", "alignf", "auto", "boosting") & row.keys()
             },
         }
     return found
 
 
-def accuracy_facts():
-    """The facts about `accuracy-400.json` that sentences use."""
-    rows = searches().values()
+def gains(rows):
+    """The facts about the gains of some rows of `searches` that sentences use."""
     points, ratios = ([row[key] for row in rows] for key in ("points", "ratio"))
     return {
         "sets": len(rows),
         "gain": mean(points),
         "median": median(points),
+        "wins": sum(gain > 0.0 for gain in points),
         "clear": sum(row["points"] > 2 * row["error"] for row in rows),
         "worse": sum(row["points"] < -2 * row["error"] for row in rows) or "none",
         "ratio": f"{min(ratios):.1f} to {max(ratios):.1f}",
         "least": min(ratios),
         "most": max(ratios),
+    }
+
+
+def accuracy_facts():
+    """The facts about `accuracy-400.json`, and how the default compares with alignf."""
+    rows = searches(half="confirm").values()
+    losses = [row["alignf"] - row["auto"] for row in rows]
+    selected = sum(loss <= 0.0 for loss in losses)
+    return {**gains(rows), "selected": selected, "selection_loss": max(losses)}
+
+
+def boosting_facts():
+    """The facts about `accuracy-tuned.json`."""
+    content, rows = read("accuracy-tuned.json"), searches("tuned")
+
+    def listed(sign):
+        some = {name: row for name, row in rows.items() if sign * row["t"] > 2.0}
+        named = ", ".join(f"{name} {row['points']:+.1f}" for name, row in some.items())
+        return f"{len(some)} data sets ({named})" if some else "none"
+
+    return {
+        **gains(rows.values()),
+        "splits": min(row["splits"] for row in content.values()),
+        "splice_loss": -rows["splice"]["points"],
+        "better": listed(1),
+        "worse_sets": listed(-1),
+        "untuned": -100 * mean(row["boosting"][GAIN] for row in content.values()),
     }
 
 
@@ -116,12 +145,16 @@ def peer(part, size, side):
 
 def values():
     """The names that the paragraphs refer to."""
-    one, missing = _ranges(read("single.json")), read("missing-tables.json")["rows"].values()
+    confirm = searches(half="confirm")
+    missing = read("missing-tables.json")["rows"].values()
     linear = peer("search", "diabetes", "RidgeCV, linear")
     auto = peer("search", "diabetes", 'MKLRegressorCV(weighting="auto")')
     return {
-        "one": one,
+        "text": read("text.json"),
+        "parts": _ranges(read("parts.json")),
         "facts": accuracy_facts(),
+        "fix": gains(searches(half="fix").values()),
+        "boosting": boosting_facts(),
         "missing": {"gain": 100 * mean(row["drop"][0] for row in missing), "sets": len(missing)},
         "targets": peer("targets", 100, "MKLRegressorCV(per_target=True)"),
         "random": peer("targets", 100, "MultipleKernelRidgeCV, 100 candidates"),
@@ -130,8 +163,7 @@ def values():
         "linear": linear,
         "auto": auto,
         "linear_ratio": auto["seconds"] / linear["seconds"],
-        "boosting_gain": -one["boosting"]["splice"],
-        **{name: row for name, row in searches().items() if name in ("splice", "magic", "gefcom")},
+        **{name: row for name, row in confirm.items() if name in ("splice", "magic", "gefcom")},
     }
 
 
@@ -163,17 +195,17 @@ def missing(key):
 
 def parts():
     """Rows of parts.json, with the scores of both sides where they have some."""
-    for row in map(_ranges, read("parts.json")):
+    for key, row in _ranges(read("parts.json")).items():
         ours, other = row.get("scores", (None, None))
         scores = f": accuracy {ours:.3f} against {other:.3f}" if ours else ""
-        times = {"ours": ours, "theirs": other, "scored": row["work"] + scores}
-        yield {**row, **times}
+        work = row["work"].format_map(row) + scores
+        yield {**row, "key": key, "ours": ours, "theirs": other, "scored": work}
 
 
-def keyed_parts(labels=None):
-    """Rows of parts.json that have a key, by their key, or those of labels with their label."""
-    rows = {row["key"]: row for row in parts() if "key" in row}
-    return rows if labels is None else [{**rows[k], "label": name} for k, name in labels.items()]
+def labeled_parts(labels):
+    """Rows of parts.json of some keys, with their labels."""
+    rows = {row["key"]: row for row in parts()}
+    return [{**rows[key], "label": label} for key, label in labels.items()]
 
 
 _SVM = {
@@ -221,7 +253,7 @@ _MISSING = {
 # Records of a table, and the format of each column by its head.
 LAYOUTS = {
     "search": (
-        lambda: searches().values(),
+        lambda: searches(half="confirm").values(),
         {
             "data, training samples": "{data}, {samples}",
             **{name: f"{{{name}:.3f}}" for name in ("grid", "halving", "alignf")},
@@ -233,7 +265,7 @@ LAYOUTS = {
         },
     ),
     "search-2000": (
-        lambda: searches(2000).values(),
+        lambda: searches("2000").values(),
         {
             "data": "{data}",
             "half": "{half}",
@@ -253,11 +285,11 @@ LAYOUTS = {
         {"work": "{scored}", "baseline": "{baseline}", "baseline, s": "{baseline_s}", **_TIMES},
     ),
     "svm-sizes": (
-        lambda: keyed_parts(_SVM),
+        lambda: labeled_parts(_SVM),
         {"samples": "{label}", "LIBSVM, s": "{baseline_s}", **_TIMES},
     ),
     "tasks": (
-        lambda: keyed_parts(_TASKS),
+        lambda: labeled_parts(_TASKS),
         {
             "data": "{label}",
             "grid search per task": "{theirs:.3f} ({baseline_s})",
@@ -303,8 +335,7 @@ def block(name):
 def number(name):
     """The number, or range, of a name such as "text.kernels.call"."""
     file, key, entry = name.split(".")
-    content = keyed_parts() if file == "parts" else read(f"{file}.json")
-    return f"{_ranges(content[key][entry])}"
+    return f"{_ranges(read(f'{file}.json')[key][entry])}"
 
 
 def filled(text):

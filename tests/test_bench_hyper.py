@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-IJCNN1 = {"hyper-ijcnn1", "svc-rows", "svm-fit"}
+IJCNN1 = {"svm-fit"}  # also reads kin8nm
 HAS_IJCNN1 = (
     Path(os.environ.get("ALIGNLEARN_DATA") or "no such folder") / "ijcnn1_train.npz"
 ).is_file()

@@ -16,7 +16,7 @@ def bench(script):
 def test_rows_are_listed_with_what_they_measure(bench, capsys):
     assert bench.main([]) == {}
     listed = capsys.readouterr().out.splitlines()
-    assert len(listed) == len(bench.ROWS) >= 30
+    assert len(listed) == len(bench.ROWS) >= 25
     assert all(len(line.split()) > 3 for line in listed)
 
 
@@ -41,6 +41,33 @@ def test_a_record_has_both_times_the_ratio_and_its_spread(bench, tmp_path, capsy
     assert first["note"] == "4 calls"
     assert (second["ratio"], second["wall"]) == (4.0, 0.5)
     assert "4 calls" in capsys.readouterr().out
+
+
+def test_pairs_with_a_key_are_written_on_an_idle_machine(bench, script, monkeypatch, capsys):
+    """Seconds of the clock; ratios over the pairs of a key, or over the repeats of one."""
+    written = {}
+
+    def short():
+        """Pairs of two keys, and one without."""
+        for base in (3.0, 2.0):
+            yield bench.Pair("two", base, 0.5, 1, key="ladder", more={"memory": 7})
+        yield bench.Pair("one", None, 0.25, 1, key="hyper-fit")
+        yield bench.Pair("none", 1.0, 1.0, 1)
+
+    monkeypatch.setitem(bench.ROWS, "short", short)
+    studies = script("lab/_studies")
+    monkeypatch.setattr(studies, "publish", lambda args, key, found: written.update({key: found}))
+    monkeypatch.setattr(bench.os, "getloadavg", lambda: (bench.BUSY + 1.0, 0.0, 0.0))
+    for words in (["--write"], ["--write", "--quick"]):
+        with pytest.raises(SystemExit):
+            bench.main(["short", "--threads", "1", *words])
+        assert "--write needs an idle machine" in capsys.readouterr().err
+    assert written == {}
+    monkeypatch.setattr(bench.os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    bench.main(["short", "--threads", "1", "--write"])
+    two = {"baseline_s": [2.0, 3.0], "alignlearn_s": [0.5], "ratio": [4.0, 6.0], "memory": 7}
+    one = {"baseline_s": None, "alignlearn_s": [0.25], "ratio": None}
+    assert written == {"ladder": two, "hyper-fit": one}
 
 
 @pytest.mark.parametrize(

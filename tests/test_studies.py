@@ -1,15 +1,17 @@
 """Common code of the studies in scripts/lab: a command line, and files that fill the pages."""
 
+import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-LAB = Path(__file__).resolve().parents[1] / "scripts" / "lab"
-PUBLISHED = re.compile(r'publish\(\s*args, "([\w-]+)"')
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
+PUBLISHED = re.compile(r'publish\(\s*\w+, "([\w-]+)"')
 
-pytestmark = pytest.mark.skipif(not LAB.is_dir(), reason="needs the source tree")
+pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
 
 
 @pytest.fixture
@@ -101,22 +103,86 @@ def test_files_are_written_as_they_stand(script):
         assert lines + "\n" == text, name
 
 
-def test_every_study_writes_what_its_entry_says(script):
-    """The tables and numbers that name a study are those that the study publishes."""
-    studies = script("lab/_studies")
-    entries = {
-        (key, Path(entry["script"]).name)
-        for name in ("tables", "text")
-        for key, entry in studies.read(name).items()
-        if entry["script"].startswith("lab/")
+def test_seconds_and_ratios_go_to_the_parts(studies):
+    studies.write("parts", {"one": {"script": "lab/one.py", "work": "sums", "ratio": [1.0]}})
+    args = asked(studies, "--write")
+    found = {"baseline_s": studies.span([4.04, 2.0]), "alignlearn_s": studies.span([1.0, 1.001])}
+    studies.publish(args, "one", {**found, "ratio": studies.span([4.0, float("nan")])})
+    entry = studies.read("parts")["one"]
+    assert entry["script"] == "lab/one.py"
+    assert (entry["baseline_s"], entry["alignlearn_s"]) == ([2.0, 4.0], [1.0])
+    assert (entry["ratio"], studies.span([31.2, 9.99])) == (None, [10, 31])
+    assert entry["run"] == {"m": 400, "seeds": [0, 1]}
+    with pytest.raises(KeyError):
+        studies.publish(args, "two", {"ratio": [2.0]})
+
+
+@cache
+def literals(path):
+    """Patterns of the strings of a script, where braces of an f-string stand for anything."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append(re.escape(node.value))
+        elif isinstance(node, ast.JoinedStr):
+            parts = [p.value if isinstance(p, ast.Constant) else None for p in node.values]
+            if sum(len(p) for p in parts if p) > 2:
+                found.append("".join("[\\w-]+" if p is None else re.escape(p) for p in parts))
+    return re.compile("|".join(sorted(found, key=len, reverse=True)))
+
+
+def orphans(content, named=()):
+    """Entries whose script does not exist or has not their key, or the name of a number."""
+    for key, entry in content.items():
+        path = SCRIPTS / entry["script"]
+        if not path.is_file():
+            yield f"{key}: {entry['script']} does not exist"
+            continue
+        names = entry.keys() - {"script", "run"} if "head" not in entry and named else ()
+        for name in (key, *names):
+            if not literals(path).fullmatch(name):
+                yield f"{key}: {entry['script']} does not write {name}"
+
+
+def test_every_number_has_a_script_that_writes_it(script):
+    read = script("lab/_studies").read
+    for name in ("text", "tables", "parts"):
+        assert list(orphans(read(name), named=name == "text")) == [], name
+
+
+def test_every_file_of_numbers_has_a_script(script):
+    data = script("lab/_studies").DATA
+    sources = [p for p in SCRIPTS.rglob("*.py") if p.parent.name in ("lab", "bench")]
+    for path in data.glob("*.json"):
+        assert any(
+            literals(p).fullmatch(path.stem) or f"_data/{path.name}" in p.read_text("utf-8")
+            for p in sources
+        ), path.name
+
+
+def test_a_number_without_a_script_is_found():
+    given = {
+        "error-bars": {"script": "lab/intervals.py", "friedman": "0.9", "run": {}},
+        "calls": {"script": "lab/intervals.py"},
+        "alignment-intervals": {"script": "lab/interval_lengths.py", "se-50": "0", "te-50": "0"},
+        "gone": {"script": "lab/no.py"},
     }
-    named = {key for key, _ in entries}
-    for path in LAB.glob("[!_]*.py"):
+    assert list(orphans(given, named=True)) == [
+        "calls: lab/intervals.py does not write calls",
+        "alignment-intervals: lab/interval_lengths.py does not write te-50",
+        "gone: lab/no.py does not exist",
+    ]
+
+
+def test_every_key_that_a_script_writes_has_an_entry(script):
+    read = script("lab/_studies").read
+    known = {key for name in ("text", "tables", "parts") for key in read(name)}
+    for path in SCRIPTS.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        for key in PUBLISHED.findall(text):
-            assert key in named, (path.name, key)
-    for key, file in entries:
-        assert f'"{key}"' in (LAB / file).read_text(encoding="utf-8"), (key, file)
+        written = PUBLISHED.findall(text)
+        if path.parent.name == "rows":
+            written += re.findall(r'\bkey="([\w-]+)"', text)
+        assert set(written) <= known, path.name
 
 
 def test_a_study_gives_rows_as_its_table_has_them(script, monkeypatch):

@@ -127,11 +127,10 @@ def hsic_test(
     Two Gram matrices are held. The permutations are ``4 (n_permutations + 1) / m`` random orders of
     the samples with cyclic shifts of each, drawn without replacement, including the identity. No
     permutation is distinguished from the others, so the p-value is exactly valid. All shifts of one
-    order together cost m^2 log m operations by Fourier transforms: 999 permutations take 1 to 2 s
-    of one core for m = 4000. A seed gives the same null for any number of threads. "low-rank" holds
-    some ``m n_centers`` numbers, and all its permutations together cost about 10 ``m n_centers^2``
-    products. It has less power against rare or very local dependence, for which there may be no
-    center.
+    order together cost m^2 log m operations by Fourier transforms. A seed gives the same null for
+    any number of threads. "low-rank" holds some ``m n_centers`` numbers, and all its permutations
+    together cost about 10 ``m n_centers^2`` products. It has less power against rare or very local
+    dependence, for which there may be no center.
 
     References
     ----------

@@ -49,10 +49,9 @@ def dhsic_test(*views, kernels=None, n_permutations=999, random_state=None) -> D
     A Gram matrix of each view is held, and half of another one. The permutations are random orders
     of the samples of each view with at most 32 sets of cyclic shifts of each set of orders. No
     permutation is distinguished from another, so the p-value is exactly valid. A permutation costs
-    ``(d - 1) m^2 / 2`` products of vectors in the cache: 999 permutations of three views take 1.2
-    to 1.4 s of one core for m = 2000, on a busy machine. A seed gives the same null for any number
-    of threads. The kernels are not centered: with three views or more, a constant that
-    is added to a kernel changes the test.
+    ``(d - 1) m^2 / 2`` products of vectors in the cache. A seed gives the same null for any number
+    of threads. The kernels are not centered: with three views or more, a constant that is added to
+    a kernel changes the test.
 
     References
     ----------

@@ -167,7 +167,7 @@ class HyperKernelClassifier(HyperKernelLearner):
     columns scaled to [0, 1], trained on one half and tested on the other, mean of ten splits (in
     brackets Table 3 of Liu et al., which tune every parameter): sonar 77.9 (77.7) by "krr", 83.9
     (82.5) by "svr", 71.2 by "nnls"; heart 80.0 (80.9), 77.4 (88.1) and 80.7. The defaults were
-    chosen on these two sets. Fits took 0.2 to 1.3 s on one core.
+    chosen on these two sets.
 
     References
     ----------

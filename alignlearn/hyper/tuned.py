@@ -125,10 +125,8 @@ default 5
     -----
     Everything is learned on each training set only, including the scale of the hyper-kernel.
 
-    Measured against a grid search over the same 3 folds (104 samples of sonar, 3 multiples, 4
-    values of C, one core): 7 s and 22 s for "krr" with 3 values of alpha, 2.8 s and 5.9 s for "svr"
-    with 2 of kernel_C. A dense ridge takes a Cholesky factorization for each alpha: one reduction
-    to tridiagonal form costs as much as 8 of them.
+    A dense ridge takes a Cholesky factorization for each alpha: one reduction to tridiagonal form
+    costs as much as 8 of them.
 
     Examples
     --------

@@ -80,9 +80,7 @@ class NystromSVC(Classifier, NystromLearner):
     cheap. An interior point method also solves problems with few samples per center on which
     coordinate descent did not converge. Time is O(m r^2) once and O(m r) for each pass, memory ``4
     m r`` bytes: features are in single precision, which changes the objective by a relative 1e-6,
-    unless ``tol`` is less than 1e-4. The number of passes grows with C. On the 49,990 samples of
-    ijcnn1 with 1000 centers, a gap of 1% takes 6 s on one core for C = 1, 8 s for C = 10 (90
-    passes) and 12 s for C = 100 (830 passes), including 4 s for the features.
+    unless ``tol`` is less than 1e-4. The number of passes grows with C.
 
     References
     ----------

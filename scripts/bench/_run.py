@@ -3,13 +3,17 @@
     scripts/bench/run                          # names of the rows, and what each measures
     scripts/bench/run ladder svc               # some rows, on all threads
     scripts/bench/run --threads 1 all --json results.json
+    scripts/bench/run --write svm-fit          # into docs/_data/parts.json, on an idle machine
     scripts/bench/run --quick all               # small, once: whether they run
 
 A row is a function of a module of `rows/`, decorated by `row`. It yields `Pair`s: a piece of work,
 the baseline that a user would write, and alignlearn, as functions that the runner calls in turn.
 Times are minima over the repeats: seconds of the processor, summed over threads, and of the clock.
 The ratio is that of processor seconds; the spread is its range over the repeats. Both sides have
-the same number of threads. Repeat a run on a busy machine.
+the same number of threads. Repeat a run on a busy machine, whose times are not written.
+
+Pairs with a ``key`` are the entry of that key in parts.json, from which pages are filled: seconds
+of the clock and ratios, with the range over the pairs of one key; of one pair, over its repeats.
 """
 
 from __future__ import annotations
@@ -30,14 +34,19 @@ import numpy as np
 from _bench import clock, threads, wall_and_core
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "lab"))
+from _studies import publish_times  # noqa: E402
+
+BUSY = 0.5  # load, in processors, from which times are not to be quoted
 ROWS, SMALL = {}, {}
 
 
 class Pair(NamedTuple):
     """A piece of work; a side is a function, or seconds that were measured elsewhere, or None.
 
-    ``times`` and ``base_times`` divide the times if a call repeats the work; ``note`` is text, or a
-    function that returns it after the measurement.
+    ``times`` and ``base_times`` divide the times, if a call repeats the work; ``note`` is text, or a
+    function that returns it after the measurement. ``key`` is the entry of parts.json, which also
+    gets the content of ``more``.
     """
 
     work: str
@@ -45,8 +54,10 @@ class Pair(NamedTuple):
     ours: Callable | float | None
     repeats: int = 3
     note: str | Callable = ""
-    times: int = 1
-    base_times: int = 1
+    times: float = 1
+    base_times: float = 1
+    key: str = ""
+    more: dict = {}  # noqa: RUF012, is not changed
 
 
 def row(**small):
@@ -90,8 +101,20 @@ def measure(pair):
         "wall": wall,
         "ratio": base / core,
         "spread": [each.min(), each.max()],
+        "wall_ratios": (runs[:, 0, 0] / runs[:, 1, 0]).tolist(),
         "note": pair.note() if callable(pair.note) else pair.note,
+        "key": pair.key,
+        "more": pair.more,
     }
+
+
+def publish_rows(args, records):
+    """Write the records of a row that have a key to parts.json."""
+    for key in dict.fromkeys(record["key"] for record in records if record["key"]):
+        same = [record for record in records if record["key"] == key]
+        base, ours = ([record[side] for record in same] for side in ("baseline_wall", "wall"))
+        ratios = None if len(same) > 1 else same[0]["wall_ratios"]
+        publish_times(args, key, base, ours, ratios, **same[0]["more"])
 
 
 def processor():
@@ -144,7 +167,9 @@ def main(argv=None):
     parser.add_argument("--threads", type=int, default=most, help="default: all")
     parser.add_argument("--json", type=Path, help="file to write")
     parser.add_argument("--quick", action="store_true", help="small, once: not to be quoted")
+    parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
     args = parser.parse_args(argv)
+    args.run = {"threads": args.threads}
     rows = collect()
     if not args.rows:
         for name, function in rows.items():
@@ -157,6 +182,8 @@ def main(argv=None):
     if not 1 <= args.threads <= most:
         parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     found = {"machine": machine(args.threads), "rows": {}}
+    if args.write and (args.quick or (found["machine"]["load"] or 0.0) > BUSY):
+        parser.error(f"--write needs an idle machine (load up to {BUSY}), and no --quick")
     print(", ".join(f"{key} {value}" for key, value in found["machine"].items() if key[0] != "v"))
     print(f"{_HEAD[0]:<68} {' '.join(f'{h:>10}' for h in _HEAD[1:6])} {_HEAD[6]:>14}")
     with threads(args.threads):
@@ -166,6 +193,8 @@ def main(argv=None):
                 pair = pair._replace(repeats=1) if args.quick else pair
                 found["rows"][name].append(measure(pair))
                 print(line(found["rows"][name][-1]), flush=True)
+            if args.write:
+                publish_rows(args, found["rows"][name])
             if args.json is not None:
                 args.json.write_text(json.dumps(found, indent=1) + "\n")
     return found["rows"]

@@ -21,12 +21,15 @@ import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numba
 import numpy as np
-from _bench import clock
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
 from _cluster import Recorded, hyper_product, local_client, product, statistics
+from _studies import clock, publish_times
 
 from alignlearn.engine.cluster import Cluster
 from alignlearn.engine.cpu import CPU
@@ -133,7 +136,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
     options = parser.parse_args()
+    options.run = {"turns": options.turns}
     m, n_pairs = (2000, 2000) if options.quick else (40_000, 30_000)
     numba.set_num_threads(1)
     print(f"{os.cpu_count()} processors, one thread each process; m={m}, d=20")
@@ -156,6 +161,9 @@ def main():
                     run = measure(work, client, expected[name])
                     best[name][n] = min(best[name].get(n, run), run)
     speeds = [report(name, here[name], best[name]) for name in works]
+    alone_s, two_s = (best["statistics of 10 Gaussians"][n].seconds for n in WORKERS[:2])
+    options.write = options.write and not options.quick
+    publish_times(options, "cluster", alone_s, two_s)
     print(
         f"target: statistics on 2 processes {TARGET} times as fast as on one; measured "
         f"{speeds[0]:.2f}, two processes alone {2 * machine[1] / machine[2]:.2f}"

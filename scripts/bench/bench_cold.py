@@ -6,6 +6,7 @@
     scripts/bench/bench_cold.py classifier-cv       # MKLClassifierCV; regressor-cv likewise
     scripts/bench/bench_cold.py --warm              # with the cache that is there
     scripts/bench/bench_cold.py --json              # all functions, for a program
+    scripts/bench/bench_cold.py --write             # into docs/_data
 
 A process of its own imports, fits and predicts with an empty cache. Times are processor seconds, so
 other work on the machine has little effect; repeat the run on a busy machine. Inclusive seconds of
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 ESTIMATORS = {
     "classifier": "MKLClassifier",
@@ -39,6 +41,7 @@ def main(argv=None):
     parser.add_argument("estimator", nargs="?", choices=ESTIMATORS, default="classifier")
     parser.add_argument("--warm", action="store_true", help="use the cache that is there")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--write", action="store_true", help="into docs/_data")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.inside:
@@ -46,6 +49,13 @@ def main(argv=None):
         return
     found = measured(args.estimator, args.warm)
     print(json.dumps(found) if args.json else table(found))
+    if args.write:
+        sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+        from _studies import publish
+
+        args.run, seconds = {"estimator": args.estimator}, sum(found["seconds"].values())
+        numbers = {"functions": str(len(found["compiled"])), "first": f"{seconds:.0f}"}
+        publish(args, "compilation", numbers)
 
 
 def measured(estimator, warm=False):

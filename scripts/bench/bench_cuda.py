@@ -15,13 +15,17 @@ calls with data and results on the host. Without a device nothing is measured.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from _bench import clock
-from _cluster import hyper_product, product, statistics
 from numba import cuda
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+from _cluster import hyper_product, product, statistics
+from _studies import clock, publish_times
 
 from alignlearn._jit import cuda_kernel
 from alignlearn.engine.cpu import CPU
@@ -60,6 +64,8 @@ class Row(NamedTuple):
     bytes : callable
         ``bytes(size)``: what must be read or written once.
     target : str
+    key : str
+        Of the entry in parts.json.
     """
 
     name: str
@@ -70,6 +76,7 @@ class Row(NamedTuple):
     instructions: int
     bytes: Callable
     target: str = ""
+    key: str = ""
 
 
 def rows(sizes):
@@ -92,6 +99,7 @@ def rows(sizes):
                 ladder,
                 lambda m, t=dtype: m * (d + 1) * np.dtype(t).itemsize,
                 targets.get((m, dtype), ""),
+                "cuda-million" if m > 100_000 else f"cuda-{np.dtype(dtype).name}",
             )
     for dtype in (np.float32, np.float64):
         yield Row(
@@ -103,6 +111,7 @@ def rows(sizes):
             2 * d + EXPONENTIAL + 1,
             lambda m, t=dtype: m * (d + 2) * np.dtype(t).itemsize,
             "50 % of the arithmetic" if dtype is np.float32 else "",
+            "cuda-product" if dtype is np.float32 else "",
         )
     yield Row(
         f"hyper-kernel (determinants) times a vector, {sizes['hyper']} pairs",
@@ -112,6 +121,7 @@ def rows(sizes):
         lambda n: n * n,
         35 + 2 * EXPONENTIAL,  # distances to entries, elimination, a logarithm and an exponential
         lambda n: n * 40,
+        key="cuda-hyper",
     )
 
 
@@ -200,7 +210,9 @@ def main(arguments=None, found=None):
     """Measure and print, on the device that was ``found`` (`ask`, by default)."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size", choices=list(SIZES), default="full")
-    sizes, found = SIZES[parser.parse_args(arguments).size], found or ask()
+    parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
+    args = parser.parse_args(arguments)
+    sizes, found = SIZES[args.size], found or ask()
     planned = list(rows(sizes))
     if problem(found) is not None:
         for row in planned:
@@ -221,6 +233,10 @@ def main(arguments=None, found=None):
     print(f"limit: {limits['bytes']:.3g} bytes/s; host {across[0]:.3g} to, {across[1]:.3g} from")
     times = [report(row, engine, sizes["cpu"], limits) for row in planned]
     break_even(*times[0], planned[0].pairs(planned[0].size))
+    args.write, args.run = args.write and not small, {"device": name, "threads": thread_count()}
+    for row, (_, best, cpu) in zip(planned, times):
+        if row.key:
+            publish_times(args, row.key, cpu * row.pairs(row.size), best)
 
 
 if __name__ == "__main__":

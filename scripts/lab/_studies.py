@@ -67,18 +67,20 @@ def publish(args, key, found, labels=1):
     key : str
         What pages call them: ``<!-- numbers: key -->``, or ``<!-- n: text.key.name -->``.
     found : iterable of rows of str, or dict
-        The rows of a table, as its head in tables.json has them, or {name: number} for text.json.
+        The rows of a table, as its head in tables.json has them, {name: number} for text.json, or
+        "baseline_s", "alignlearn_s" and "ratio" (with others, such as "memory") for parts.json.
     labels : int
         Rows of the file whose first cells, so many, are those of a new row are replaced. Rows that
         stay have to be of a run with the same options.
     """
-    name = "text" if isinstance(found, dict) else "tables"
+    name = "tables" if not isinstance(found, dict) else "parts" if "ratio" in found else "text"
     content = read(name)
     entry = content[key]
-    if name == "text":
+    if name != "tables":
         print(key, ", ".join(f"{part} {value}" for part, value in found.items()), flush=True)
         entry |= found
         run = {**entry.get("run", {}), **dict.fromkeys(found, args.run)}
+        run = args.run if name == "parts" else run
     else:
         print(f"\n{key}", " | ".join(entry["head"]), sep="\n", flush=True)
         rows, new = {tuple(row[:labels]): row for row in entry["rows"]}, []
@@ -94,6 +96,23 @@ def publish(args, key, found, labels=1):
         entry["rows"] = list(rows.values())
     if args.write:
         write(name, content | {key: {**entry, "run": run}})
+
+
+def publish_times(args, key, baseline, ours, ratios=None, **more):
+    """`publish` seconds of both sides, each one or several, and their ratios in parts.json."""
+    base, own = (np.atleast_1d(np.asarray(side, dtype=float)) for side in (baseline, ours))
+    ratio = span(base / own if ratios is None else ratios)
+    publish(
+        args, key, {"baseline_s": span(base), "alignlearn_s": span(own), "ratio": ratio, **more}
+    )
+
+
+def span(values, digits=2):
+    """Least and largest of values as parts.json has them: none, one, or two that differ."""
+    ends = [float(f"{end:.{digits}g}") for end in (np.min(values), np.max(values))]
+    if not np.isfinite(ends).all():
+        return None
+    return [int(end) if end >= 10.0 and end.is_integer() else end for end in dict.fromkeys(ends)]
 
 
 def read(name):

@@ -172,13 +172,14 @@ def report(name, args):
             flush=True,
         )
     if args.write:
-        content = read(f"accuracy-{args.size}")
+        file = f"accuracy-{args.size}" if args.against == "grid" else f"accuracy-{args.against}"
+        content = read(file)
         half = next(half for half, sets in HALVES.items() if name in sets.split())
         samples = len(parts(name, args.size, 0)[0])
-        content[name] = {"samples": samples, "half": half}
+        found = {"samples": samples, "half": half, "splits": args.splits}
         for kind, row in rows.items():
-            content[name][kind] = [round(float(v), d) for v, d in zip(row, (4, 4, 4, 1, 1, 3, 1))]
-        write(f"accuracy-{args.size}", content)
+            found[kind] = [round(float(v), d) for v, d in zip(row, (4, 4, 4, 1, 1, 3, 1))]
+        write(file, content | {name: content.get(name, {}) | found})
     return rows
 
 

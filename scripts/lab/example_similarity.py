@@ -18,7 +18,10 @@ it) and the same after metric scaling alone: coordinates in which the difference
 equal are uncorrelated and of equal size (relevant component analysis, Bar-Hillel et al. 2005), its
 ridge chosen on the held-out judgments.
 
-usage: scripts/lab/example_similarity.py [--quick] [--out FOLDER] [--repeats N]
+The numbers of the page (`of_page`) are from its own code, with one Gaussian hyper-kernel set by
+hand and with `HyperKRRCV`.
+
+usage: scripts/lab/example_similarity.py [--quick] [--write] [--out FOLDER] [--repeats N]
 """
 
 from __future__ import annotations
@@ -35,7 +38,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
 from _studies import publish
 from shared import Output, arguments, new_figure, run, spread
 
-from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
+from alignlearn import Gaussian
+from alignlearn.hyper import (
+    GaussianHyperKernel,
+    HyperKRR,
+    HyperKRRCV,
+    difference_scales,
+    hyper_kernels,
+)
 from alignlearn.machines import KreinSVC
 
 IMAGES, SHARE, HELD_OUT = 600, 0.05, 0.2  # images judged, and as many new ones; shares of pairs
@@ -186,7 +196,8 @@ def draw_means(means, deviations):
 
 def main(argv=None):
     """Print the table and draw the figure."""
-    args = arguments(__doc__, argv, default=5, help="draws of images and judgments (default: 5)")
+    counted = "draws of images and judgments (default: 5)"
+    args = arguments(__doc__, argv, default=5, help=counted, write=True)
     out = Output("similarity", args, kind="example")
     digits = load_digits()
     X, labels = digits.data / 16.0, digits.target
@@ -209,9 +220,33 @@ def main(argv=None):
         shown = ", ".join(f"{low:.1f} to {high:.1f}" for low, high in ranges)
         out.say(f"draw {seed}: eigenvalues of the learned matrices {shown}")
     out.write(draw(values))
-    args.write, args.run = args.out is None and not args.quick, {"repeats": repeats}
-    publish(args, "similarity", {"auc-ladder": f"{values[3, 0].mean():.3f}"})
+    found = {"auc-ladder": values[3, 0].mean()} | (of_page() if args.write else {})
+    nearest = {"nearest-ladder": values[3, 1].mean(), "nearest-gaussian": values[0, 1].mean()}
+    shares = {name: f"{value:.0%}" for name, value in nearest.items()}
+    publish(args, "similarity", {name: f"{value:.3f}" for name, value in found.items()} | shares)
     return values.mean(axis=2)
+
+
+def of_page():
+    """AUC of the code of docs/guide/similarity.md on new images."""
+    X, labels = load_digits(return_X_y=True)
+    found = {}
+    for n in (300, 600):
+        X_judged, new, y, y_new = X[:n] / 16, X[600:900] / 16, labels[:n], labels[600:900]
+        i, j = np.triu_indices(n, 1)
+        judged = np.random.default_rng(0).random(i.size) < SHARE
+        i, j = i[judged], j[judged]
+        K, same = similarity_matrix(n, i, j, y[i] == y[j]), y_new[:, None] == y
+        by_hand = GaussianHyperKernel(sigma2=4.5, sigma_h2=2.2)
+        model = HyperKRR(by_hand, alpha=0.01, max_rank=500 if n == 300 else 1000)
+        kernels = {"auc-by-hand" if n == 300 else "auc-learned": model.fit(X_judged, K).kernel_}
+        if n == 600:
+            kernels["auc-gaussian"] = Gaussian(0.1)
+        for name, rank in (("auc-tuned", 1500), ("auc-truncated", 300))[: 2 * (n == 300)]:
+            search = HyperKRRCV(left_out="pairs", max_rank=rank, rank_tol=1e-3)
+            kernels[name] = search.fit(X_judged, K).kernel_
+        found |= {name: auc(kernel(new, X_judged), same) for name, kernel in kernels.items()}
+    return found
 
 
 if __name__ == "__main__":

@@ -270,24 +270,33 @@ def regression(args):
 def tuned(args):
     """The spans of coverage of searches."""
     kernels = al.gaussian_kernels([0.01, 0.1, 1.0])
-    for model, part in ((al.MKLRegressorCV(kernels), 1), (al.MKLRegressorCV(), 5)):
+    for name, model, part in (
+        ("three", al.MKLRegressorCV(kernels), 1),
+        ("averaged", al.MKLRegressorCV(), 5),
+    ):
+        errors = []
         for m, fits in sizes(args):
             some = max(2, fits // part)
             found = {law: means(interval_row, model, law, m, some) for law in REGRESSION}
             cover = {mean[0]: REGRESSION[law] for law, (mean, _) in found.items()}
-            ends = ", ".join(f"{end:.3f} ({cover[end]})" for end in (min(cover), max(cover)))
-            error = max(error for _, error in found.values())
-            print(f"{model}, m = {m}, {some} fits: {ends}, s.e. up to {error:.3f}", flush=True)
+            low, high = min(cover), max(cover)
+            errors += [error for _, error in found.values()]
+            publish(
+                args,
+                "error-bars",
+                {f"search-{name}-{m}": f"{low:.2f} ({cover[low]}) to {high:.2f}"},
+            )
+        publish(args, "error-bars", {f"search-{name}-se": f"{max(errors):.2f}"})
 
 
 def more(args):
     """Two distributions in more fits, with learned and with equal weights."""
     found = {}
-    for start, weighting in (("", "alignf"), ("equal-", "uniform")):
+    for weighting in ("alignf", "uniform"):
         for name, law in (("friedman", friedman), ("jumps", step)):
             model = al.MKLRegressor(weighting=weighting)
             mean, error = means(interval_row, model, law, SIZES[0], 5 * args.fits)
-            found[start + name] = f"{mean[0]:.4f}"
+            found[name if weighting == "alignf" else f"equal-{name}"] = f"{mean[0]:.4f}"
     publish(args, "error-bars", {**found, "no-refit-1000-se": f"{error:.4f}"})
 
 

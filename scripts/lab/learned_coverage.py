@@ -5,6 +5,7 @@ default   the default, which repeats the whole fit if many different kernels wer
           20 designs; unless its name has another one, every kernel is linear in one column
 no-refit  without refits, for targets of pure noise
 weights   without refits, the minimal coverage of pure noise and two signals, by p and m
+known     1.645 standard deviations, which take the weights for known, 100 columns of noise
 sets      three classes of noise, 60 samples
 
 The mean share of new targets inside their intervals, or of new classes inside their sets, and its
@@ -12,6 +13,7 @@ standard error over the training samples.
 """
 
 import warnings
+from itertools import product
 
 import numpy as np
 from _studies import publish, study
@@ -108,32 +110,45 @@ def default(args):
         yield start + law, str(m), str(p), str(fits), f"{share:.3f}", f"{error:.3f}"
 
 
-def no_refit(m, p, fits, law=NOISE):
-    """Mean coverage without refits."""
-    return np.mean([coverage(PLAIN, law, m, p, seed, refit=False) for seed in range(fits)])
+def no_refit(m, p, law, seed):
+    """Coverage of one fit without refits."""
+    return coverage(PLAIN, law, m, p, seed, refit=False)
 
 
 def weights(args):
-    """The rows of the minimal coverage over distributions."""
-    for p in (5, 10, 25, 100):
-        fits = max(args.fits // 4, 2)
-        cells = [min(no_refit(m, p, fits, law) for law in (NOISE, ONE, ALL)) for m in args.m]
-        yield str(p), *(f"{share:.2f}" for share in cells)
+    """The minimal coverage over distributions and its standard error, by p and m."""
+    seeds, found = range(max(args.fits // 4, 2)), {}
+    for p, m in product((5, 10, 25, 100), args.m):
+        shares = ([no_refit(m, p, law, seed) for seed in seeds] for law in (NOISE, ONE, ALL))
+        found[p, m] = min(map(mean, shares))
+    return found
+
+
+def known(seed, m=50, p=100):
+    """Share of the new samples within 1.645 standard deviations of one fit."""
+    rng = np.random.default_rng([seed, m, p])
+    (X, y), (new, target) = sample(rng, m, p, NOISE), sample(rng, NEW, p, NOISE)
+    center, std = PLAIN(p).fit(X, y).predict(new, return_std=True, noise=True, fit=(X, y))
+    return np.mean(np.abs(target - center) <= 1.645 * std)
 
 
 if __name__ == "__main__":
-    parts = ("default", "no-refit", "weights", "sets")
+    parts = ("default", "no-refit", "weights", "known", "sets")
     args = study(__doc__, parts, fits=(120, 2), m=((50, 100, 200, 400), (20, 20, 20, 20)))
     warnings.simplefilter("ignore", DoubtfulResultWarning)
     if "default" in args.rows:
         publish(args, "coverage-refit", default(args), labels=3)
     if "no-refit" in args.rows:
-        found = {f"noise-{p}": no_refit(50, p, args.fits) for p in (10, 25, 100, 200)}
-        found["noise-1000"] = no_refit(200, 1000, args.fits)
-        publish(args, "error-bars", {name: f"{share:.3f}" for name, share in found.items()})
+        for m, p in ((50, 10), (50, 25), (50, 100), (50, 200), (200, 1000)):
+            share, _ = mean([no_refit(m, p, NOISE, seed) for seed in range(args.fits)])
+            publish(args, "learned-weights", {f"noise-{p}": f"{share:.3f}"})
     if "weights" in args.rows:
-        publish(args, "coverage-many-weights", weights(args))
-    if "sets" in args.rows:
-        share, error = mean([of_set(seed) for seed in range(args.fits)])
-        found = {"uncalibrated": f"{share:.3f}", "calibrated-se": f"{error:.3f}"}
-        publish(args, "error-bars", found)
+        found = weights(args)
+        rows = [[str(p), *(f"{found[p, m][0]:.2f}" for m in args.m)] for p in (5, 10, 25, 100)]
+        publish(args, "coverage-many-weights", rows)
+        ends = (f"{end(error for _, error in found.values()):.3f}" for end in (min, max))
+        publish(args, "learned-weights", {"many-weights-se": " to ".join(ends)})
+    for name, one in (("known", known), ("sets", of_set)):
+        if name in args.rows:
+            share, error = mean([one(seed) for seed in range(args.fits)])
+            publish(args, "learned-weights", {name: f"{share:.3f}", f"{name}-se": f"{error:.3f}"})

@@ -19,7 +19,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from _studies import clock, read, study, threads, write
+from _studies import clock, publish_times, study, threads
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
@@ -71,22 +71,18 @@ def searches(train, test, kind):
 
 
 def compare(kind, args):
-    """The entries of parts.json on one kind of data."""
+    """Publish times and accuracies on one kind of data."""
     train, test = tasks_of(args.tasks, args.samples, kind)
     model = al.MultiTaskMKLClassifier(kernels(kind))
     seconds, _ = clock(lambda: model.fit(*train), args.repeats)
     baseline, theirs = clock(lambda: searches(train, test, kind))
     scores = [round(float(score), 3) for score in (model.score(*test), theirs)]
-    times = {"baseline_s": [round(float(baseline), 1)], "alignlearn_s": [round(float(seconds), 2)]}
-    return {**times, "ratio": [round(float(baseline / seconds))], "scores": scores}
+    publish_times(args, f"tasks-{kind}", baseline, seconds, scores=scores)
 
 
 if __name__ == "__main__":
     args = study(__doc__, ("views", "ladder"), tasks=(29, 3), samples=(150, 40), repeats=(3, 1))
     with threads(1):
         al.MultiTaskMKLClassifier(kernels()).fit(*tasks_of(2, 40)[0])  # compiles
-        found = {f"tasks-{kind}": compare(kind, args) for kind in args.rows}
-    for key, row in found.items():
-        print(key, row)
-    if args.write:
-        write("parts", [row | found.get(row.get("key"), {}) for row in read("parts")])
+        for kind in args.rows:
+            compare(kind, args)

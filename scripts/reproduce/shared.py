@@ -35,10 +35,10 @@ STYLES = {
 # Command line, text and figure files
 
 
-def arguments(description, argv, extend=None, **repeats):
+def arguments(description, argv, extend=None, write=False, **repeats):
     """Options that all scripts have; ``repeats`` gives the default and the help of --repeats.
 
-    ``extend(parser)`` adds others.
+    ``extend(parser)`` adds others, ``write`` --write for `_studies.publish`.
     """
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small part of it, in seconds")
@@ -49,9 +49,14 @@ def arguments(description, argv, extend=None, **repeats):
     )
     if repeats:
         parser.add_argument("--repeats", type=int, default=repeats["default"], help=repeats["help"])
+    if write:
+        parser.add_argument("--write", action="store_true", help="numbers into docs/_data")
     if extend is not None:
         extend(parser)
     args = parser.parse_args(argv)
+    args.run = {"repeats": args.repeats} if repeats else {}
+    if write and args.write and args.quick:
+        parser.error("numbers of --quick are not to be quoted: leave out --write")
     if repeats and args.repeats < 1:
         parser.error(f"--repeats is {args.repeats}; accepted: 1 or more")
     return args

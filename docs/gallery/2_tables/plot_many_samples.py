@@ -58,8 +58,7 @@ for m in sizes:
         exact = 1 - al.MKLClassifier([learned.kernel_]).fit(train, y_train).score(test, y_test)
         print(f"m = {m}: all pairs, error {exact:.4f}")
 
-# %% Data and features need 0.1 GB, while the Gram matrix would need 20 GB. The peak memory of the
-# whole process, including Python and compiled code, was 0.5 GB.
+# %% Data and features need 0.1 GB, while the Gram matrix would need 20 GB.
 #
 # Limitation: if all pairs fit into memory, they are more accurate than 500 centers, as on 5000
 # samples. Centers are better only with more samples than a Gram matrix can hold.

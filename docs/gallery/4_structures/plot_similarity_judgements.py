@@ -57,7 +57,7 @@ for share in shares:
 # same digit ranks above a pair of different digits, on new images.
 #
 # Limitation: with a few hundred judgments the ladder is worse than any Gaussian, and a small rank
-# reduces the AUC: with ``max_rank=300`` more judgments made it worse, 0.87 from 4485.
+# reduces the AUC: with ``max_rank=300`` more judgments may make it worse.
 gaussian = roc_auc_score(same, al.Gaussian(0.1)(new, X).ravel())
 fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
 counts = np.array(shares) * i.size

@@ -6,7 +6,7 @@ from functools import partial
 
 import numba
 import numpy as np
-from _bench import PEAK, output
+from _bench import PEAK, output, threads
 from _run import Pair, row
 
 from alignlearn.engine import hyper_values
@@ -15,6 +15,7 @@ from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel, hyper_kern
 from alignlearn.hyper._pairs import PairSystem
 from alignlearn.hyper.learned import LearnedKernel
 
+BILLION = 10**9  # values of a hyper-kernel: their seconds are those of one in nanoseconds
 HYPER_KERNELS = {
     "Gaussian": GaussianHyperKernel,
     "ladder": hyper_kernels,
@@ -49,15 +50,15 @@ def pairs(m=90, dimensions=(2, 8, 64), repeats=9):
 
             for call, what in ((gram, "matrix"), (times, "its product with a vector")):
                 call()
-                work = f"{name}, d={d}, {n} pairs, {what}, per entry"
-                yield Pair(work, None, call, repeats, times=n * n)
+                work, key = f"{name}, d={d}, {n} pairs, {what}, a billion", f"pair-{name.lower()}"
+                yield Pair(work, None, call, repeats, times=n * n / BILLION, key=key)
     X, _ = sample(2 * m, 8)
     for name in ("Gaussian", "ladder"):
         (system,) = PairSystem(HYPER_KERNELS[name]().resolve(X), X, *np.triu_indices(2 * m)).parts
         n = system.pairs.n_pairs
         call = partial(system.times, np.random.default_rng(1).standard_normal(n))
-        work = f"{name}, product of all {n} pairs by matrix products, per entry"
-        yield Pair(work, None, call, repeats, times=n * n)
+        work = f"{name}, product of all {n} pairs by matrix products, a billion"
+        yield Pair(work, None, call, repeats, times=n * n / BILLION, key="pair-products")
 
 
 _FIT = """
@@ -76,10 +77,6 @@ _NORMAL = """
 X = np.random.default_rng(0).standard_normal(({m}, 8))
 y = X[:, 0] * X[:, 1] > 0.0
 """
-_IJCNN1 = """
-X, y = al.datasets.load("ijcnn1", return_X_y=True)
-X, y = X[::{step}], y[::{step}]
-"""
 
 
 def fitted(data, options, kind="GaussianHyperKernel"):
@@ -95,21 +92,15 @@ def hyper_fit(m=1000):
     """HyperKRR by pivoted Cholesky on all pairs of 1000 points."""
     for kind in HYPER_KERNELS.values():
         found = fitted(_NORMAL.format(m=m), "solver='pivoted'", kind.__name__)
-        yield _of_fit(f"HyperKRR, {kind.__name__}, m={m}", found)
+        key = "hyper-fit" if kind is GaussianHyperKernel else ""
+        yield _of_fit(f"HyperKRR, {kind.__name__}, m={m}", found, key)
 
 
-def _of_fit(work, found):
+def _of_fit(work, found, key=""):
     wall, core, memory, n_pairs, rank, error = found
     note = f"{wall:.1f} s of the clock, {memory:.2f} GB; {n_pairs:.0f} pairs, rank {rank:.0f}"
-    return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}")
-
-
-@row(step=500, options=", solver='pivoted', max_rank=50")
-def hyper_ijcnn1(step=1, options=""):
-    """HyperKRR on all points of ijcnn1, by clusters and by pairs drawn from all."""
-    for v in (None, 5, 10, 20):
-        found = fitted(_IJCNN1.format(step=step), f"decomposition={v}{options}")
-        yield _of_fit(f"HyperKRR, ijcnn1, {f'{v} clusters' if v else 'one cluster'}", found)
+    more = {"memory": round(memory, 1)}
+    return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}", key=key, more=more)
 
 
 def numpy_gaussian(kernel, X, Y):
@@ -169,23 +160,18 @@ def hyper_predict(m=500, n=1000):
     first, second = np.triu_indices(m)
     coef = np.random.default_rng(1).standard_normal(first.size)
     X, Y = sample(n, 8, seed=2)[0], sample(n, 8, seed=3)[0]
-    for name, expression, rows in (
-        ("Gaussian", numpy_gaussian, n),
-        ("ladder", numpy_gaussian, n),
-        ("Wishart", numpy_wishart, max(2, n // 100)),
+    for key, name, expression, rows in (
+        ("hyper-values", "Gaussian", numpy_gaussian, n),
+        ("", "ladder", numpy_gaussian, n),
+        ("wishart-values", "Wishart", numpy_wishart, max(2, n // 100)),
     ):
         hyper = HYPER_KERNELS[name]().resolve(points)
         kernel = LearnedKernel(hyper, points, first, second, coef)
         few = max(1, n // 500)
         expected = expression(kernel, X[:few], Y)
         error = np.abs(kernel(X[:few], Y) - expected).max() / np.abs(expected).max()
-        work = f"{name}, {n} x {n} values from {coef.size} pairs, against NumPy, for one row"
-        yield Pair(
-            work,
-            lambda e=expression, k=kernel, few=few: e(k, X[:few], Y),
-            lambda k=kernel, rows=rows: k(X[:rows], Y),
-            2,
-            f"differ by {error:.0e}",
-            rows,
-            few,
-        )
+        work = f"{name}, {n} x {n} values from {coef.size} pairs, against NumPy"
+        base = partial(expression, kernel, X[:few], Y)
+        ours, note = partial(kernel, X[:rows], Y), f"differ by {error:.0e}"
+        with threads(1 if name == "Wishart" else numba.get_num_threads()):
+            yield Pair(work, base, ours, 2, note, rows / n, few / n, key)

@@ -43,7 +43,9 @@ def sgd(m=5000):
         loop = partial(numpy_loop, X, y, 0.02, 1e-4, budget)
         coef = loop()
         np.testing.assert_allclose(machine.dual_coef_[:, 0], coef[coef != 0.0], 1e-6, 1e-9)
-        yield Pair(f"kernel SGD, m = {m}, budget {budget}", loop, partial(machine.fit, X, y))
+        key = {None: "sgd", 200: "sgd-200"}.get(budget, "")
+        ours = partial(machine.fit, X, y)
+        yield Pair(f"kernel SGD, m = {m}, budget {budget}", loop, ours, key=key)
 
 
 def counters(strings, k):
@@ -66,7 +68,8 @@ def strings(n=150, length=500):
         kernel = al.StringSpectrum(k)
         np.testing.assert_array_equal(kernel(samples), counters(samples, k))
         work = f"spectrum kernel, k = {k}, {n} strings of {length} letters"
-        yield Pair(work, partial(counters, samples, k), partial(kernel, samples), 2)
+        key = "strings" if k == 8 else ""
+        yield Pair(work, partial(counters, samples, k), partial(kernel, samples), 2, key=key)
 
 
 def fingerprints(m=M, d=D, dtype=np.float64, seed=0):
@@ -99,11 +102,11 @@ print((peak() - before) / K.nbytes)
 @row(m=300)
 def fingerprint_matrix(m=M):
     """Tanimoto of 4000 fingerprints of 2048 bits, against NumPy: time and peak memory."""
-    for dtype in (np.float64, np.float32):
+    for key, dtype in (("fingerprint-gram", np.float64), ("", np.float32)):
         X, kernel = fingerprints(m, dtype=dtype), al.Tanimoto()
         np.testing.assert_allclose(kernel(X[:200]), formula(X[:200]), rtol=1e-6)
         work = f"Tanimoto, {D} bits, m={m}, {dtype.__name__}"
-        yield Pair(work, partial(formula, X), partial(kernel, X), 7)
+        yield Pair(work, partial(formula, X), partial(kernel, X), 7, key=key)
     calls = "objects.formula(X)", "objects.al.Tanimoto()(X)"
     codes = [PEAK + _MEMORY.format(here=str(HERE), call=call, m=m) for call in calls]
     base, ours = (float(output(code, OPENBLAS_NUM_THREADS="1")) for code in codes)
@@ -143,5 +146,5 @@ def fingerprint_fit(m=M):
 
     assert np.mean(ours() == on_matrices()) > 0.99
     work = f"MKLClassifier([Tanimoto()]), m={m}, 1000 new"
-    yield Pair(f"{work}, against matrices", on_matrices, ours)
+    yield Pair(f"{work}, against matrices", on_matrices, ours, key="fingerprint-fit")
     yield Pair(f"{work}, against SVC", support_vectors, ours)

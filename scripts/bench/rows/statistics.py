@@ -40,26 +40,33 @@ def numpy_statistics(X, y, gammas):
     return stack @ np.outer(target, target).ravel(), stack @ stack.T, trace
 
 
-def against_numpy(work, X, y, gammas):
+def against_numpy(work, X, y, gammas, key, dtype=np.float64):
     """The statistics of these Gaussians, compiled before."""
-    kernels = al.gaussian_kernels(gammas)
-    al.alignment_statistics(X[:300], y[:300], kernels)
+    kernels, given = al.gaussian_kernels(gammas), X.astype(dtype)
+    al.alignment_statistics(given[:300], y[:300], kernels)
     theirs = partial(numpy_statistics, X, y, gammas)
-    return Pair(work, theirs, partial(al.alignment_statistics, X, y, kernels))
+    return Pair(work, theirs, partial(al.alignment_statistics, given, y, kernels), key=key)
 
 
 @row(m=300)
 def ladder(m=4000):
     """a, M and traces of 10 Gaussians in ratio 2, m = 4000, d = 20, on one thread and two."""
-    for n in (1, 2):
+    for key, n, dtype in (
+        ("ladder", 1, "float64"),
+        ("ladder-float32", 1, "float32"),
+        ("ladder-2-threads", 2, "float64"),
+    ):
         with threads(n):
-            yield against_numpy(f"ladder m={m} p=10, {n} thread(s)", *sample(m), LADDER)
+            work = f"ladder m={m} p=10, {dtype}, {n} thread(s)"
+            yield against_numpy(work, *sample(m), LADDER, key, dtype)
 
 
 @row(m=300)
 def unrelated(m=4000):
     """The same of ten unrelated gammas."""
-    yield against_numpy("10 unrelated gammas", *sample(m), np.geomspace(0.002, 1.1, 10))
+    with threads(1):
+        gammas = np.geomspace(0.002, 1.1, 10)
+        yield against_numpy("10 unrelated gammas, 1 thread", *sample(m), gammas, "unrelated")
 
 
 @row(m=100, sizes=(30,))
@@ -68,7 +75,8 @@ def many(m=500, sizes=(200, 600)):
     for p in sizes:
         with threads(1):
             gammas = np.geomspace(0.002, 1.1, p)
-            yield against_numpy(f"p={p} unrelated gammas, m={m}, 1 thread", *sample(m), gammas)
+            work = f"p={p} unrelated gammas, m={m}, 1 thread"
+            yield against_numpy(work, *sample(m), gammas, f"many-{p}")
 
 
 @row(m=200)
@@ -85,7 +93,8 @@ def sparse_samples(m=4000, d=20_000):
     even = sparse.random_array((m, d), density=100 / d, format="csr", rng=rng)
     with threads(1):
         for label, X in (("even", even), ("as in text", text.tocsr())):
-            yield against_numpy(f"sparse X, {label}, m={m} p=10, 1 thread", X, y, LADDER / 50)
+            work = f"sparse X, {label}, m={m} p=10, 1 thread"
+            yield against_numpy(work, X, y, LADDER / 50, "sparse")
 
 
 @row(m=300, repeats=2)
@@ -107,12 +116,12 @@ def limit(m=4000, repeats=41):
     for peak in peaks:
         dtype, (least, text) = peak.dtype.name, arithmetic_limit(program, n_pairs, peak)
         work = f"ladder, {dtype}, 1 thread: fraction of the limit"
-        yield Pair(work, least, best[dtype, 1], 1, text)
+        yield Pair(work, least, best[dtype, 1], 1, text, key=f"limit-{dtype}")
         work = f"ladder, {dtype}: 2 threads against 1, medians"
-        yield Pair(work, usual[dtype, 1], usual[dtype, 2], 1)
-    for n in (1, 2):
+        yield Pair(work, usual[dtype, 1], usual[dtype, 2], 1, key=f"threads-{dtype}")
+    for n, key in ((1, "single-float32"), (2, "")):
         work = f"ladder, float32 against float64, {n} thread(s), medians"
-        yield Pair(work, usual["float64", n], usual["float32", n], 1)
+        yield Pair(work, usual["float64", n], usual["float32", n], 1, key=key)
 
 
 # By Numba's name of a processor: its vectors, what Numba, OpenBLAS and NumPy may use on it.
@@ -151,8 +160,11 @@ def processors(m=4000, names=tuple(_PROCESSORS)):
                 OPENBLAS_CORETYPE=blas,
                 NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - theirs),
             )
-        for work, times in zip((f"ladder m={m} p=10", f"p=200 m={m // 8}"), found.splitlines()):
-            yield Pair(f"{work} on {name} ({vectors}), 1 thread", *map(float, times.split()), 1)
+        keys = {"haswell": "avx2", "generic": "sse2"}[name], ""
+        works = f"ladder m={m} p=10", f"p=200 m={m // 8}"
+        for work, key, times in zip(works, keys, found.splitlines()):
+            work = f"{work} on {name} ({vectors}), 1 thread"
+            yield Pair(work, *map(float, times.split()), 1, key=key)
 
 
 _SECONDS = """
@@ -183,7 +195,8 @@ def large(m=100_000, n=20_000):
     """Exact statistics of 100,000 samples on two threads, against those of 4000 scaled up."""
     small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE.format(m=m)).split())
     work = f"m={m:,}, whole process {used:.0f} MB, against m=4000 x {(m / 4000) ** 2:.4g}"
-    yield Pair(work, small * (m / 4000) ** 2, fast, 1, "seconds of the clock")
+    base, key, more = small * (m / 4000) ** 2, "hundred-thousand", {"memory": round(used)}
+    yield Pair(work, base, fast, 1, "seconds of the clock", key=key, more=more)
     used = float(output(PEAK + _SECONDS + _MEMORY.format(n=n)))
     yield Pair(
         f"extra MB at m={n:,} p=10, against p matrices", 8e-5 * n * n, max(used, 1.0), 1, "MB"
@@ -204,7 +217,8 @@ def folds(m=4000):
     ours = partial(al.alignment_statistics, X, y, kernels, folds=label)
     one = partial(al.alignment_statistics, X, y, kernels)
     best_of(1, ours, one)
-    yield Pair(f"statistics of 10 training sets, m={m} p=10, against ten passes", ten_passes, ours)
+    work = f"statistics of 10 training sets, m={m} p=10, against ten passes"
+    yield Pair(work, ten_passes, ours, key="folds")
     yield Pair("    against one pass", one, ours, 5)
 
 

@@ -11,7 +11,6 @@ from _run import Pair, row
 import alignlearn as al
 from alignlearn import datasets
 from alignlearn.machines import LinearSVM, SupportVectorClassifier
-from alignlearn.machines.gram_rows import gram_or_rows
 from alignlearn.sources import open_source
 
 GIGABYTE = 10**9
@@ -32,15 +31,6 @@ def ijcnn1():
     found = datasets.load("ijcnn1")
     order = np.random.default_rng(0).permutation(len(found.y))
     return np.asarray(found.X, dtype=float)[order], found.y[order]
-
-
-def objective(machine, X, gamma):
-    """The dual function of a LIBSVM fit of two classes, by exact kernel values."""
-    coef, Z = machine.dual_coef_[0], X[machine.support_]
-    value = np.abs(coef).sum()
-    for i in range(0, len(Z), 1000):
-        value -= 0.5 * coef[i : i + 1000] @ (al.Gaussian(gamma)(Z[i : i + 1000], Z) @ coef)
-    return value
 
 
 def _source(X, gamma):
@@ -66,36 +56,11 @@ def svc(m=4000):
             ours = partial(SupportVectorClassifier(C=C).fit, K, y)
             for name, size in (("200 MB", 200), ("2 GB", 2000)):
                 theirs = SVC(C=C, kernel="precomputed", cache_size=size)
-                yield Pair(
-                    f"SVC m={m} C={C:g}, LIBSVM cache {name}", partial(theirs.fit, K, y), ours
-                )
+                key = f"svc-{C:g}" if size == 2000 else ""
+                work = f"SVC m={m} C={C:g}, LIBSVM cache {name}"
+                yield Pair(work, partial(theirs.fit, K, y), ours, key=key)
             theirs = partial(SVC(C=C, gamma=gamma, cache_size=1000).fit, X, y)
             yield Pair(f"SVC m={m} C={C:g}, with the kernel", theirs, partial(with_kernel, C))
-
-
-@row(m=300)
-def svc_rows(m=20_000):
-    """C-SVC on rows of the Gram matrix, 1 GB, ijcnn1; each side computes its kernel."""
-    from sklearn.svm import SVC
-
-    X, y = (part[:m] for part in ijcnn1())
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    gamma = 1.0 / X.shape[1]
-
-    def fit(X, y, C, memory=GIGABYTE):
-        rows = gram_or_rows(_source(X, gamma), memory)
-        return SupportVectorClassifier(C).fit(rows, y, check=False)
-
-    fit(X[:2500], y[:2500], 1.0, 10**7)
-    for C in (1.0, 10.0):
-        base = SVC(C=C, gamma=gamma, cache_size=1000)
-
-        def apart(C=C, base=base):
-            reached = fit(X, y, C).objective_[0] / objective(base, X, gamma)
-            return f"objective {reached - 1.0:+.0e}"
-
-        work = f"SVC ijcnn1 m={m} C={C:g}, memory=1 GB"
-        yield Pair(work, partial(base.fit, X, y), partial(fit, X, y, C), 2, apart)
 
 
 def intelex():
@@ -109,35 +74,39 @@ def intelex():
     return Other
 
 
-def one_gaussian(X, y, C, gamma):
+def one_gaussian(X, y, C, gamma, regression=False):
     """The whole fit, stage 1 included."""
-    model = al.MKLClassifier([al.Gaussian(gamma)], weighting="uniform", normalize=None, C=C)
-    return model.set_params(machine="svm").fit(X, y)
+    make = al.MKLRegressor if regression else al.MKLClassifier
+    model = make([al.Gaussian(gamma)], weighting="uniform", normalize=None, C=C)
+    return model.set_params(machine="svr" if regression else "svm").fit(X, y)
 
 
-@row(sizes=(300,), n_digits=200)
-def svm_fit(sizes=(2000, 4000, 10_000, 20_000, 50_000), n_digits=1500):
-    """One Gaussian from samples to a fitted classifier: digits, and ijcnn1 by size."""
+@row(sizes=(300,), n_digits=200, regression=(300,))
+def svm_fit(
+    sizes=(2000, 4000, 10_000, 20_000, 50_000), n_digits=1500, regression=(2000, 4000, 8000)
+):
+    """One Gaussian from samples to a fitted model: digits, ijcnn1 and kin8nm by size."""
     from sklearn.datasets import load_digits
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC, SVR
 
-    X, y = ijcnn1()
+    (X, y), kin = ijcnn1(), datasets.load("kin8nm")
     digits = load_digits(return_X_y=True)
-    cases = [("digits", digits[0][:n_digits] / 16.0, digits[1][:n_digits], 0.05)]
-    cases += [(f"ijcnn1 m={m}", X[:m], y[:m], 2.0) for m in sizes]
+    cases = [("digits", "svm-digits", digits[0][:n_digits] / 16.0, digits[1][:n_digits], 0.05)]
+    cases += [(f"ijcnn1 m={m}", f"svm-{len(y[:m])}", X[:m], y[:m], 2.0) for m in sizes]
+    cases += [(f"kin8nm m={m}", "svr", kin.X[:m], kin.y[:m], 0.125) for m in regression]
     for m in (500, 3500):
         one_gaussian(X[:m], y[:m], 1.0, 2.0)
     with threads(1):
-        for name, X, y, gamma in cases:
-            repeats = 3 if len(y) < 20_000 else 1
+        for name, key, X, y, gamma in cases:
+            repeats, real = 3 if len(y) < 20_000 else 1, key == "svr"
+            peers = {"LIBSVM": SVR if real else SVC, "scikit-learn-intelex": intelex()}
             for C in (1.0, 10.0, 100.0):
-                ours, options = partial(one_gaussian, X, y, C, gamma), {"C": C, "gamma": gamma}
-                for kind, peer in (("LIBSVM", SVC), ("scikit-learn-intelex", intelex())):
-                    if peer is not None:
-                        fit = partial(peer(cache_size=1000, **options).fit, X, y)
-                        yield Pair(
-                            f"MKLClassifier {name} C={C:g}, against {kind}", fit, ours, repeats
-                        )
+                ours = partial(one_gaussian, X, y, C, gamma, real)
+                for kind, peer in peers.items():
+                    if peer is not None and (kind == "LIBSVM" or not real):
+                        fit = partial(peer(cache_size=1000, C=C, gamma=gamma).fit, X, y)
+                        work = f"{name} C={C:g}, whole fit, against {kind}"
+                        yield Pair(work, fit, ours, repeats, key=key if kind == "LIBSVM" else "")
 
 
 @row(m=300)
@@ -153,7 +122,8 @@ def linear(m=20_000):
     for name, other in (("LIBLINEAR", theirs), ("the interior point method", kernels)):
         other.fit(X, y), ours()
         work = f"linear machine, m = {m:,}, d = 20, against {name}"
-        yield Pair(work, partial(other.fit, X, y), ours)
+        key = "linear" if other is theirs else ""
+        yield Pair(work, partial(other.fit, X, y), ours, key=key)
 
 
 def stream(m=5000, d=20):

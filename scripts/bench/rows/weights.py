@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from _run import Pair, row
 
-import alignlearn as al  # noqa: F401, compiles what the solvers use
+import alignlearn as al
 from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.weights.one_stage import L1SVM, LKRR
 
@@ -24,16 +24,18 @@ def alignf(rank=500, p=1000):
     rng = np.random.default_rng(0)
     positive = np.abs(rng.standard_normal((rank, p)))
     true = np.where(rng.random(p) < 0.2, rng.random(p), 0.0)
-    for label, A, b in (
-        ("nonnegative M", positive, 1.0 + rng.standard_normal(rank)),
-        ("nonnegative M, 200 true", positive, positive @ true + 0.1 * rng.standard_normal(rank)),
-        ("signed M", rng.standard_normal((rank, p)), rng.standard_normal(rank)),
+    few = positive @ true + 0.1 * rng.standard_normal(rank)
+    signed = rng.standard_normal((rank, p)), rng.standard_normal(rank)
+    for key, label, A, b in (
+        ("alignf", "nonnegative M", positive, 1.0 + rng.standard_normal(rank)),
+        ("alignf-true", "nonnegative M, 200 true", positive, few),
+        ("alignf-signed", "signed M", *signed),
     ):
         M, a = A.T @ A, A.T @ b
         ours = partial(nonnegative_qp, M, a, check_psd=False)
         note = f"KKT residual {ours().kkt_residual:.0e}"
         work = f"AlignF p={p} rank {rank}, {label}"
-        yield Pair(work, partial(nnls, A, b, maxiter=100_000), ours, 7, note)
+        yield Pair(work, partial(nnls, A, b, maxiter=100_000), ours, 7, note, key=key)
 
 
 def centered_kernels(m, p, seed=0):
@@ -73,7 +75,7 @@ def algorithm_1(forms, combine, y, p, lam=1.0):
         alpha = alpha + 0.5 * change
 
 
-def _against_algorithm_1(work, forms, combine, y, p, lam, ours):
+def _against_algorithm_1(work, forms, combine, y, p, lam, ours, key):
     """A pair of single runs; the note has the iterations and the difference of the weights."""
     found = {}
 
@@ -85,7 +87,7 @@ def _against_algorithm_1(work, forms, combine, y, p, lam, ours):
         error = np.abs(result.weights - found["mu"]).max() / found["mu"].max()
         return f"{found['steps']} -> {result.n_iter} iterations, weights differ by {error:.0e}"
 
-    return Pair(work, theirs, ours, 1, note)
+    return Pair(work, theirs, ours, 1, note, key=key)
 
 
 @row(m=60, p=5)
@@ -104,6 +106,7 @@ def lkrr(m=2000, p=100):
             p,
             1.0,
             partial(LKRR(solver=solver, tol=TOL).solve_grams, family, y),
+            "lkrr" if solver == "subspace" else "",
         )
 
 
@@ -115,6 +118,16 @@ def lkrr_rank_one(m=2000, p=4000):
     rng = np.random.default_rng(0)
     frequency = np.minimum(0.3, 2.0 / np.arange(1, p + 1) ** 0.7)
     counts = rng.poisson(frequency, size=(m, p)).astype(float)
+    text, target = sparse.csr_matrix(counts), rng.normal(size=m)
+    centered, y = counts - counts.mean(axis=0), target - target.mean()
+
+    def dense():
+        return np.square(centered.T @ y), np.square(centered.T @ centered)
+
+    found = al.alignment_statistics(text, target, al.RankOneKernels())
+    np.testing.assert_allclose(found.a, dense()[0], rtol=1e-6, atol=1e-6)
+    ours = partial(al.alignment_statistics, text, target, al.RankOneKernels())
+    yield Pair(f"statistics of {p} rank-one kernels, m={m}, sparse", dense, ours, key="rank-one")
     for name, X in (("sparse counts", counts), ("dense features", rng.normal(size=(m, p)))):
         y = X @ (rng.normal(size=p) * (rng.uniform(size=p) < 0.05)) + rng.normal(size=m)
         y -= y.mean()
@@ -122,7 +135,7 @@ def lkrr_rank_one(m=2000, p=4000):
         trace = np.square(Xc).sum(axis=0)
         scale = np.divide(m, trace, out=np.zeros(p), where=trace > 0)
         Z = Xc * np.sqrt(scale)
-        given = sparse.csr_matrix(X) if name == "sparse counts" else X
+        given = text if name == "sparse counts" else X
         rule = LKRR(alpha=float(p), tol=TOL)
 
         def ours(given=given, scale=scale, rule=rule, y=y):
@@ -136,6 +149,7 @@ def lkrr_rank_one(m=2000, p=4000):
             p,
             float(p),
             ours,
+            "lkrr-rank-one" if name == "sparse counts" else "",
         )
 
 
@@ -169,4 +183,5 @@ def l1_svm(m=1000, p=20):
         ours = partial(L1SVM(C).solve_grams, grams, labels)
         note = f"gap {ours().duality_gap:.1e}"
         theirs = partial(repeated_svc, grams, labels, C, 1e-3)
-        yield Pair(f"L1SVM, m={m}, p={p}, C={C:g}", theirs, ours, 1, note)
+        key = "l1-svm" if C == 1.0 else ""
+        yield Pair(f"L1SVM, m={m}, p={p}, C={C:g}", theirs, ours, 1, note, key=key)
