@@ -350,7 +350,7 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     product with a vector, 1.2 for a fit by landmarks. Values of the learned kernel, and products
     with all pairs of a grid (``solver="cg"``), are matrix products for each term: one and two
     multiply-adds for two pairs in place of an exponential. So 13 terms cost 9 and 12 times one, and
-    yet less than one would with its exponential (1.3 to 2.1 ns for two pairs, against 2.7).
+    yet less than one would with its exponential.
 
     The default was chosen on wine, sonar and breast cancer: relative RMSE of `HyperKRRCV` on pairs
     of new points, geometric mean over Gaussians of two widths, TL1 and log kernels, 0.027, and AUC

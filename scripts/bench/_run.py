@@ -44,7 +44,7 @@ ROWS, SMALL = {}, {}
 class Pair(NamedTuple):
     """A piece of work; a side is a function, or seconds that were measured elsewhere, or None.
 
-    ``times`` and ``base_times`` divide the times, if a call repeats the work; ``note`` is text, or a
+    ``times`` and ``base_times`` divide the times if a call repeats the work; ``note`` is text, or a
     function that returns it after the measurement. ``key`` is the entry of parts.json, which also
     gets the content of ``more``.
     """

@@ -13,8 +13,6 @@ from alignlearn import datasets
 from alignlearn.machines import LinearSVM, SupportVectorClassifier
 from alignlearn.sources import open_source
 
-GIGABYTE = 10**9
-
 
 def overlapping_classes(m, d, seed=0):
     """Standardized data, a curved noisy boundary, 10% of the labels flipped."""
