@@ -49,7 +49,7 @@ def _proof_lines(claim):
         anchor = _anchor(paper, claim.proof)
         lines.append(f"Proof: [section {claim.proof}]({paper}-proofs.md#{anchor}).")
     elif claim.status is Status.TRUE:
-        lines.append("Proof: the paper's.")
+        lines.append("Proof: see the paper.")
     return lines
 
 
@@ -58,7 +58,7 @@ def _counterexample(claim):
         return []
     verdict = check(claim, claim.counterexample())
     said = table.compared(claim.kind, verdict)
-    text = f"Counterexample, measured against printed: {said}."
+    text = f"Counterexample, measured and printed value: {said}."
     if claim.corrected is not None:
         again = check(claim.corrected, claim.counterexample())
         known = {
@@ -67,7 +67,7 @@ def _counterexample(claim):
             "vacuous": "holds on it",
         }
         text += f" The corrected form {known.get(again.outcome, again.outcome)}."
-    return [f"{text} `alignlearn.theory.CLAIMS[{claim.name!r}].counterexample()` is the case."]
+    return [f"{text} `alignlearn.theory.CLAIMS[{claim.name!r}].counterexample()` returns it."]
 
 
 def _figure(claim, folder):
@@ -87,7 +87,7 @@ def _figure(claim, folder):
 def _forms(claim):
     lines, better = [], claim.corrected
     while better is not None:
-        lines += [f"Correct or sharper, `{better.name}`:", _math(better.statement)]
+        lines += [f"Corrected or sharper form, `{better.name}`:", _math(better.statement)]
         if better.hypotheses and better.hypotheses != claim.hypotheses:
             lines.append(f"Hypotheses: {better.hypotheses}")
         lines += _proof_lines(better)
@@ -145,16 +145,16 @@ def index():
     pages = "\n".join(f"{paper}\n{paper}-proofs" for paper in PAPERS)
     return f"""# The claims of five papers
 
-Which published statements about kernel learning hold as printed, which do not, and what is right.
+Published statements about kernel learning: whether they hold as printed, and their correct form.
 
 {table.counts()}
 
 {table.counts_table()}
-As printed: the verdict on the statement in the paper, of which
+The column "as printed" has the verdict on the statement in the paper:
 {table.statuses()}.
 
-`alignlearn verify` checks every claim and form on random cases; the
-[ledger](../development/ledger.md) tells the findings in words.
+`alignlearn verify` checks every claim and form on random cases. The
+[ledger](../development/ledger.md) summarizes the findings.
 
 ```{{raw}} html
 <form class="claims-filter" role="search">
@@ -187,7 +187,7 @@ As printed: the verdict on the statement in the paper, of which
 def paper_page(paper, folder):
     """The page of the claims of one paper."""
     found = [claim for name, claim in CLAIMS.items() if name.startswith(paper)]
-    head = f"# {_SHORT[paper]}: its claims\n\nEvery claim of: {PAPERS[paper]}."
+    head = f"# {_SHORT[paper]}: claims\n\nThe claims of {PAPERS[paper]}."
     return "\n\n".join([head, *(section(claim, folder) for claim in found)]) + "\n"
 
 

@@ -18,9 +18,9 @@ _HEAD = (
 _PAPERS = {"p1": ("2012", P1), "p2": ("2009", P2), "p3": ("multi-task", P3)}
 _PAPERS |= {"p4": ("2020", P4), "p5": ("slides", P5)}
 _WORDS = {"holds": "hold"}
-# Of those that fail in substance: what alignf's stability rests on, what users do
-# with a sample (predict signs), a bound that can not be repaired, a matrix that is inverted all
-# over a paper and never can be, and a rate that nothing attains.
+# Substantial errors: the basis of alignf's stability, the error rate of predicted signs, a bound
+# that cannot be repaired, a singular matrix that is inverted all over a paper, and a rate that
+# nothing attains.
 SURPRISING = (
     "p1-theorem-16",
     "p1-h-s-rate",
@@ -47,35 +47,35 @@ def claims_page() -> str:
 {counts()}
 
 {counts_table()}
-Those that may surprise most: {", ".join(f"`{name}`" for name in SURPRISING)}.
+The most surprising errors: {", ".join(f"`{name}`" for name in SURPRISING)}.
 
 Written by `scripts/make_figures.py`.
 
 {outcomes_of_forms()}
 
-As printed: the verdict on the statement in the paper, of which
+The column "as printed" has the verdict on the statement in the paper:
 {statuses()}.
 
-Checked: {CASES} random cases, where
-"vacuous" means that the bound says no more than what is always true, and "inconclusive" that a
-hypothesis was not met or too few samples decide; or the counterexample, measured against printed,
+The column "checked" has the outcomes of {CASES} random cases: "vacuous" means that the bound is
+weaker than a trivial one, and "inconclusive" that a hypothesis was not met or that there were too
+few samples to decide. For a claim with a counterexample it has the measured and the printed value,
 and the first corrected form on the same case. Every corrected or sharper form is followed by its
-own outcome on {CASES} random cases. Machine-checked: {machine_checked()}; the Coq files are
-linked in their rows, and `scripts/lab/check_proofs` checks them.
+own outcomes on {CASES} random cases. Coq checks the proofs of {machine_checked()}; their rows link
+the files, and `scripts/lab/check_proofs` runs the checks.
 
 {claims_table()}"""
 
 
 _MEANS = {
     Status.TRUE: "it holds",
-    Status.PROOF_WRONG: "it holds, and a step of its printed proof does not",
-    Status.DEGENERATE: "it holds, and adds nothing to what is known without it",
-    Status.MISPRINT: "a constant, sign, index or exponent is wrong, and the derivation shows which"
-    " is meant",
-    Status.HYPOTHESIS: "it holds under a hypothesis that is not stated there",
-    Status.FALSE: "it fails, and not for one of these reasons",
+    Status.PROOF_WRONG: "it holds, but a step of its printed proof is wrong",
+    Status.DEGENERATE: "it holds, but follows from a trivial bound",
+    Status.MISPRINT: "a constant, sign, index or exponent is wrong, and the derivation shows the"
+    " intended one",
+    Status.HYPOTHESIS: "it holds only under a hypothesis that the paper does not state",
+    Status.FALSE: "it fails for another reason",
     Status.GAP: "stated without a proof, or too vaguely to decide",
-    Status.NEW: "ours, and not in the papers",
+    Status.NEW: "a result of this library that is not in the papers",
 }
 
 
@@ -166,7 +166,7 @@ def _row(claim):
 def remark(claim):
     """Return the remark of a claim, or the statement that it holds."""
     if claim.status is Status.NEW:
-        return "Ours; proved in `proofs.md`."
+        return "Not in the paper; proved in `proofs.md`."
     if claim.status is Status.TRUE:
         sharper = ", and a sharper form does too" if claim.corrected is not None else ""
         return f"It holds as printed{sharper}."

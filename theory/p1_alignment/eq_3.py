@@ -83,8 +83,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The index c of the centered kernels is missing; whoever computes align without "
-        "centering gets other weights."
+        "The index c of the centered kernels is missing; align without centering gives other "
+        "weights."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

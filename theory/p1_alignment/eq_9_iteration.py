@@ -125,8 +125,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.GAP,
     remark=(
-        "An observation from experiments and no theorem: with gamma'' > 0 the averaged "
-        "iteration can cycle, so solve (9) with a convex solver."
+        "An observation from experiments, not a theorem: with gamma'' > 0 the averaged iteration "
+        "can cycle, so solve (9) with a convex solver."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -82,8 +82,8 @@ CLAIM = replace(
     cases=cases,
     status=Status.HYPOTHESIS,
     remark=(
-        "At alpha = 0 and 1 one class is empty, K_c is 0 and definition 2 gives no "
-        "alignment; check that both classes occur before you ask for it."
+        "At alpha = 0 and 1 one class is empty, so K_c is 0 and definition 2 gives no alignment; "
+        "check that both classes occur before you compute it."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -84,8 +84,8 @@ CLAIM = replace(
     status=Status.FALSE,
     remark=(
         "Equality holds whenever E[K^2(x, x')] over x' does not depend on x, as for any "
-        "kernel that rotates along with uniform points on a circle; the earlier proofs "
-        "are sound there."
+        "rotation-invariant kernel with uniform points on a circle; the earlier proofs are "
+        "correct there."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

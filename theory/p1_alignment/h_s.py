@@ -93,8 +93,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.HYPOTHESIS,
     remark=(
-        "It needs kernel and labels centered on the sample, where the text centers over "
-        "the distribution; center both on the sample and it is exact."
+        "The kernel and the labels have to be centered on the sample, but the text centers over "
+        "the distribution; if both are centered on the sample, the statement is exact."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -102,8 +102,8 @@ CLAIM = Claim(
     cases=cases,
     status=Status.FALSE,
     remark=(
-        "For classification the two error rates need not approach each other: where h* is"
-        " near 0 the sign of h_S is noise; ask for a margin."
+        "For classification the two error rates need not converge to each other: where h* is near "
+        "0 the sign of h_S is random; assume a margin."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -56,7 +56,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "Lambda_2 was defined as the square of the norm, so a root is missing; with "
+        "Lambda_2 was defined as the square of the norm, so a square root is missing; with "
         "Lambda_2 < 1 the printed radius is too small."
     ),
     counterexample=counterexample,

@@ -82,8 +82,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.PROOF_WRONG,
     remark=(
-        "The bound is true, and a ninth of it will do; three of the nine coefficients that it is "
-        "read from are wrong."
+        "The bound is true, and a ninth of it suffices; three of the nine coefficients in its "
+        "proof are wrong."
     ),
     corrected=SHARP,
     sharp=False,
@@ -173,8 +173,8 @@ TABLE = replace(
     bound=table_bound,
     status=Status.MISPRINT,
     remark=(
-        "Three of the nine coefficients are miscounted; whoever removes the bias with "
-        "the printed table leaves some of it in."
+        "Three of the nine coefficients are miscounted; removing the bias with the printed table "
+        "leaves a part of it."
     ),
     counterexample=table_counterexample,
     corrected=TABLE_CORRECTED,

@@ -86,7 +86,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "M stands where the Cauchy-Schwarz step gives M^2 (E[yy'] <= M is no bound of "
+        "M is printed where the Cauchy-Schwarz step gives M^2 (E[yy'] <= M does not bound "
         "E[(yy')^2]); the scale of the unnormalized alignment is R^2 Var(y)."
     ),
     counterexample=counterexample,

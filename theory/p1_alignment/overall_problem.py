@@ -119,8 +119,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "The inner minimum over mu became a maximum with its signs turned; the printed "
-        "problem has no maximum, (8) and (9) below it are right."
+        "The inner minimum over mu became a maximum with its signs reversed; the printed problem "
+        "is unbounded, while (8) and (9) below it are right."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

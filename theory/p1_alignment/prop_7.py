@@ -115,9 +115,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "The text says L_q norm and the constraint lacks the absolute values; with odd q "
-        "a solver that is given the printed constraint runs away, with |mu_k| or mu >= 0 "
-        "the formula is right."
+        "The text has the L_q norm, but the constraint omits the absolute values; with odd q the "
+        "printed problem is unbounded, with |mu_k| or mu >= 0 the formula is right."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,
@@ -189,8 +188,8 @@ LINEAR = replace(
     sharp=False,
     status=Status.MISPRINT,
     remark=(
-        "The same missing absolute values at q = 1; all the weight on the best kernel is "
-        "right once mu >= 0 is required."
+        "The same absolute values are missing at q = 1; putting all weight on the best kernel is "
+        "right if mu >= 0 is required."
     ),
     follows="p1-prop-7",
     counterexample=linear_counterexample,

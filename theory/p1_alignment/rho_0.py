@@ -78,8 +78,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The factor is the norm of the centered target, once and not squared; an alignment"
-        " read off ||v||_M is wrong by that factor otherwise."
+        "The factor is the norm of the centered target, not its square; otherwise an alignment "
+        "computed from ||v||_M is wrong by that factor."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -145,8 +145,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The exponent lost its constant, which depends on the kernels through beta; a "
-        "sample size taken from exp(-m eps^2) can be far too small."
+        "The constant of the exponent is missing; it depends on the kernels through beta, and a "
+        "sample size computed from exp(-m eps^2) can be far too small."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

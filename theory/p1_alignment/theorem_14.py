@@ -183,8 +183,8 @@ FOOTNOTE = replace(
     measure=footnote_measure,
     status=Status.FALSE,
     remark=(
-        "Dividing h* by another constant does not repair labels that are not centered; "
-        "standardize the labels first and shift the predictor back."
+        "Dividing h* by another constant does not correct for uncentered labels; standardize the "
+        "labels first and shift the predictor back."
     ),
     counterexample=footnote_counterexample,
     corrected=FOOTNOTE_CORRECTED,

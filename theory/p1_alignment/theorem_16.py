@@ -155,9 +155,9 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "The change of the sections K_mu(x, .) is missing, M must bound residuals, and a "
-        "constant kernel escapes K_c; alignf itself violates the bound, so do not use it "
-        "for stability."
+        "The change of the sections K_mu(x, .) is missing, M must bound residuals, and K_c does "
+        "not see a constant kernel; alignf itself violates the bound, so do not use it for "
+        "stability."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

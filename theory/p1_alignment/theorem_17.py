@@ -194,8 +194,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "M1 M2/4 is a misprint for M1^2/4, but that form fails for learned weights too, "
-        "as it inherits theorem 16; for weights fixed in advance it is true."
+        "M1 M2/4 is a misprint for M1^2/4, but that form also fails for learned weights, since it "
+        "relies on theorem 16; for weights fixed in advance it is true."
     ),
     follows="p1-theorem-16",
     counterexample=counterexample,

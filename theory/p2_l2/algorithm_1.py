@@ -136,9 +136,9 @@ CLAIM = replace(
     ),
     status=Status.GAP,
     remark=(
-        "Said without a proof: the Lipschitz constant of f reaches almost 2, so it bounds no "
-        "number of iterations; at eta = 1/2 the iteration converges locally at rate 1/2 all the "
-        "same, below 1/3 it can cycle."
+        "Stated without a proof: the Lipschitz constant of f comes close to 2, so it does not "
+        "bound the number of iterations; the iteration still converges locally at rate 1/2 for "
+        "eta = 1/2, and can cycle below 1/3."
     ),
     counterexample=steep,
     corrected=CORRECTED,

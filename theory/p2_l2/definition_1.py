@@ -108,9 +108,8 @@ CLAIM = replace(
     cases=cases,
     status=Status.MISPRINT,
     remark=(
-        "A prime is missing, twice: the features must be orthogonal for all pairs x, x', "
-        "as in the examples given; orthogonality at each x alone is not enough for "
-        "proposition 2."
+        "A prime is missing twice: the features must be orthogonal for all pairs x, x', as in the "
+        "examples of the paper; orthogonality at each x alone is not enough for proposition 2."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -92,7 +92,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "Half of V_1 is dropped, so Y lacks the term with alpha'; the formula does not "
+        "Half of V_1 is missing, so the term with alpha' is absent from Y; the formula does not "
         "give the change of alpha."
     ),
     counterexample=counterexample,

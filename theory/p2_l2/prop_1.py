@@ -115,8 +115,8 @@ CLAIM = replace(
     rtol=1e-9,
     status=Status.FALSE,
     remark=(
-        "No bound of this shape exists: the ratio is unbounded for fixed kappa, p, m and "
-        "Lambda (`p2-prop-1-shape`), so the route by V_1 gives no stability."
+        "No bound of this form exists: the ratio is unbounded for fixed kappa, p, m and Lambda "
+        "(`p2-prop-1-shape`), so stability cannot be proved through V_1."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

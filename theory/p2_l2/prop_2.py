@@ -112,8 +112,8 @@ CLAIM = replace(
     rtol=1e-9,
     status=Status.FALSE,
     remark=(
-        "F_1 <= 4 fails and no bound of this shape exists (`p2-prop-2-shape`); orthogonal"
-        " kernels alone do not make the weights stable."
+        "F_1 <= 4 fails and no bound of this form exists (`p2-prop-2-shape`); orthogonal kernels "
+        "alone do not make the weights stable."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

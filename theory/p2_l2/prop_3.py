@@ -129,8 +129,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "It adds up propositions 1 and 2 and falls with them; a stability bound without p"
-        " and with a direct proof takes its place."
+        "It is the sum of propositions 1 and 2 and fails with them; a stability bound without p, "
+        "with a direct proof, replaces it."
     ),
     follows="p2-prop-1",
     counterexample=counterexample,

@@ -152,8 +152,8 @@ CLAIM = replace(
     status=Status.FALSE,
     follows="p2-prop-1",
     remark=(
-        "The beta is that of Proposition 3, which fails with Proposition 1; besides, the squared "
-        "loss is bounded by M^2, not by M, so that the printed interval is too short for M > 1."
+        "The beta is that of proposition 3, which fails with proposition 1; moreover, the squared "
+        "loss is bounded by M^2, not by M, so the printed interval is too short for M > 1."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

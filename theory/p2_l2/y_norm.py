@@ -81,8 +81,8 @@ CLAIM = Claim(
     rtol=1e-7,
     status=Status.PROOF_WRONG,
     remark=(
-        "The bound is true for the printed Y, though a matrix in its proof has a negative"
-        " eigenvalue; for the correct Y of (20) nothing is proved."
+        "The bound is true for the printed Y, although a matrix in its proof has a negative "
+        "eigenvalue; for the correct Y of (20) no bound is proved."
     ),
     sharp=True,
     extremes=lambda: [nearly_lam()],

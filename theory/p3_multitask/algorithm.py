@@ -147,9 +147,9 @@ CLAIM = replace(
     measure=measure,
     status=Status.GAP,
     remark=(
-        "Called block coordinate descent with no word on convergence: alpha maximizes, so"
-        " a round may raise the objective; a round is a projected gradient step of length"
-        " 1/eta."
+        "Called block coordinate descent without a statement on convergence: the step in alpha "
+        "maximizes, so a round may increase the objective; a round is a projected gradient step "
+        "of length 1/eta."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

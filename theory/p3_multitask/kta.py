@@ -103,7 +103,7 @@ CLAIM = replace(
     measure=measure,
     status=Status.HYPOTHESIS,
     remark=(
-        "The distance depends on the scale of K; it is a function of the alignment after "
+        "The distance depends on the scale of K; it is a function of the alignment only after "
         "minimizing over that scale, as on a cone of weights."
     ),
     counterexample=counterexample,

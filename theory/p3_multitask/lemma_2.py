@@ -89,8 +89,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.HYPOTHESIS,
     remark=(
-        "It needs one of the two matrices symmetric, as Gram matrices are; in general one"
-        " of the two traces is tr AB'."
+        "One of the two matrices has to be symmetric, as Gram matrices are; in general one of the "
+        "two traces is tr AB'."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -64,8 +64,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "A never is positive definite: its rank is at most MT and it has M + MT rows; "
-        "every inverse of A has to be read as a pseudo-inverse."
+        "A is never positive definite: its rank is at most MT and it has M + MT rows; every "
+        "inverse of A has to be read as a pseudo-inverse."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -82,7 +82,9 @@ CLAIM = replace(
     statement=r"\Omega = d^\top A^{-1}b + \tfrac12 b^\top A^{-1}b - 4c",
     bound=bound,
     status=Status.MISPRINT,
-    remark="4(rho - c)/2 gives -2c, not -4c; everything derived from (9) carries the factor.",
+    remark=(
+        "4(rho - c)/2 gives -2c, not -4c; everything derived from (9) contains the wrong factor."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",
@@ -148,8 +150,8 @@ COMPLEXITY = replace(
     bound=complexity_bound,
     status=Status.MISPRINT,
     remark=(
-        "With -4c for -2c, and the terms without Khat left out, Omega alone bounds "
-        "nothing; it can be 0 or negative."
+        "With -4c in place of -2c, and without the terms that do not depend on Khat, Omega alone "
+        "is not a bound; it can be 0 or negative."
     ),
     follows="p3-omega",
     counterexample=complexity_counterexample,

@@ -110,8 +110,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The proof takes b = V'v where (5) has b = 2V'v, and the -4c of Omega enters as "
-        "well; at beta = 0 the printed solution is K/2 instead of K."
+        "The proof uses b = V'v where (5) has b = 2V'v, and it contains the -4c of Omega; at beta "
+        "= 0 the printed solution is K/2 instead of K."
     ),
     follows="p3-omega",
     counterexample=counterexample,

@@ -135,8 +135,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.HYPOTHESIS,
     remark=(
-        "No bias, a pseudo-inverse for the inverse, and a class that is not empty; with "
-        "the free biases of (1) the complexity is infinite."
+        "The bias has to be removed, the inverse has to be a pseudo-inverse, and the class must "
+        "not be empty; with the free biases of (1) the complexity is infinite."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,
@@ -195,7 +195,8 @@ RADIUS = replace(
     measure=radius_measure,
     status=Status.MISPRINT,
     remark=(
-        "R^2 stands for R: (1) bounds the squared norms by R, and (23) goes on with the right one."
+        "R^2 is printed for R: (1) bounds the squared norms by R, and (23) continues with the "
+        "right one."
     ),
     counterexample=radius_counterexample,
     corrected=RADIUS_CORRECTED,

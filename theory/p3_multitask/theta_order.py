@@ -87,8 +87,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "A orders the task weights by kernel and theta lists them by task; with the "
-        "printed order the quadratic form is that of other weights."
+        "A orders the task weights by kernel and theta lists them by task; with the printed order "
+        "the quadratic form belongs to other weights."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

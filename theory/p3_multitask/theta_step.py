@@ -99,8 +99,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The factor 2/eta in front of q got lost when the objective was divided by eta/2;"
-        " the printed step minimizes another function."
+        "The factor 2/eta before q was lost when the objective was divided by eta/2; the printed "
+        "step minimizes another function."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -67,7 +67,7 @@ CLAIM = replace(
     hypotheses="m >= 2, c > 0.",
     bound=bound,
     status=Status.MISPRINT,
-    remark="3cM + 4M is too small at m = 2 and c = 1; 3c + 5 will do.",
+    remark="3cM + 4M is too small at m = 2 and c = 1; 3c + 5 suffices.",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

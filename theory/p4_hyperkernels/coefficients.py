@@ -199,8 +199,8 @@ DEFINITE = replace(
     bound=definite_bound,
     status=Status.HYPOTHESIS,
     remark=(
-        "Every section of the hyper-kernel has to be a kernel, which definition 2.1 does "
-        "not ask; Gaussian and Wishart hyper-kernels have it."
+        "Every section of the hyper-kernel has to be a kernel, which definition 2.1 does not "
+        "require; it holds for Gaussian and Wishart hyper-kernels."
     ),
     counterexample=definite_counterexample,
     corrected=DEFINITE_CORRECTED,

@@ -94,8 +94,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.GAP,
     remark=(
-        '"Close" is said without a bound; pairs across clusters are never trained, and on'
-        " two clusters the objective is 2.2 times the optimum."
+        '"Close" is stated without a bound; pairs across clusters are never trained, and on two '
+        "clusters the objective is 2.2 times the optimum."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -74,8 +74,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "With u columns for each cluster it is m^2 u^2/v; the printed power of v is that "
-        "of u columns in all."
+        "With u columns for each cluster the cost is m^2 u^2/v; the printed power of v is that of "
+        "u columns in total."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -61,8 +61,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "Pairs of points have dimension 2d, so s = 4d/tau; m is the number of samples and"
-        " has no business there."
+        "Pairs of points have dimension 2d, so s = 4d/tau; m is the number of samples, which does "
+        "not enter."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

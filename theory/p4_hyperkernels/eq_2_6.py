@@ -102,7 +102,7 @@ CLAIM = replace(
     measure=measure,
     scale=lambda case: 1.0,
     status=Status.MISPRINT,
-    remark="The reference should be to (2.5); (2.6) solves the ridge problem and not (2.8).",
+    remark="The reference should be to (2.5): (2.6) solves the ridge problem, not (2.8).",
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(counterexample, measure=_half, note="half the sum"),

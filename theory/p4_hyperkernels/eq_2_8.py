@@ -104,8 +104,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "Hat and check are exchanged: with the labels of (2.7) the coefficients are check"
-        " minus hat, and an implementation that copies both gets minus the kernel."
+        "Hat and check are exchanged: with the labels of (2.7) the coefficients are check minus "
+        "hat, and an implementation that copies both gets the negative kernel."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,
@@ -176,8 +176,8 @@ BIAS = replace(
     measure=bias_measure,
     status=Status.HYPOTHESIS,
     remark=(
-        "(2.3) has no bias and (2.7) has one; the learned kernel is k* + b, which may be "
-        "indefinite even for coefficients that are not negative."
+        "(2.3) has no bias, but (2.7) has one; the learned kernel is k* + b, which may be "
+        "indefinite even for non-negative coefficients."
     ),
     counterexample=bias_counterexample,
     corrected=BIAS_CORRECTED,

@@ -90,8 +90,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The letter c stands for epsilon in the exponent and a power 1/q is missing; the final "
-        "constant has both right."
+        "The letter c is printed for epsilon in the exponent, and a power 1/q is missing; the "
+        "final constant has both right."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -83,9 +83,8 @@ CLAIM = replace(
     scale=lambda case: 1.0,
     status=Status.FALSE,
     remark=(
-        "The space of the Gaussian hyper-kernel does not contain every kernel: values at "
-        "pairs with one midpoint have a fixed positive ratio, so yy' cannot be learned on"
-        " a grid."
+        "The space of the Gaussian hyper-kernel does not contain every kernel: values at pairs "
+        "with the same midpoint have a fixed positive ratio, so yy' cannot be learned on a grid."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -84,8 +84,8 @@ CLAIM = Claim(
     cases=cases,
     status=Status.PROOF_WRONG,
     remark=(
-        "The inequality is true; averages over permutations must be taken inside the "
-        "moment generating function, not of the probabilities."
+        "The inequality is true; averages over permutations must be taken inside the moment "
+        "generating function, not over the probabilities."
     ),
     trivial=lambda case: 1.0,
     negative_control=NegativeControl(_control_case, bound=_sharper, note="4.2 eps for eps"),
@@ -187,8 +187,8 @@ STEP = replace(
     measure=step_measure,
     status=Status.FALSE,
     remark=(
-        "The probability that a mean is large is not at most the mean of the "
-        "probabilities; a fair coin gives .75 > .5."
+        "The probability that a mean is large is not at most the mean of the probabilities; a "
+        "fair coin gives 0.75 > 0.5."
     ),
     counterexample=step_counterexample,
     corrected=STEP_CORRECTED,

@@ -91,7 +91,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "The factorial of c stands for c i!; with the constant c! no normal noise satisfies (3.3)."
+        "The factorial of c is printed for c i!; with the constant c! no normal noise satisfies "
+        "(3.3)."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

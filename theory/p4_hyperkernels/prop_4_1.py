@@ -146,7 +146,7 @@ CLAIM = replace(
     ),
     bound=bound,
     status=Status.MISPRINT,
-    remark="(ba)^(q-1) for (ba^(q-1))^-1 and L^{p*} for L^p; lemma 4.4 has both right.",
+    remark="(ba)^(q-1) is printed for (ba^(q-1))^-1, and L^{p*} for L^p; lemma 4.4 has both right.",
     counterexample=counterexample,
     corrected=CORRECTED,
     sharp=False,

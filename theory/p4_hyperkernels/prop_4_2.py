@@ -136,7 +136,9 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     status=Status.MISPRINT,
-    remark=("E(k_lambda) stands for E(k_rho) in the middle term; the ends of the chain are right."),
+    remark=(
+        "E(k_lambda) is printed for E(k_rho) in the middle term; the ends of the chain are right."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

@@ -89,8 +89,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "An exponent has a sign too many, and without it a factor 2 is missing; the "
-        "constant 16 of (4.8) becomes 32."
+        "The sign of an exponent is wrong, and without it a factor 2 is missing; the constant 16 "
+        "of (4.8) becomes 32."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -109,7 +109,10 @@ CLAIM = replace(
     bound=bound,
     measure=measure,
     status=Status.MISPRINT,
-    remark="2 + theta for 2 - theta and a power of R too many; A.3 has the right exponents.",
+    remark=(
+        "2 + theta is printed for 2 - theta, with a superfluous power of R; A.3 has the right "
+        "exponents."
+    ),
     counterexample=counterexample,
     corrected=CORRECTED,
     negative_control=NegativeControl(

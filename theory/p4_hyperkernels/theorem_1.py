@@ -110,9 +110,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.PROOF_WRONG,
     remark=(
-        "The rate is true; the steps of its proof that fail cost constants only "
-        "(`p4-lemma-4-3-step`, `p4-prop-4-5`, `p4-a-4`), and one exponent can be "
-        "improved."
+        "The rate is true; the false steps of its proof change constants only "
+        "(`p4-lemma-4-3-step`, `p4-prop-4-5`, `p4-a-4`), and one exponent can be improved."
     ),
     corrected=SHARPENED,
     rtol=1e-9,

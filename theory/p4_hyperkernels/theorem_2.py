@@ -103,8 +103,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.FALSE,
     remark=(
-        "Theta is the exponent of the squared norm: the promised rate is twice too fast "
-        "and cannot be met, already by the bias; the proof is left out."
+        "Theta is the exponent of the squared norm: the stated rate is twice too fast, and "
+        "already the bias prevents it; the proof is omitted in the paper."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -147,8 +147,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "The letter m stands for the dimension d, and x_1' for x_1; the printed integral depends "
-        "on the wrong point."
+        "The letter m is printed for the dimension d, and x_1' for x_1; the printed integral "
+        "depends on the wrong point."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -68,7 +68,7 @@ CLAIM = replace(
     statement=r"G - G\tfrac EN - \tfrac ENG - \tfrac ENG\tfrac EN = HGH",
     bound=bound,
     status=Status.MISPRINT,
-    remark="The last sign of the expansion; HGH on the same slide is right.",
+    remark="The last sign of the expansion is wrong; HGH on the same slide is right.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

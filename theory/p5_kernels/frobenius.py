@@ -63,7 +63,7 @@ CLAIM = replace(
     statement=r"\mathrm{tr}(A^\top B) = \sqrt{\textstyle\sum_{ij} A_{ij}B_{ij}}",
     bound=bound,
     status=Status.MISPRINT,
-    remark="A root too many; tr A'B is the sum of the products itself.",
+    remark="The square root is superfluous; tr A'B is the sum of the products itself.",
     counterexample=counterexample,
     corrected=CORRECTED,
     proof="",

@@ -112,7 +112,7 @@ CLAIM = replace(
     scale=lambda case: 1.0,
     status=Status.HYPOTHESIS,
     remark=(
-        "It needs 0 < alpha_i < C; a sample with alpha_i = C may lie inside the margin "
+        "The condition is 0 < alpha_i < C; a sample with alpha_i = C may lie inside the margin "
         "and gives a wrong intercept."
     ),
     counterexample=counterexample,

@@ -97,8 +97,8 @@ CLAIM = replace(
     quotation="In fact, we estimated",
     status=Status.FALSE,
     remark=(
-        "No other kappa repairs it: (G + kappa I)^2/N penalizes the norm by 2 kappa/N and the "
-        "coefficients besides; divide by N/2 when you carry a kappa over."
+        "No other kappa corrects it: (G + kappa I)^2/N penalizes the norm by 2 kappa/N and also "
+        "the coefficients; divide kappa by N/2 to use it in the penalized problem."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,
@@ -176,7 +176,7 @@ SECOND = replace(
     statement=(r"(A+B)z = (1+\lambda)\,\mathrm{diag}((G_X+\kappa I)^2, (G_X+\kappa I)^2) z"),
     bound=second_bound,
     status=Status.MISPRINT,
-    remark="(G_X + kappa I)^2 stands in both blocks; the second is that of G_Y.",
+    remark="(G_X + kappa I)^2 is printed in both blocks; the second block contains G_Y.",
     counterexample=second_counterexample,
     corrected=SECOND_CORRECTED,
     proof="",

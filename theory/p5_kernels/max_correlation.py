@@ -91,8 +91,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        'Only "if" holds: two variables that share a part which is not constant have '
-        "maximal correlation 1 without either being a function of the other."
+        'Only "if" holds: two variables with a common part that is not constant have maximal '
+        "correlation 1 although neither is a function of the other."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -120,8 +120,8 @@ CLAIM = replace(
     scale=None,
     status=Status.HYPOTHESIS,
     remark=(
-        "If a minimizer exists there is one in the span; that one exists has to be "
-        "assumed, as exp(-f(x)) without penalty shows."
+        "If a minimizer exists there is one in the span; existence has to be assumed, as "
+        "exp(-f(x)) without penalty shows."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -80,7 +80,7 @@ CLAIM = replace(
     cases=lambda draw: cases(draw, ("usual", "discrete")),
     status=Status.HYPOTHESIS,
     remark=(
-        "It needs a separable domain; on an uncountable discrete one the delta kernel is "
+        "The domain has to be separable; on an uncountable discrete domain the delta kernel is "
         "continuous and its space is not separable."
     ),
     counterexample=counterexample,

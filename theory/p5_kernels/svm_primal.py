@@ -105,8 +105,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.MISPRINT,
     remark=(
-        "The intercept is missing in the primal while the dual keeps the equality that it"
-        " brings; add b, or drop the equality."
+        "The intercept is missing in the primal while the dual keeps its equality constraint; add "
+        "b, or drop the equality."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

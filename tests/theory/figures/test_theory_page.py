@@ -96,7 +96,7 @@ def test_the_numbers_of_the_summary_are_those_of_the_claims(page, summary):
     assert follow == sum(bool(claim.follows) for claim in CLAIMS.values())
     assert counts() in page
     assert counts() in summary
-    named = re.search(r"surprise most: (.*)\.\n", page)[1]
+    named = re.search(r"most surprising errors: (.*)\.\n", page)[1]
     assert set(re.findall(r"`([\w-]+)`", named)) == set(SURPRISING) <= set(CLAIMS)
 
 
