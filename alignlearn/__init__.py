@@ -1,4 +1,4 @@
-"""Learn the kernel from data by centered alignment.
+"""Multiple kernel learning by centered alignment.
 
 Names are loaded on first use, so ``import alignlearn`` costs little more than ``import numba``.
 """

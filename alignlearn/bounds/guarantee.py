@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SAMPLE = "samples independent and identically distributed"
-UNSEEN = "samples that took no part in the fit"
+UNSEEN = "samples not used by the fit"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,8 +39,8 @@ class Guarantee:
     def __str__(self):
         lines = [self._statement()]
         if self.vacuous:
-            lines.append("vacuous: this is known without the sample")
-        lines.append("rests on: " + "; ".join(self.hypotheses))
+            lines.append("vacuous: this holds without the sample")
+        lines.append("assumes: " + "; ".join(self.hypotheses))
         if self.not_met:
             lines.append("NOT met: " + "; ".join(self.not_met))
         return "\n".join(lines)

@@ -22,18 +22,18 @@ _MOST_M = 10**15
 _DEFAULT_M = 10, 10**6
 
 _HELP = """\
-With DATA: what can be said of a kernel on it, with which certainty. One half of the samples, at
-random but without parting groups of rows (--groups), learns scales, widths, the weights of the
-combination and the machine; the other half, which takes no part in that, gives an interval for the
-alignment with the target, the number of samples that would halve it, the share of variance that
-some function of the kernel explains, and a bound of the risk of the machine. Where nothing can be
-said, it says so. What a sample cannot tell, a range of all real targets and a bound of K(x, x)
-where none is known, is to be given.
+With DATA: guarantees for a kernel and a model on this data. A random half of the samples trains
+scales, widths, weights and model; groups of rows stay together (--groups). The other half evaluates
+them. Prints a confidence interval for the alignment with the target, the number of samples that
+would halve it, the share of variance that some function of the kernel explains, and a bound on the
+risk of the model. If a statement is impossible, the output gives the reason. Two numbers cannot be
+estimated from a sample and are options: the range of all real-valued targets, and a bound on
+K(x, x) for kernels without a known maximum.
 
-With --claim: at which sample size does a published bound say anything? Prints the bound of one
-claim for several sample sizes m, as printed in the paper and in its correct form, says where each
-is vacuous (no better than what is always true) and from which m on it is not, and draws bound
-against m. With neither, lists the claims that have a bound for each m.
+With --claim: from which sample size on is a published bound informative? Prints the bound of one
+claim for several sample sizes m, as printed in the paper and in its correct form, marks where each
+is vacuous (weaker than a trivial bound), gives the m from which it is not, and draws the bound
+against m. Without DATA and --claim, lists the claims that have a bound for each m.
 """
 _EXAMPLES = """\
 examples:
@@ -46,7 +46,7 @@ examples:
   alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
   alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
 
-exit codes: 0 done, also where nothing can be said; 2 the command or the data cannot be used.
+exit codes: 0 done, also if no statement is possible; 2 the command or the data cannot be used.
 """
 
 

@@ -20,31 +20,32 @@ _PREPARED = (
 )
 
 _COMPARE_HELP = """\
-Does learning the kernel pay on this data? Compares the best single kernel, the uniform combination
-and learned combinations (align, alignf) by cross-validation. In each trial one fold tests, the next
-one validates and the others train: weights come from the training folds alone, C (or alpha) and the
-best single kernel from the validation fold. Classes are separated by a support vector machine, real
-targets are fitted by kernel ridge regression.
+Do learned weights help on this data? Compares the best single kernel, equal weights (uniform) and
+learned weights (align, alignf) by cross-validation. In each trial one fold is for testing, the next
+one for validation and the others for training. Weights are learned on the training folds alone. The
+validation fold selects C (or alpha) and the best single kernel. The model is a support vector
+machine for classification, and kernel ridge regression for regression.
 
-Other methods learn weights and machine together: l1-svm for classes, lkrr and aligned-krr for real
-targets. ensemble is a reference that learns no kernel: one machine per kernel, and a linear
-combination of their predictions. These four take longer, and memory for one matrix per kernel of
-the training rows (not for rank-one kernels, with which there is no ensemble).
+Some methods optimize weights and model jointly: l1-svm for classification, lkrr and aligned-krr for
+regression. ensemble is a reference without a learned kernel: one model per kernel, and a linear
+combination of their predictions. These four methods are slower, and need memory for one matrix per
+kernel of the training rows (except for rank-one kernels, for which there is no ensemble).
 
-Others bring a kernel or model of their own: auto, the average of the best two of nine ways to make
-a kernel, chosen by folds of the training rows; svm-cv, a Gaussian kernel whose width the validation
-fold chooses; aligned-rf, random Fourier features weighted by alignment; bayesian-mkl, a Bayesian
-combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the similarity of the labels in
-the space of a hyper-kernel. All but auto and aligned-rf are for classes.
+Other methods have a kernel or model of their own: auto, the average of the best two of nine
+candidates, selected by cross-validation on the training rows; svm-cv, a Gaussian kernel whose width
+the validation fold selects; aligned-rf, random Fourier features weighted by alignment;
+bayesian-mkl, a Bayesian combination; hyper-krr, hyper-svr and hyper-nnls, a kernel fitted to the
+similarity of the labels in the space of a hyper-kernel. All but auto and aligned-rf are for
+classification only.
 
-Categories, dates and missing values of a csv file are prepared on the training folds, as by
-alignlearn.TablePreparer; columns of numbers are scaled there.
+Categories, dates and missing values of a csv file are encoded on the training folds, as by
+alignlearn.TablePreparer. Numeric columns are scaled there, too.
 
 Prints a table: error and centered alignment, mean +- standard deviation over the folds, and the
-p-value of a one-sided test against the uniform combination: a t-test corrected for training folds
-that overlap, or with --test prequential one whose level is proved: samples come in a random order,
-blocks of the later half test, and all that comes before a block trains and validates. Writes a
-figure: learned weights, and alignment against error.
+p-value of a one-sided test against equal weights. The default is a t-test corrected for overlapping
+training folds. With --test prequential the type I error rate is proved: samples come in random
+order, blocks of the second half are for testing, and all samples before a block are for training
+and validation. Writes a figure of the learned weights, and of alignment against error.
 """
 _COMPARE_EXAMPLES = """\
 examples:
@@ -367,11 +368,11 @@ def _head(data, X, y, family, protocol):
     if data.task == "classification":
         kind = f"{np.unique(y).size} classes, support vector machine"
     else:
-        kind = "real target, kernel ridge regression"
+        kind = "real-valued target, kernel ridge regression"
     folds = protocol.n_folds
-    turns = f"{folds} folds ({folds - 2} train, 1 validates, 1 tests)"
+    turns = f"{folds} folds ({folds - 2} for training, 1 for validation, 1 for testing)"
     if protocol.test == "prequential":
-        turns = f"{folds} blocks of the later half test, what comes before a block trains"
+        turns = f"{folds} test blocks in the second half, trained on all samples before a block"
     samples = f"{X.shape[0]} samples, {X.shape[1]} features"
     return wrapped(f"{data.name}: {samples}, {kind}; {family}; {turns}")
 

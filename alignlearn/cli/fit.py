@@ -19,9 +19,9 @@ _MOST_TESTED = 1000  # held-out rows for contributions
 
 _FIT_HELP = """\
 Fits a model to a table with numbers, categories, dates and missing values, and writes it to a file.
-One fifth of the rows is held out first: the command prints the score of a model that was fitted to
-the others, beside gradient boosting where scikit-learn is installed, and how much each column
-contributes to it. The model that is written is fitted to all rows.
+One fifth of the rows is held out first. The command prints the score of a model that is fitted to
+the others, the score of gradient boosting if scikit-learn is installed, and the contribution of
+each column. The model in the file is fitted to all rows.
 """
 _FIT_EXAMPLES = """\
 examples:
@@ -32,9 +32,9 @@ examples:
 exit codes: 0 done, 2 the command or the data cannot be used, 130 interrupted.
 """
 _PREDICT_HELP = """\
-Predicts the target of new rows by a model of `alignlearn fit`. The columns of the model are found
-by their names, in any order; other columns are ignored. Writes a csv file with a line for each row:
-the prediction, and for classes the probability of each.
+Predicts the target of new rows with a model of `alignlearn fit`. Columns are found by name, in any
+order, and other columns are ignored. Writes a csv file with one line per row: the prediction and,
+for classification, the probability of each class.
 """
 _PREDICT_EXAMPLES = """\
 examples:
@@ -50,7 +50,7 @@ def add_fit(commands):
     parser = add_parser(commands, "fit", "fit a model to a table", _FIT_HELP, _FIT_EXAMPLES)
     add = parser.add_argument
     add("data", metavar="TABLE", help="a file of delimited text, such as csv; also compressed")
-    add("--target", type=index_or_name, help="what to predict: a column by name or number (-1)")
+    add("--target", type=index_or_name, help="the column to predict, by name or number (-1)")
     add("--task", choices=("classification", "regression"), help="default: from the target")
     add(
         "--drop",
@@ -60,7 +60,7 @@ def add_fit(commands):
         default=[],
         help="a column to leave out, such as an identifier; may be repeated",
     )
-    add("--out", metavar="FILE", help="where the model is written; default: nowhere")
+    add("--out", metavar="FILE", help="write the model to this file")
     add("--report", metavar="FILE", help="write a page (HTML, one file) with scores and figures")
     add("--random-state", metavar="SEED", type=int, default=0, help="of the held-out rows (0)")
     add_output_options(parser, "progress of the search on stderr")
@@ -73,7 +73,7 @@ def add_predict(commands):
         commands, "predict", "predict new rows by a fitted model", _PREDICT_HELP, _PREDICT_EXAMPLES
     )
     add = parser.add_argument
-    add("model", metavar="MODEL", help="a file that `alignlearn fit --out` has written")
+    add("model", metavar="MODEL", help="a file written by `alignlearn fit --out`")
     add("data", metavar="TABLE", help="a file of delimited text with the columns of the model")
     add("--out", metavar="FILE", help="a csv file; default: stdout")
     parser.set_defaults(run=run_predict, verbose=False, quiet=False)

@@ -126,7 +126,7 @@ def _joined(argv):
 
 
 def _parser():
-    parser = _Parser(prog="alignlearn", description="Learn the kernel from data.")
+    parser = _Parser(prog="alignlearn", description="Multiple kernel learning by alignment.")
     parser.add_argument("--version", action="version", version=f"alignlearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     fit.add_fit(commands)

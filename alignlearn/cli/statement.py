@@ -12,8 +12,8 @@ _SIZES = (8, 4, 2, 1)  # intervals are also computed on these parts of the held-
 _MOST = 10**12
 _FEWEST = 8  # minimum samples of a part
 _FILLED = (
-    "values were filled from all samples: what is said supposes that those of the held-out half "
-    "made no difference to that (--missing drop supposes nothing)"
+    "missing values were imputed with all samples; the statements assume that the held-out half "
+    "did not affect the imputed values (--missing drop avoids this assumption)"
 )
 
 
@@ -208,21 +208,21 @@ def _why_silent(model, y, real, label_range, radius):
     import numpy as np
 
     if not model.kernel_.is_psd:
-        return "the learned kernel may be indefinite, and an interval is for the others."
+        return "the learned kernel may be indefinite; intervals need a positive semi-definite one."
     if real and label_range is None:
         return (
-            "an interval needs a range of all targets, which a sample does not tell: give "
+            "an interval needs the range of all targets, which a sample does not determine: give "
             "--label-range LOW:HIGH."
         )
     if not real and model.classes_.size > 2:
         c = model.classes_.size
-        return f"the interval is for two classes or a real target, and there are {c} classes."
+        return f"intervals are for two classes or a real-valued target, got {c} classes."
     if not real and len(np.unique(y)) < 2:
         return "the held-out samples are all of one class."
     if radius is None:
         return (
-            "K(x, x) of these kernels has no bound that is known, and its largest value on a "
-            "sample bounds nothing: give --radius2."
+            "K(x, x) of these kernels has no known bound, and its maximum on a sample is not a "
+            "bound: give --radius2."
         )
     return ""
 
@@ -238,7 +238,7 @@ def _radius(model, radius2):
         return None, ""
     used = factors.nonzero()[0]
     check_radii(model, radii, used)
-    known = "known of these kernels" if radius2 is None else "as given"
+    known = "known for these kernels" if radius2 is None else "as given"
     largest = max(radii[k] for k in used)
     return float(factors @ radii), f"K_k(x, x) <= {largest:g} for every kernel in use, {known}"
 
@@ -311,7 +311,7 @@ def risk_statement(model, X, y, delta, label_range=None):
     if model._estimator_type == "classifier":
         return model.bound(X, y, **given), ""
     if label_range is None:
-        return None, "a bound needs a range of all targets: give --label-range LOW:HIGH."
+        return None, "a bound needs the range of all targets: give --label-range LOW:HIGH."
     return model.bound(X, y, label_range=label_range, **given), ""
 
 
@@ -321,7 +321,7 @@ def risk_statement(model, X, y, delta, label_range=None):
 def _head(data, X, model, n_train, n_held_out):
     from alignlearn.comparison.result import wrapped
 
-    kind = "real target"
+    kind = "real-valued target"
     if data.task == "classification":
         kind = f"{model.classes_.size} classes"
     p = model.weights_.size
@@ -345,13 +345,13 @@ def _hanging(name, text):
 def _alignment_lines(found, silence):
     """[(name, text)] of the statement about the alignment."""
     if found is None:
-        return [("alignment", f"nothing is said: {silence}")]
+        return [("alignment", f"no statement: {silence}")]
     interval = found.interval
     ends = f"in [{interval.low:.4f}, {interval.high:.4f}]"
     lines = [("alignment", f"{ends} ({interval.method}); {found.value:.4f} on the samples")]
     if interval.vacuous:
-        lines[0] = ("alignment", f"nothing is said: too few samples, the interval is {ends[3:]}.")
-    lines.append(("rests on", "; ".join(interval.hypotheses)))
+        lines[0] = ("alignment", f"no statement: too few samples, the interval is {ends[3:]}.")
+    lines.append(("assumes", "; ".join(interval.hypotheses)))
     if found.needed is not None:
         what = "of length 1/2" if interval.vacuous else "half as long"
         about = f"{float(f'{found.needed:.2g}'):,.0f}"
@@ -363,18 +363,18 @@ def _alignment_lines(found, silence):
         "(theorem 14 of the 2012 paper, with 1 - rho for 2 (1 - rho))"
     )
     if share <= 0:
-        text = "nothing follows from theorem 14: the alignment may be 0."
+        text = "no conclusion from theorem 14: the alignment may be 0."
     return [*lines, ("predictor", text)]
 
 
 def _risk_lines(risk, silence):
     if risk is None:
-        return [("risk", f"nothing is said: {silence}")]
+        return [("risk", f"no statement: {silence}")]
     text = f"{risk.loss} of the model at most {risk.value:.4g} ({risk.method}); "
     text += f"{risk.empirical_risk:.4g} on the samples"
     if risk.vacuous:
         text += "; vacuous: a constant prediction is known to be as good"
-    return [("risk", text), ("rests on", "; ".join(risk.hypotheses))]
+    return [("risk", text), ("assumes", "; ".join(risk.hypotheses))]
 
 
 def _alignment_numbers(found):

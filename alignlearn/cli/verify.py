@@ -8,13 +8,13 @@ import os
 from .output import Output, add_output_options, add_parser
 
 _HELP = """\
-Puts every claim of the papers to the test: its bound against its measure on many
-kernels, labels and samples, its counterexample, and a deliberately wrong variant that must be
-rejected. Prints a table with what is recorded about each claim and what was found.
+Checks every claim of the papers: its bound against the measured quantity on many kernels, labels
+and samples, its counterexample, and a deliberately wrong variant that must be rejected. Prints a
+table with the recorded and the observed outcome of each claim.
 
-With --mutations the claims are made wrong on purpose instead: bounds shrunk by 1, 5, 20 and 50 %,
-terms dropped, constants and powers changed. The table says which mutations the cases of each claim
-refuse, and by which factor a bound exceeds what the worst case known needs.
+With --mutations the claims are made wrong instead: bounds reduced by 1, 5, 20 and 50%, terms
+dropped, constants and powers changed. The table has the mutations that the cases of each claim
+detect, and the factor by which a bound exceeds its value for the worst known case.
 """
 _EXAMPLES = """\
 examples:
@@ -22,9 +22,9 @@ examples:
   alignlearn verify --claims p1-lemma-18,p1-theorem-16 --examples 1000
   alignlearn verify --mutations --claims p1-lemma-18
 
-exit codes: 0 every claim is as recorded, 1 at least one is not, or only vacuous or inconclusive
-outcomes were found (with --mutations: a constant said to be sharp, or a mutant, is not noticed), 2
-the command cannot be used.
+exit codes: 0 every claim has its recorded status, 1 at least one does not, or has only vacuous or
+inconclusive outcomes (with --mutations: a wrong sharp constant or another mutant is not detected),
+2 the command cannot be used.
 """
 
 

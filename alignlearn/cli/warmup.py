@@ -5,26 +5,30 @@ from __future__ import annotations
 from .output import add_parser
 
 _HELP = """\
-Compiles what the estimators use, by small fits and predictions, and keeps it in the cache of
-compiled code, so that no first fit on this machine has to wait. What is in the cache already is not
-compiled again. Meant for images of containers and for nodes of a cluster.
+Compiles the functions that the estimators use, by small fits and predictions, and caches them, so
+that no first fit on this machine has to compile. Functions in the cache are not compiled again.
+Intended for container images and cluster nodes.
 
-The folder of the cache is that of the package, or NUMBA_CACHE_DIR where that is set; it must be the
-same when the code is used, on a processor of the same kind.
+The cache is in the folder of the package, or in NUMBA_CACHE_DIR if that is set. Use the same folder
+at run time, on a processor of the same type.
 """
 _EXAMPLES = """\
 examples:
   alignlearn warmup
   NUMBA_CACHE_DIR=/opt/alignlearn-cache alignlearn warmup
 
-exit codes: 0 everything is compiled, 2 no folder for compiled code can be written.
+exit codes: 0 everything is compiled, 2 no folder for compiled code is writable.
 """
 
 
 def add_command(commands):
     """Add the command to the subparsers of ``alignlearn``."""
     parser = add_parser(
-        commands, "warmup", "compile ahead of time what the estimators use", _HELP, _EXAMPLES
+        commands,
+        "warmup",
+        "compile the functions of the estimators ahead of time",
+        _HELP,
+        _EXAMPLES,
     )
     parser.set_defaults(run=run_warmup, verbose=False, quiet=False)
 

@@ -239,7 +239,7 @@ class Comparison:
         """Sentence that states whether learned weights were better or worse than equal weights."""
         level = check_number("level", level, low=0.0, high=1.0, strict=True)
         if not self.learned or "uniform" not in self.methods:
-            return "Nothing to judge: a learned combination and the uniform one are both needed."
+            return "No comparison: it needs a learned combination and the uniform one."
         p = {m: self.p_value(m) for m in self.learned}
         winners = [f"{m} (p = {p[m]:.2g})" for m in self.learned if p[m] < level]
         reverse = {m: self.p_value("uniform", m) for m in self.learned}
@@ -274,17 +274,17 @@ class Comparison:
 
 _P_LEGENDS = {
     "corrected-t": (
-        "p: one-sided t-test for a lower error, corrected for training folds that overlap (Nadeau "
-        "and Bengio); in simulations without a difference it was below 5 % in at most 1 % of the "
+        "p: one-sided t-test for a lower error, corrected for overlapping training folds (Nadeau "
+        "and Bengio); in simulations without a difference it was below 5% in at most 1% of the "
         "cases."
     ),
     "signs": (
-        "p: prequential sign test for a lower error on samples that come after those learned from; "
-        "its level is proved."
+        "p: prequential sign test for a lower error on samples after the training samples; its "
+        "type I error rate is proved."
     ),
     "betting": (
         "p: prequential test by betting, for lower squared errors, capped at 9 times the largest "
-        "mean of the pilot, on samples that come after those learned from; its level is proved."
+        "mean of the pilot, on samples after the training samples; its type I error rate is proved."
     ),
 }
 

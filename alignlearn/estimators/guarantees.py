@@ -20,8 +20,8 @@ FROM_SAMPLE = (
 )
 GAPS = "kernels must be known on all pairs of samples, but some samples have missing tables"
 UNBOUNDED = (
-    "K(x, x) has no bound that is known without the sample, and its largest value on the sample "
-    "bounds nothing: give radius2"
+    "K(x, x) has no bound that is known without the sample, and its maximum on the sample is not "
+    "a bound: give radius2"
 )
 
 
@@ -107,7 +107,7 @@ def refuse_seen_samples(estimator, X, y):
     if same or ranges.rows.refuses(rows) or ranges.pairs.refuses(pairs, cautious=True):
         raise ValueError(
             f"held_out=True: {ranges.rows.among(rows)} of the {len(rows)} rows of X "
-            "were seen by fit; accepted: samples that took no part in the fit."
+            "were seen by fit; accepted: samples not used by the fit."
         )
     doubt_repeats(seen_rows(X))
 

@@ -1,4 +1,4 @@
-"""Bounds of the risk from samples that took no part in the fit, for any machine and kernels."""
+"""Bounds on the risk from samples not used by the fit, for any model and kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from alignlearn.validation import check_labels, check_targets
 
 from . import guarantees
 
-UNSEEN = "samples that took no part in the fit"
+UNSEEN = "samples not used by the fit"
 
 
 def held_out_error(estimator, X, y, delta) -> HeldOutBound:

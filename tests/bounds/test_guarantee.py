@@ -22,7 +22,7 @@ def test_every_one_says_how_sure_it_is_and_what_it_rests_on(found):
     first, *rest = repr(found).splitlines()
     assert "with probability 0.95" in first
     assert "0.25" in first
-    assert rest == ["rests on: one; two"]
+    assert rest == ["assumes: one; two"]
 
 
 @each("kind", [type(found) for found in FOUND])
@@ -30,7 +30,7 @@ def test_what_is_vacuous_or_not_met_is_said(kind):
     (found,) = (f for f in FOUND if type(f) is kind)
     given = {**vars(found), "vacuous": True, "not_met": ("two",)}
     assert str(kind(**given)).splitlines()[1:] == [
-        "vacuous: this is known without the sample",
-        "rests on: one; two",
+        "vacuous: this holds without the sample",
+        "assumes: one; two",
         "NOT met: two",
     ]

@@ -79,8 +79,8 @@ def test_target_task_and_protocol_options_reach_the_comparison(csv, table, capsy
     Z = np.column_stack([X[:, 1:], y])
     found = compare(Z, X[:, 0], methods=("uniform", "alignf"), protocol=protocol)
     assert errors_in(out)["alignf"][0] == pytest.approx(found.error[1].mean(), abs=1e-3)
-    assert "real target, kernel ridge regression" in out
-    assert "4 folds (2 train, 1 validates, 1 tests)" in " ".join(out.split())
+    assert "real-valued target, kernel ridge regression" in out
+    assert "4 folds (2 for training, 1 for validation, 1 for testing)" in " ".join(out.split())
 
 
 def csv_with_numbers(csv, table):

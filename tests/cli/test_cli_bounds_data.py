@@ -110,7 +110,7 @@ def test_real_targets(folder, capsys):
     ("words", "alignment", "risk"),
     [
         (("real.npz",), "give --label-range LOW:HIGH.", "give --label-range LOW:HIGH."),
-        (("three.npz",), "two classes or a real target, and there are 3 classes.", ""),
+        (("three.npz",), "two classes or a real-valued target, got 3 classes.", ""),
         (("table.csv", "--kernels", "linear,rbf"), "give --radius2.", ""),
         (("table.csv", "--kernels", "tl1"), "may be indefinite", ""),
     ],
@@ -124,7 +124,7 @@ def test_where_nothing_can_be_said_a_sentence_says_so(folder, capsys, words, ali
     assert alignment in found["alignment_silence"]
     assert risk in found["risk_silence"]
     assert (found["risk"] is None) == bool(risk)
-    assert "nothing is said" in out
+    assert "no statement" in out
     # Nothing to draw.
     assert not list(folder.glob("*.png"))
 
@@ -133,9 +133,9 @@ def test_too_few_samples_say_so(folder, capsys):
     code, out, _ = run(capsys, "bounds", "table.csv", "--max-samples", "40", "--no-figure")
     assert code == 0
     text = " ".join(out.split())
-    assert "nothing is said: too few samples, the interval is [0.0000, 1.0000]." in text
+    assert "no statement: too few samples, the interval is [0.0000, 1.0000]." in text
     assert "an interval of length 1/2 takes about" in text
-    assert "nothing follows from theorem 14" in text
+    assert "no conclusion from theorem 14" in text
 
 
 def test_a_bound_of_the_diagonal_makes_a_linear_kernel_speak(folder, capsys):

@@ -67,8 +67,8 @@ def test_compare_prequentially(table, capsys):
     words = (*COMPARE, "--no-figure", "--folds", "3", "--test", "prequential")
     code, out, err = run(capsys, *words)
     assert (code, err) == (0, "")
-    assert "3 blocks of the later half test" in " ".join(out.split())
-    assert "its level is proved" in " ".join(out.split())
+    assert "3 test blocks in the second half" in " ".join(out.split())
+    assert "its type I error rate is proved" in " ".join(out.split())
     _, out, _ = run(capsys, *words, "--json", "-")
     found = json.loads(out)["methods"]["alignf"]
     assert found["prequential"]["n_samples"] == 20

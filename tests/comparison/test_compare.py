@@ -467,7 +467,7 @@ def test_table_lists_every_method_with_its_mean_and_deviation():
     assert "RMSE" in str(found)
     without = replace(found, methods=("best-single", "align", "alignf"))
     assert "p against" not in without.table()
-    assert "Nothing to judge" in without.verdict()
+    assert "No comparison" in without.verdict()
 
 
 # Bad input

@@ -59,7 +59,7 @@ def test_few_samples_give_a_vacuous_interval_and_many_do_not():
     assert "vacuous" in repr(small)
     large = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(3000)).alignment_interval_
     assert not large.vacuous
-    assert "rests on: samples independent" in repr(large)
+    assert "assumes: samples independent" in repr(large)
     assert "NOT met" not in repr(large)
 
 

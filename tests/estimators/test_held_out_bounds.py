@@ -43,7 +43,7 @@ def test_errors_of_a_classifier_are_counted():
     assert (found.empirical_risk, found.n_samples) == (wrong / 300, 300)
     assert not found.vacuous
     assert "Clopper and Pearson" in str(found)
-    assert "took no part in the fit" in str(found)
+    assert "not used by the fit" in str(found)
     assert found.value < clf.bound(*classes(100), draws=50).value
 
 
@@ -129,11 +129,11 @@ def test_what_is_refused():
         for given, words in (
             ((new, [0, 1]), "2"),
             ((new, ["a"] * 50), "none of the classes"),
-            ((X, y), "took no part in the fit"),
+            ((X, y), "not used by the fit"),
             ((np.zeros((50, 3)), labels), "3 features"),
         )
     ]
-    cases.append(("interval", partial(clf.alignment_interval, X, y, held_out=True), "took no part"))
+    cases.append(("interval", partial(clf.alignment_interval, X, y, held_out=True), "not used"))
     cases += [
         (words, partial(model.bound, *given, held_out=True, label_range=limits), words)
         for model, given, limits, words in (
@@ -141,7 +141,7 @@ def test_what_is_refused():
             (reg, (other, 2 * target), (-1, 1), "does not contain the labels"),
             (reg, (None, None), (-1, 1), "needs X and y"),
             (reg, (None, target), (-1, 1), "given together"),
-            (reg, (Z, real), (-1, 1), "took no part in the fit"),
+            (reg, (Z, real), (-1, 1), "not used by the fit"),
             (two, (other, np.c_[target, -target]), (-1, 1), "one target"),
         )
     ]

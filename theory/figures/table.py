@@ -56,7 +56,7 @@ Written by `scripts/make_figures.py`.
 The column "as printed" has the verdict on the statement in the paper:
 {statuses()}.
 
-The column "checked" has the outcomes of {CASES} random cases: "vacuous" means that the bound is
+The column "checked" has the outcomes on {CASES} random cases. "Vacuous" means that the bound is
 weaker than a trivial one, and "inconclusive" that a hypothesis was not met or that there were too
 few samples to decide. For a claim with a counterexample it has the measured and the printed value,
 and the first corrected form on the same case. Every corrected or sharper form is followed by its
