@@ -86,7 +86,7 @@ def _array(value):
 
 
 class Described:
-    """Mixin of dataclasses: ``repr`` on one line of bounded length, whatever the fields hold."""
+    """Mixin of dataclasses: ``repr`` on one line of bounded length, for any fields."""
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)

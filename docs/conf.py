@@ -1,4 +1,4 @@
-"""How the site is built; `scripts/docs` calls it."""
+"""Sphinx configuration of the site; `scripts/docs` calls it."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 
-# Two cores are enough for a build, and BLAS must not take them again in each example.
+# Two cores are enough for a build, and BLAS must not use them again in each example.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import alignlearn  # noqa: E402
@@ -81,7 +81,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
-# Pages without others below them give the room to their tables.
+# Pages without subpages have no sidebar, so tables have more room.
 ALONE = ["index", "install", "benchmarks", "coming-from", "command-line", "troubleshooting"]
 ALONE += ["technical-note", "paper"]
 html_sidebars = {page: [] for page in [*ALONE, "support", "cite", "changelog"]}

@@ -10,7 +10,7 @@ from .checks import HypothesisNotMet, check_size
 # Samples have the same few counts repeatedly, and a quantile takes SciPy 0.1 ms.
 @lru_cache(maxsize=4096)
 def clopper_pearson(count: int, trials: int, below: float, above: float) -> tuple[float, float]:
-    """Bounds of the probability of an event that occurred `count` times in independent trials.
+    """Bounds on the probability of an event that occurred `count` times in independent trials.
 
     Parameters
     ----------

@@ -378,7 +378,7 @@ def target_interval_from(m, delta, covariance, norm, variance, features, length2
         raise HypothesisNotMet("the variance of the labels is larger than their range allows.")
     L1, L2, L3 = (-np.log(share * delta / 2) for share in SHARES)
     slack = _covariance_slack(m, L1, features, length2)
-    # E y_c^4 <= (4/3)(length/2)^4 as E K_c(x, x)^2 <= 4/3 R^4, then Cauchy and Schwarz.
+    # E y_c^4 <= (4/3)(length/2)^4 as E K_c(x, x)^2 <= 4/3 R^4, then the Cauchy-Schwarz inequality.
     kappa = np.sqrt(features.fourth_moment * 4 / 3) * length2 / 4
     expected = max(covariance - slack, 0.0)
     low = _without_bias(expected, m, kappa, features.radius2 * length2 / 4)

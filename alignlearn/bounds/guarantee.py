@@ -100,7 +100,7 @@ class RiskBound(Guarantee):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ErrorBound(Guarantee):
-    """Upper bound of the error probability of a fitted classifier, from its training samples.
+    """Upper bound on the error probability of a fitted classifier, from its training samples.
 
     The bound is vacuous if it is not below 1/2 and the share of the smaller class in the sample.
     Further attributes are those of `Guarantee`.
@@ -140,7 +140,7 @@ class ErrorBound(Guarantee):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class HeldOutBound(Guarantee):
-    """Upper bound of the risk of a fitted estimator, from held-out samples.
+    """Upper bound on the risk of a fitted estimator, from held-out samples.
 
     The bound is vacuous if a constant prediction is known to be as good: the largest class in the
     held-out samples, or the middle of the labels' range. Further attributes are those of

@@ -1,4 +1,4 @@
-"""Bounds of the risk of predictors whose kernel was learned on the same sample.
+"""Bounds on the risk of predictors whose kernel was learned on the same sample.
 
 The predictor is h = sum_k f_k + b, f_k in the space of the kernel K_k, K_k(x, x) <= R_k^2. Its
 size is N(h) = sum_k R_k ||f_k|| + |b|. The predictors with N(h) <= g are the class of radius g of
@@ -106,7 +106,7 @@ def ramp_loss(margins) -> np.ndarray:
 
 
 def margin_bound(margins, size, complexity, delta) -> LearnedBound:
-    """Bound of the probability of error of sign(h), for learned weights.
+    """Bound on the probability of error of sign(h), for learned weights.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _kl(q, p):
 
 
 def random_predictor_bound(margins, sizes, shares, variances, delta) -> LearnedBound:
-    """PAC-Bayes bound of the probability of error of sign(h), for learned weights.
+    """PAC-Bayes bound on the probability of error of sign(h), for learned weights.
 
     Parameters
     ----------

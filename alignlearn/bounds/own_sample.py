@@ -48,7 +48,7 @@ _IN_ORDER = (
 
 
 class OwnSample(NamedTuple):
-    """A model, and a bound of its error probability from its training samples.
+    """A model, and a bound on its error probability from its training samples.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ def random_part(m, random_state=0) -> np.ndarray:
 
 
 def own_sample_machine(K, y, delta=0.05, *, first=None, random_state=0) -> OwnSample:
-    """A ridge machine for two classes, learned on all samples, with a bound of its error from them.
+    """A ridge machine for two classes, learned on all samples, with a bound on its error from them.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _of_first_part(K, first, random_state):
 
 
 def prior_bound(cosines, agreement, delta) -> LearnedBound:
-    """Bound of the error probability of sign <h, z>, with a prior at an independent h_1.
+    """Bound on the error probability of sign <h, z>, with a prior at an independent h_1.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ def lanckriet_bound(sizes: KernelSizes, q=1.0) -> float:
 
 
 def local_bound(eigenvalues, m, r, radius=1.0) -> float:
-    """Upper bound of the complexity of the predictors of one kernel that are small on the samples.
+    """Upper bound on the complexity of the predictors of one kernel that are small on the samples.
 
     The class: x -> <w, phi(x)> with |w| <= radius and (1/m) sum_i f(x_i)^2 <= r. For all t in [0,
     1] its values v satisfy v'(t K^+/radius^2 + (1 - t)/(m r)) v <= 1, so the complexity is at most

@@ -61,7 +61,7 @@ def compare(
     X : array-like of shape (m, d)
         Or a SciPy sparse matrix, whose columns are scaled but not shifted. With the default kernels
         also a data frame with categories and missing values, which is prepared as by
-        `TablePreparer` on the training folds, whatever ``protocol.scale`` is.
+        `TablePreparer` on the training folds, for any ``protocol.scale``.
     y : array-like of shape (m,)
         Real targets or class labels.
     kernels : sequence of Kernel and str, dict, or RankOneKernels, optional

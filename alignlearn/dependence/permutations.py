@@ -38,7 +38,7 @@ def permuted_products(K, L, rng, n_permutations):
     -------
     values : ndarray of shape (1 + n_permutations,)
     rounding : float
-        Bound of the rounding errors of the values.
+        Bound on the rounding errors of the values.
 
     Notes
     -----
@@ -132,7 +132,7 @@ def permuted_joint(grams, rng, n_permutations):
     means : ndarray of shape (1 + n_permutations,)
         Over the samples, of the product of the means of their rows.
     rounding : float
-        Bound of the rounding errors of ``sums / m**2`` and of ``means``.
+        Bound on the rounding errors of ``sums / m**2`` and of ``means``.
 
     Notes
     -----

@@ -183,7 +183,7 @@ def check_radii(estimator, radii, used):
 
 
 def for_risk(estimator, radius2):
-    """(R_k^2 (p,), hypotheses, not met) of a bound of the risk for all weights of the kernels.
+    """(R_k^2 (p,), hypotheses, not met) of a bound on the risk for all weights of the kernels.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class KernelClassifier(LabelScore, KernelModel):
 
     @property
     def alignment_interval_(self):
-        """95 % confidence interval for the population alignment of the learned kernel.
+        """95% confidence interval for the population alignment of the learned kernel.
 
         It accounts for weights learned on the same samples by a union bound over the kernels, in
         closed form from the fitted attributes. An `AlignmentInterval` with ``low``, ``high``,
@@ -103,7 +103,7 @@ class KernelClassifier(LabelScore, KernelModel):
     def bound(
         self, X, y, delta=0.05, *, held_out=False, radius2=None, draws=2000, random_state=None
     ):
-        """Upper bound of the error probability, from training or from held-out samples.
+        """Upper bound on the error probability, from training or from held-out samples.
 
         From training samples it holds although the weights were learned on them, for two classes:
         it is the smaller of a margin bound by Rademacher complexity and a PAC-Bayes bound, each
@@ -273,7 +273,7 @@ class KernelClassifier(LabelScore, KernelModel):
         per_class : bool, default False
             Whether the coverage should hold within every class, also a rare one.
         fit : tuple (X, y), optional
-            The training samples, for refits. Needed once: the refits are kept, but for copies and
+            The training samples, for refits. Needed once: the refits are kept, except copies and
             pickles.
         refit : bool, optional
             Fit the whole model again, calibration included, without each of about ten folds, as in

@@ -1,4 +1,4 @@
-"""Bounds of the risk from the training samples, on which the weights of the kernels were learned.
+"""Bounds on the risk from the training samples, on which the weights of the kernels were learned.
 
 The bounds are proved in `alignlearn.bounds.learned`, and for a kernel fixed in advance in
 `alignlearn.bounds.fitted`. This module computes their inputs from a fitted estimator.

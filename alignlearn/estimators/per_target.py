@@ -308,7 +308,7 @@ def test_sets(splits, n_samples):
 
 def check_varies(y, lack="of which nothing can be learned"):
     """Raise an error with the numbers of constant targets; ``lack`` names the consequence."""
-    constant = np.flatnonzero(np.fmin.reduce(y) == np.fmax.reduce(y))  # but for NaN
+    constant = np.flatnonzero(np.fmin.reduce(y) == np.fmax.reduce(y))  # except NaN
     if constant.size:
         shown = listed(constant, show=str)
         raise ValueError(

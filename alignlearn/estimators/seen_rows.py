@@ -60,7 +60,7 @@ class SeenRows:
     def refuses(self, hashes, cautious=False) -> bool:
         """Whether rows with these hashes, passed as new samples, are training rows.
 
-        They are where more of them were seen than by chance, see `most_by_chance`, and than 2 %,
+        They are where more of them were seen than by chance, see `most_by_chance`, and than 2%,
         since parts of real samples often share a copy; or where they repeat the rows that were seen
         more closely than new ones do, see `chance_of_repeats`.
         """

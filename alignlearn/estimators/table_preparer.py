@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class TablePreparer(FrameOutput):
     """Prepare the columns of a data frame for kernels: numbers, categories, missing values.
 
-    Each column gets about the same total variance, whatever its type, so that all columns affect a
+    Each column gets about the same total variance, for any type, so that all columns affect a
     kernel of distances. `MKLClassifierCV` and `MKLRegressorCV` apply this preparation inside every
     training set; in a pipeline this transformer is for other estimators.
 

@@ -35,7 +35,7 @@ class LinearSVM(ParamsMixin, LabelScore):
     Minimizes |w|^2 / 2 + sum_i C_i loss(1 - y_i w'z_i) with C_i = C times the sample's weight times
     its class's weight. On ``Z = X * np.sqrt(kernel.weights)`` this is the SVM on a
     `FeatureWeighted` kernel, the combination of rank-one or linear kernels. A pass costs O(m d), or
-    O(entries) for sparse Z, whatever C is; the number of passes grows with C and with the scale of
+    O(entries) for sparse Z, for any C; the number of passes grows with C and with the scale of
     Z.
 
     Parameters

@@ -44,7 +44,7 @@ class Model(NamedTuple):
     age: np.ndarray  # (n,): number of the last step that changed the coefficients, or NEVER
     norms: np.ndarray  # (n,): sqrt(k(x, x))
     intercept: np.ndarray  # (q,)
-    error: np.ndarray  # (q,): bound of the norm of the truncated part
+    error: np.ndarray  # (q,): bound on the norm of the truncated part
     losses: np.ndarray  # (q,): sums of the losses, each before the step
     clock: np.ndarray  # (scale, number of steps done)
 

@@ -64,7 +64,7 @@ class KernelSGDRegressor(Regressor, KernelSGD):
         ``f = sum_i dual_coef_i k(x_i, .) + intercept_``; one problem for each column of y.
     intercept_ : ndarray of shape (n_problems,)
     truncation_error_ : ndarray of shape (n_problems,)
-        Upper bound of the norm of the dropped part of f, with its decay: ``|f(x) - f_all(x)| <=
+        Upper bound on the norm of the dropped part of f, with its decay: ``|f(x) - f_all(x)| <=
         truncation_error_ sqrt(k(x, x))``, where f_all has the same coefficients and all samples. 0
         without a budget.
     loss_curve_ : list of float

@@ -26,7 +26,7 @@ class HingeResult(Result):
     objective : ndarray of shape (q,)
         The primal function at the solution.
     duality_gap : ndarray of shape (q,)
-        Upper bound of the difference from the minimum.
+        Upper bound on the difference from the minimum.
     n_passes : int
         Passes over the samples, without those for certificates.
     converged : bool

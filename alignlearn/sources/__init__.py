@@ -1,7 +1,7 @@
 """Kernels opened on data: p kernels and m samples behind one interface.
 
 `open_source` opens kernels on data. `source` defines the interface of a `Source`, its
-`Combination` and its `Predictor`, whatever the kernels are.
+`Combination` and its `Predictor`, for any kernels.
 """
 
 from .completion import TableCompletion

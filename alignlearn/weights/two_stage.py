@@ -139,7 +139,7 @@ class AlignF(Weighting):
         tol = check_number("tol", self.tol, low=0.0, high=1.0, strict=True)
         max_iter = check_count("max_iter", self.max_iter)
         M, a = statistics.M, statistics.a
-        # A matrix of Frobenius products is positive semi-definite, whatever the kernels are.
+        # A matrix of Frobenius products is positive semi-definite, for any kernels.
         found = nonnegative_qp(M, a, tol=tol, max_iter=max_iter, check_psd=False)
         return found.v, {
             "objective": float(found.v @ M @ found.v - 2.0 * found.v @ a),

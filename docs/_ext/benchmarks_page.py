@@ -27,7 +27,7 @@ GROUPS = {
     "Products with kernel matrices": ("products",),
 }
 
-# Why another tool can be faster, stated where it is.
+# Reasons why another tool can be faster, printed beside its rows.
 WHY = {
     ("search", "RidgeCV, linear"): "A linear model in closed form: only the penalty is chosen.",
     ("search", "HistGradientBoosting"): "Default settings: nothing is searched.",
@@ -57,7 +57,7 @@ def megabytes(value):
 
 
 def ratio(theirs, ours):
-    """How many times as long a side takes as ours; in bold where we are slower."""
+    """How many times as long a side takes as alignlearn; in bold if alignlearn is slower."""
     share = theirs / ours
     text = f"{share:.2g}" if share < 100 else f"{share:.0f}"
     return f"**{text}**" if share < 1.0 else text
@@ -78,13 +78,13 @@ def groups(records):
 
 
 def reference(records, record):
-    """The record of ours that one of others is compared with: the last above it, or None."""
+    """The record of alignlearn that another one is compared with: the last above it, or None."""
     ours = [r for r in records[: records.index(record)] if r["package"] == OURS]
     return ours[-1] if ours and "seconds" in ours[-1] else None
 
 
 def rows_of(found):
-    """What each row is about: title, axis, score and note, by its name."""
+    """The description of each row: title, axis, score and note, by its name."""
     return {name: SimpleNamespace(**about) for name, about in found["about"].items()}
 
 
@@ -108,7 +108,7 @@ def main_rows(found):
 
 
 def sentences(found, is_ahead, figure):
-    """A line for each row and side of others that is ahead of ours, with the sizes where it is."""
+    """A line for each row and side that is ahead of alignlearn, with the sizes."""
     lines, rows = {}, rows_of(found)
     for name, size, ours, record in main_rows(found):
         if is_ahead(rows[name], ours, record):
@@ -123,7 +123,7 @@ def on(places):
 
 
 def slower(found):
-    """Where another tool is faster at the largest size, and why."""
+    """Rows in which another tool is faster at the largest size, and the reasons."""
 
     def figure(ours, record):
         return (
@@ -139,7 +139,7 @@ def slower(found):
 
 
 def less_accurate(found):
-    """Where the score of another tool is higher by 0.005 or more."""
+    """Rows in which the score of another tool is higher by 0.005 or more."""
     scores = ("accuracy", "R^2", "accuracy, or R^2", "correlation of new samples")
 
     def is_ahead(row, ours, record):
@@ -153,7 +153,7 @@ def less_accurate(found):
 
 
 def row_section(row, records):
-    """A heading, a table, the peers that took no part."""
+    """A heading, a table, and the packages that were not measured."""
     lines = [f"### {row.title}", ""]
     if row.note:
         lines += [row.note.replace("R^2", "R²"), ""]
@@ -202,7 +202,7 @@ def summary(found):
 
 
 def versions(found):
-    """A table of what was installed, and the machine."""
+    """A table of the installed versions, and the machine."""
     known = found["versions"]
     rows = [(name, value or "not installed") for name, value in known.items()]
     load, again = found["load"], found.get("again")
@@ -281,7 +281,7 @@ def page(found, docs):
 
 
 def lines_of(records):
-    """{side: (sizes, seconds)} of the sides that have figures at two sizes or more."""
+    """{side: (sizes, seconds)} of the sides with times at two sizes or more."""
     found = {}
     for record in records:
         if "seconds" in record:
@@ -292,7 +292,7 @@ def lines_of(records):
 
 
 def draw(found, axis, path):
-    """Seconds against the size, a panel for each row; ours are full lines."""
+    """Seconds against the size, a panel for each row; lines of alignlearn are solid."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -332,7 +332,7 @@ def draw(found, axis, path):
 
 
 def write(docs):
-    """Draw the figures and write the page; the text."""
+    """Draw the figures and write the page; return its text."""
     docs = Path(docs)
     numbers = docs / "_data" / NUMBERS
     if not numbers.is_file():

@@ -71,7 +71,7 @@ def _counterexample(claim):
 
 
 def _figure(claim, folder):
-    """The bound against the sample size, as two lines of Markdown; drawn if it is not there."""
+    """The bound against the sample size, as two lines of Markdown; drawn if it does not exist."""
     if claim.name not in curves.CURVES:
         return []
     path = folder / f"{claim.name}.svg"
@@ -197,7 +197,7 @@ def _write_if_changed(path, text):
 
 
 def write(folder):
-    """Write all pages and figures into a folder; files that stay the same are left alone."""
+    """Write all pages and figures into a folder; unchanged files are not written."""
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     _write_if_changed(folder / "index.md", index())

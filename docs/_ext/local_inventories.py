@@ -42,6 +42,6 @@ def _write(app, config):
 
 def setup(app):
     """Called by Sphinx."""
-    # Before intersphinx looks at what it is given.
+    # Before intersphinx reads its options.
     app.connect("config-inited", _write, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

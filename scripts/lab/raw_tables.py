@@ -171,7 +171,7 @@ def _boosted(kind, classes, y):
 
 
 def evaluate(kind, train, y, test, y_test, classes):
-    """Score, area under the ROC curve (NaN but for two classes) and seconds of a fit."""
+    """Score, area under the ROC curve (NaN except two classes) and seconds of a fit."""
     from sklearn.metrics import roc_auc_score
 
     levels = {n: sorted(set(_texts(train[n])) - {None}) for n in train}

@@ -11,10 +11,10 @@ leaves fewer than 500 test samples becomes 80% of the data set. A model is fitte
 its own, after a fit on 300 samples that compiles and loads the code.
 
 default    MKLClassifierCV() or MKLRegressorCV() behind StandardScaler
-lightgbm   the best of 4 settings of LightGBM on a split of 20 %, fitted again to all
+lightgbm   the best of 4 settings of LightGBM on a split of 20%, fitted again to all
 hist       the same of HistGradientBoosting
 grid       GridSearchCV of SVC or KernelRidge over 5 values each of gamma and C or alpha
-xrfm       xRFM of the best of 4 bandwidths, with 20 % as its validation set
+xrfm       xRFM of the best of 4 bandwidths, with 20% as its validation set
 
 A line has the mean score of the splits (accuracy, or R^2), the mean processor seconds of a fit,
 summed over threads, its mean time, the peak memory of the process and the number of splits. The
@@ -72,7 +72,7 @@ def parts(name, size, seed):
 
 
 def _validation(y, classes):
-    """Positions of a training part and of a validation part of 20 %."""
+    """Positions of a training part and of a validation part of 20%."""
     from sklearn.model_selection import train_test_split
 
     strata = y if classes else None

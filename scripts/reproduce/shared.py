@@ -1,4 +1,4 @@
-"""What the reproduction scripts share: trials of a cross-validation, tables, files and looks."""
+"""Common code of the reproduction scripts: cross-validation trials, tables, files, colors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from alignlearn.statistics import alignment, center_kernel
 FIGURES = Path(__file__).resolve().parents[2] / "figures"
 LEVEL = 0.1  # of the tests in appendix C of the 2012 paper
 
-# Okabe and Ito's colors, with a marker each: told apart without color, too.
+# Okabe and Ito's colors, with a marker each, so that lines differ without color, too.
 STYLES = {
     "uniform": ("#555555", "s"),
     "lkrr": ("#009E73", "D"),
@@ -36,7 +36,7 @@ STYLES = {
 
 
 def arguments(description, argv, extend=None, write=False, **repeats):
-    """Options that all scripts have; ``repeats`` gives the default and the help of --repeats.
+    """Common options of the scripts; ``repeats`` gives the default and the help of --repeats.
 
     ``extend(parser)`` adds others, ``write`` --write for `_studies.publish`.
     """
@@ -63,7 +63,7 @@ def arguments(description, argv, extend=None, write=False, **repeats):
 
 
 class Output:
-    """Prints, and keeps what was printed for ``<kind>_<name>.txt``."""
+    """Prints, and stores the printed text for ``<kind>_<name>.txt``."""
 
     def __init__(self, name, args, kind="reproduce"):
         self.stem, self.lines = f"{kind}_{name}", []
@@ -90,7 +90,7 @@ class Output:
         self.say(lines[0], rule, *lines[1:])
 
     def write(self, figure=None):
-        """Write the text and a figure, where there is a folder for them."""
+        """Write the text and a figure into the folder, if there is one."""
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -101,14 +101,14 @@ class Output:
 
 
 def texts(script, name, **values):
-    """The lines of a text of texts.txt beside a script, with values in place of {}."""
+    """The lines of a section of ``texts.txt`` beside a script, with values in place of {}."""
     content = Path(script).with_name("texts.txt").read_text(encoding="utf-8")
     parts = re.split(r"(?m)^# ([\w-]+)\n", content)
     return dict(zip(parts[1::2], parts[2::2]))[name].strip("\n").format(**values).split("\n")
 
 
 def published(script):
-    """What the paper prints, of paper.json beside a script."""
+    """The numbers printed in the paper, from paper.json beside a script."""
     return json.loads(Path(script).with_name("paper.json").read_text(encoding="utf-8"))
 
 
@@ -132,14 +132,14 @@ def plain(axes):
 
 
 def run(main):
-    """Call main; a data set that cannot be read is a message, not a traceback."""
+    """Call main; an unreadable data set gives a message instead of a traceback."""
     try:
         main()
     except OSError as error:
         sys.exit(f"{Path(sys.argv[0]).stem}: {error}")
 
 
-# Numbers beside numbers
+# Tables of measured and published numbers
 
 
 def spread(mean, deviation, digits=3):
@@ -159,7 +159,7 @@ def verdict(mean, paper):
 
 
 def significance(out, errors, methods, paper):
-    """Paired one-sided t-tests beside the paper's: rows are beaten by columns.
+    """Paired one-sided t-tests, and the paper's: whether the columns beat the rows.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def rotations(y, task, seed, n_folds=5):
 
 
 class Trial:
-    """What every trial has: targets, losses, and the choice of a parameter."""
+    """Common parts of every trial: targets, losses, and the choice of a parameter."""
 
     costs = C_GRID
 
@@ -246,7 +246,7 @@ class Trial:
         return error, self.test_alignment(result.weights), result
 
     def machine(self, weights):
-        """(test error, test alignment) of the machine of the second stage at given weights.
+        """(test error, test alignment) of the model of the second stage at given weights.
 
         Kernel ridge or support vector machine; its parameter is chosen on the validation fold.
         """
@@ -303,7 +303,7 @@ class GramTrial(Trial):
 class FeatureTrial(Trial):
     """Rank-one kernels of sparse columns, centered and of mean diagonal 1 on the training folds."""
 
-    costs = C_GRID[:6]  # no choice comes near 32, and a hard margin in few columns takes long
+    costs = C_GRID[:6]  # no choice comes near 32, and a hard margin in few columns is slow
 
     def __init__(self, X, y, parts, task):
         super().__init__(y, parts, task)
@@ -329,7 +329,7 @@ class FeatureTrial(Trial):
 
 
 def minmax(Z, train, scale):
-    """Z with the columns of train brought to [-1, 1], or as it is."""
+    """Z with the columns scaled to [-1, 1] on train, or unchanged."""
     if scale == "none":
         return Z
     low, high = train.min(axis=0), train.max(axis=0)

@@ -161,7 +161,7 @@ def test_what_was_filled_from_all_samples_is_said(folder, capsys):
     text[3] = "," + text[3].partition(",")[2]
     (folder / "gaps.csv").write_text("\n".join(text) + "\n")
     words = ("bounds", "gaps.csv", "--no-figure", "--max-samples", "60", "--kernels", "rbf")
-    assert "filled from all samples" in run(capsys, *words, "--missing", "impute")[1]
+    assert "imputed with all samples" in run(capsys, *words, "--missing", "impute")[1]
     assert "filled" not in run(capsys, *words, "--missing", "drop")[1]
     assert run(capsys, *words)[0] == 2
 
@@ -216,7 +216,7 @@ def test_the_help_says_what_is_rested_on():
         a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)
     ).choices
     text = " ".join(actions["bounds"].format_help().split())
-    assert "takes no part in that" in text
+    assert "The other half evaluates them" in text
     assert "--label-range LOW:HIGH" in text
 
 

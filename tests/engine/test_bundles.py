@@ -29,7 +29,7 @@ def _one_hot(codes, n_levels, scales=1.0):
 
 
 def _table(seed=0, m=M, levels=LEVELS):
-    """Three numbers and categories, with scales of their own but for the first."""
+    """Three numbers and categories, with scales of their own except the first."""
     rng = np.random.default_rng(seed)
     blocks = [rng.standard_normal((m, 3))]
     for n, count in enumerate(levels):

@@ -1,4 +1,4 @@
-"""Boxes on the workers of a Dask cluster: bit-identical to one process, whatever the workers do."""
+"""Boxes on the workers of a Dask cluster: bit-identical to one process, even if workers die."""
 
 import asyncio
 import gc

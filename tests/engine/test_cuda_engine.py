@@ -1,7 +1,7 @@
 """Gram matrices, products and hyper-kernels on a CUDA device, against extended precision.
 
 Bounds are in units of rounding of the samples' type, relative to the sizes of the terms: 32 for a
-kernel value, 40 for a product, whose sums are in float64 but for four values.
+kernel value, 40 for a product, whose sums are in float64 except four values.
 """
 
 from functools import partial

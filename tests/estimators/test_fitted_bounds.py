@@ -88,7 +88,7 @@ def test_the_interval_survives_pickling_and_needs_a_fit():
         _ = al.MKLClassifier().alignment_interval_
 
 
-# -- the bound of the risk -------------------------------------------------------------
+# -- the bound on the risk -------------------------------------------------------------
 
 
 def test_the_bound_of_a_fixed_kernel_is_that_of_the_theory():

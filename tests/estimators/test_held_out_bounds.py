@@ -18,7 +18,7 @@ LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 
 
 def classes(m, seed=0, c=2):
-    """Normal laws at distance 5, a tenth of the labels wrong."""
+    """Normal distributions at distance 5, a tenth of the labels wrong."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, c, m)
     X = rng.standard_normal((m, 2)) + 3.5 * np.eye(max(c, 2))[y][:, :2]

@@ -43,7 +43,7 @@ def test_decisions_are_those_of_scikit_learn(weighting, nu):
     coef = other.dual_coef_[0]
     K = model.kernel_(X[other.support_])
     assert model.objective_ == pytest.approx(-0.5 * coef @ K @ coef, rel=1e-6)
-    # The certificate is an upper bound of the gap by the definition: by the best linear function.
+    # The certificate is an upper bound on the gap by the definition: by the best linear function.
     alpha = np.zeros(len(X))
     alpha[model.support_] = model.dual_coef_
     slope = np.sort(model.kernel_(X) @ alpha)

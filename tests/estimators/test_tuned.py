@@ -68,7 +68,7 @@ def test_classifier_equals_grid_search(weighting, normalize):
     tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
     grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": CS}, cv=cv).fit(X, y)
     assert_same_search(tuned, grid)
-    # Means that are equal but for rounding are a tie here, and may not be one in the grid search.
+    # Means that are equal except rounding are a tie here, and may not be one in the grid search.
     best = clone(grid.estimator).set_params(C=tuned.C_).fit(X, y)
     np.testing.assert_allclose(
         tuned.decision_function(X), best.decision_function(X), rtol=1e-9, atol=1e-9

@@ -82,7 +82,7 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         ("svm", 3000, None, GIGABYTE, ("svm", "matrix")),
         ("svm", 3001, 0.1, GIGABYTE, ("svm", "rows")),  # few support vectors: rows cost less
         ("svm", 3001, 0.6, GIGABYTE, ("svm", "matrix")),
-        ("svm", 3001, 0.1, 10**7, ("svm", "rows")),  # no memory for the matrix, whatever the pilot
+        ("svm", 3001, 0.1, 10**7, ("svm", "rows")),  # no memory for the matrix for any pilot
         ("svr", 3001, 0.1, GIGABYTE, ("svr", "rows")),
         ("krr", 3001, None, 10**7, ("krr", "products")),
         ("krr", 3000, None, 10**10, ("krr", "matrix")),
@@ -92,7 +92,7 @@ def test_more_memory_never_takes_a_matrix_away(exact, sizes, memory, more):
         ("krr", 20_001, None, 10**10, ("nystrom", "centers")),
         ("svm", 20_001, 0.01, 10**10, ("svm", "rows")),
         ("svm", 10_000, 0.6, 10**12, ("svm", "matrix")),
-        ("svm", 10_001, 0.6, 10**12, ("svm", "rows")),  # too large, whatever the pilot
+        ("svm", 10_001, 0.6, 10**12, ("svm", "rows")),  # too large for any pilot
         ("svm", 20_001, 1.0, 10**12, ("nystrom", "centers")),
         ("svm", 60_000, 1.0, 10**12, ("nystrom", "centers")),  # some seconds are exceeded
         ("svm", 60_000, 0.1, 10**7, ("nystrom", "centers")),  # rows of support vectors: 160 MB

@@ -151,7 +151,7 @@ def test_truncation_stays_within_its_bound(learning_rate):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 1))
     kernel, alpha = al.Gaussian(1.0), 0.5
-    # Targets out of reach make all slopes -1, whatever f is: both have the same coefficients.
+    # Targets out of reach make all slopes -1, for any f: both have the same coefficients.
     y = np.full(200, 100.0)
     options = {"loss": "epsilon-insensitive", "alpha": alpha, "eta0": 1.0, "n_passes": 1}
     options |= {"learning_rate": learning_rate, "shuffle": False, "fit_intercept": False}

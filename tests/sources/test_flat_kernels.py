@@ -112,7 +112,7 @@ def test_alignments_stay_in_their_interval():
 def test_an_exponential_normalised_of_equal_directions_is_constant(dtype):
     X = np.outer(np.linspace(1.0, 2.0, 9), [0.1, 0.7, 0.3]).astype(dtype)
     y = np.arange(9.0)
-    X[:, 1:] = 0.0  # cosines are 1, but for rounding
+    X[:, 1:] = 0.0  # cosines are 1, except rounding
     for kernel in (al.Cosine().exp().normalized(), 1e6 * (3.0 * al.Cosine()).exp().normalized()):
         assert al.alignment_statistics(X, y, [kernel]).norms[0] == 0.0
     X[4] *= -1.0

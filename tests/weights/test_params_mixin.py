@@ -23,7 +23,7 @@ def test_nested_parameters():
     assert outer.get_params()["rule__q"] == 3
     assert outer.set_params(rule__q=4, size=2.0) is outer
     assert (outer.rule.q, outer.size) == (4, 2.0)
-    # The new object is set before its own parameters, in whatever order they are given.
+    # The new object is set before its own parameters, in any order.
     outer.set_params(rule__q=5, rule=AlignLq())
     assert outer.rule.q == 5
     copied = clone(outer)

@@ -80,7 +80,7 @@ class Projections(NamedTuple):
 
 
 class NeighbourhoodBounds(NamedTuple):
-    """Upper bounds of the complexity, from the sharpest to the printed one.
+    """Upper bounds on the complexity, from the sharpest to the printed one.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def distance_to_cone(tasks) -> float:
 
 
 def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
-    """Upper bounds of the complexity of the class.
+    """Upper bounds on the complexity of the class.
 
     Parameters
     ----------

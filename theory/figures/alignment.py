@@ -48,7 +48,7 @@ class Samples(NamedTuple):
 
     m: np.ndarray
     deviation: np.ndarray  # median and 95% quantile of |rho - rho_S|
-    alignment: np.ndarray  # 2.5 %, 50 %, 97.5 % quantiles of rho_S
+    alignment: np.ndarray  # 2.5%, 50%, 97.5% quantiles of rho_S
     interval: np.ndarray  # mean ends of the interval
     covered: np.ndarray  # share of intervals that contain rho
 

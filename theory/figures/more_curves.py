@@ -21,7 +21,7 @@ RATIO = (1.0, 1.0, 0.935, 0.638, 0.343, 0.222)
 OWN_SAMPLE = (0.924, 0.746, 0.610, 0.478, 0.385, 0.356, 0.309)
 _SIMULATED = (
     "simulated at delta = 0.05 for the Gaussian kernel of bandwidth 1 and two normal "
-    "distributions in the plane at distance 2, whatever delta is given"
+    "distributions in the plane at distance 2, also for another delta"
 )
 
 
@@ -161,7 +161,7 @@ def more(setting, meaning):
         Curve("p1-sample-price", r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
               {"from the sample": simulated(PRICE, 1.0, PRICE_SIZES)}, _one,
               "a squared alignment lies in [0, 1]", least=16,
-              meaning="simulated at delta = 0.05, whatever delta is given, for ten binary columns "
+              meaning="simulated at delta = 0.05, also for another delta, for ten binary columns "
               "with a kernel each, of which three matter, and the weights of alignf"),
         Curve("p1-class-complexity", "Rademacher complexity of combinations of p kernels",
               {"moments": _complexity("ours"), "Cortes et al. (2010)": _complexity("cortes-2010"),

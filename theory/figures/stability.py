@@ -125,7 +125,7 @@ def _draw_change(ax, found, level, title, labels):
     style.finish(ax, y="change, units of $y$", title=title, legend=None)
     low, high = ax.get_ylim()
     ax.set_ylim(low / 1.5, max(high, 3 * level))
-    # Both predictors are at most half of this, whatever the samples.
+    # Both predictors are at most half of this for any samples.
     name = r"M(\kappa/\lambda_0)^{1/2}"
     style.shade_vacuous(ax, level, f"shaded: vacuous, more than ${name}$")
     style.legend_below(ax, 2)

@@ -1,4 +1,4 @@
-"""A bound of the error of a learned classifier from its own training sample.
+"""A bound on the error of a learned classifier from its own training sample.
 
 Not in the paper. The first two fifths of the sample determine the components of the kernel and the
 center of a prior; all of it trains the classifier; PAC-Bayes and a margin

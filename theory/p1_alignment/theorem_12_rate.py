@@ -1,7 +1,7 @@
 """The rate at which the probability of a deviation of the alignment falls.
 
 Statement (after theorem 12 of the 2012 paper): Pr[|rho - rho_S| > eps] <= O(exp(-m eps^2)).
-Checked: a lower bound of the probability on one family of distributions, against C exp(-m eps^2)
+Checked: a lower bound on the probability on one family of distributions, against C exp(-m eps^2)
 for a given C. The distribution: P[(1,1)] = P[(1,0)] = P[(0,1)] = q, otherwise (0,0), with K = uu',
 K' = ww'; a sample without (1,1) but with both others has rho_S near 0. Verdict: misprint; false
 with an exponent that does not depend on the kernels. Correct: the exponent has a factor that
@@ -91,7 +91,7 @@ def _exact(law, K, L, m, eps):
 
 
 def counterexample():
-    """About 0.99^m against 0.9608^m, whatever the constant factor."""
+    """About 0.99^m against 0.9608^m, for any constant factor."""
     return {"q": 0.01, "m": 2000, "eps": 0.2, "C": 1e12}
 
 

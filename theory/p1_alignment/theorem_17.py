@@ -1,4 +1,4 @@
-"""A bound of the risk of two-stage kernel ridge regression from its stability.
+"""A bound on the risk of two-stage kernel ridge regression from its stability.
 
 Statement (theorem 17 of the 2012 paper): R <= R_S + 2 M1 M2/m + (1 + 16 M2/M1)(M1
 M2/4)(log(1/delta)/2m)^(1/2) with probability 1 - delta. M1 M2/4 is a misprint for M1^2/4: the
@@ -17,7 +17,7 @@ bound of the labels only, R <= R_S + 2 M1 M2/m + (4 M1 M2 + M1^2/4)(log(1/delta)
 kappa, lam0, m and delta, though M2/m is not a bound of |Delta h|; proofs.md, section 14. Checked:
 the frequency of violations. Verdict: holds.
 
-`p1-theorem-17-learned`. A bound of the risk of two-stage kernel ridge regression with weights
+`p1-theorem-17-learned`. A bound on the risk of two-stage kernel ridge regression with weights
 learned by alignf. `p1-theorem-17` has one fixed kernel. Here the weights are those of alignf on the
 same sample, and ||Delta mu||_1 is what theorem 17 of the 2012 paper needs: a supremum over all
 pairs of samples that differ in one point, found by enumeration; with

@@ -1,4 +1,4 @@
-"""A bound of the risk of L2-regularized kernel learning from its stability.
+"""A bound on the risk of L2-regularized kernel learning from its stability.
 
 Statement (theorem 3 of the 2009 paper): R <= R_S + 2 b + (4 m b + M)(log(1/delta)/2m)^(1/2) with
 probability 1 - delta, |h(x) - y| <= M, b the stability. Checked: the frequency of violations over

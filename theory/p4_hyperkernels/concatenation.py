@@ -1,7 +1,7 @@
 """Solving each cluster separately and concatenating the coefficients.
 
 Statement (after (2.9) of the 2020 paper): the concatenated solution is close to the optimal one.
-Checked: the objective (2.5) of ridge regression, "close" read as within 5 %; (2.9) has vec(Y) for
+Checked: the objective (2.5) of ridge regression, "close" read as within 5%; (2.9) has vec(Y) for
 vec(K). Verdict: gap; false in general: the pairs across clusters are not trained, 21.1 against 9.4.
 Correct: the excess is r'K(K + lam)^-1 r <= |r|^2 with the residual r of the full system, which has
 two parts: the hyper-kernel between clusters, and the targets of the pairs across; proofs.md,

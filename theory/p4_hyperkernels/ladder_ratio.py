@@ -1,7 +1,7 @@
 """The required ratio of a ladder: the error between its rungs in two dimensions.
 
 Statement (not in the 2020 paper; completes `p4-ladder-error`): for points N(0, vI) in the plane the
-least squared error of a ladder on exp(-gamma r), whatever functions of the midpoint its
+least squared error of a ladder on exp(-gamma r), for any functions of the midpoint as its
 coefficients are, is exactly prod_k ((gamma - a_k)/(gamma + a_k + 1/(4v)))^2 times E exp(-2 gamma
 r). Checked: the least squares fit. Verdict: holds; proofs.md, section 22.
 

@@ -50,7 +50,7 @@ def corrected_measure(case):
 
 
 def _shifted(case):
-    """binom(-alpha, n) of an alpha that is 1 % too large."""
+    """binom(-alpha, n) of an alpha that is 1% too large."""
     return corrected_bound(case | {"alpha": 1.01 * case["alpha"]})
 
 

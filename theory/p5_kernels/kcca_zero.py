@@ -2,7 +2,7 @@
 
 Not a statement of the slides, which go on to kappa > 0, but the reason for it: for centered Gram
 matrices whose smallest eigenvalues (but one) are v and w, the regularized correlation is at least v
-w/((v + kappa)(w + kappa)), which tends to 1 with kappa, whatever the data; proofs.md, section 9.
+w/((v + kappa)(w + kappa)), which tends to 1 with kappa for any data; proofs.md, section 9.
 Checked: both sides. Verdict: holds, so the estimate with kappa = 0 is uninformative about
 dependence.
 

@@ -82,7 +82,7 @@ class SVMPoint:
             self.multiplier = np.array([r.multiplier for r in results])
             self.dual_value = -sum(r.objective for r in results)
             own_gap = sum(r.duality_gap for r in results)
-            # An upper bound of S(x), whatever the machines' accuracy.
+            # An upper bound of S(x), for any accuracy of the models.
             self.value = self.dual_value + own_gap
             exact = own_gap <= 0.1 * self.settings.tol * abs(self.dual_value)
             if exact or self.settings.kkt < 1e-10 or not all(r.converged for r in results):

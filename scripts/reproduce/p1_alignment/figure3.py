@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Figure 3 of Cortes, Mohri and Rostamizadeh (2012): weights of one-stage against two-stage.
 
-On kinematics (kin8nm, its first 1000 points; seven Gaussians) the weights of aligned-krr, the
+On kinematics (kin8nm, its first 1000 points; seven Gaussians), the weights of aligned-krr, the
 one-stage rule of section 3.4 with gamma, gamma' and gamma'' chosen on the validation fold, against
-those of alignf on the same training folds. The paper finds them to coincide closely. Both weight
-vectors have length 1; kernels are centered and of equal trace. There are no figures to compare with
-beyond the picture, so the table has the distance of the two and what they achieve.
+those of alignf on the same training folds. The paper finds that they coincide closely. Both weight
+vectors have length 1; kernels are centered and of equal trace. The paper has only the picture, so
+the table has the distance of the two weight vectors and their errors.
 
 usage: scripts/reproduce/p1_alignment/figure3.py [--quick] [--repeats N] [--out FOLDER]
 """

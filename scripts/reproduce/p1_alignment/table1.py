@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012), beside the paper's.
+"""Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012), with the paper's numbers.
 
-How well does the alignment of a kernel with the target predict the accuracy of a machine that uses
-it? For each Gaussian kernel of Table 2's experiments: accuracy is 1 - RMSE (kernel ridge) or 1 -
-the fraction misclassified (support vector machine), mean over the test folds of 5-fold
-cross-validation with a validation fold; alignment, centered and not centered, is that of the kernel
-matrix of the whole sample with yy'. The table holds the correlation of the two over the kernels.
+How well does the alignment of a kernel with the target predict the accuracy of a model that uses
+it? The kernels are the Gaussians of Table 2's experiments. Accuracy is 1 - RMSE (kernel ridge
+regression) or 1 - the fraction misclassified (support vector machine), averaged over the test folds
+of 5-fold cross-validation with a validation fold. The alignment, centered and not centered, is that
+of the kernel matrix of the whole sample with yy'. The table has the correlation of the two over the
+kernels.
 
-Figure 2 shows splice and kinematics; splice and spambase are not among the registered data sets, so
+Figure 2 has splice and kinematics. Splice and spambase are not among the registered data sets, so
 kinematics, ionosphere and german are drawn.
 
 usage: scripts/reproduce/p1_alignment/table1.py [--quick] [--repeats N] [--out FOLDER]
@@ -27,8 +28,9 @@ from table2 import ROWS
 from alignlearn.comparison import Protocol, compare
 from alignlearn.statistics import alignment
 
-# Correlations with the centered and the not centered alignment. The copy of the paper used here has
-# lost the cells of this table: these are quoted, and were not checked against the printed page.
+# Correlations with the centered and the uncentered alignment. The cells of this table are missing
+# in the available copy of the paper: these numbers are quoted, and were not checked against the
+# printed page.
 PAPER = {
     "kin8nm": (0.9624, 0.8627),
     "ionosphere": (0.9979, 0.9841),

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
-"""Tables 2 and 4 of Cortes, Mohri and Rostamizadeh (2012), beside the paper's.
+"""Tables 2 and 4 of Cortes, Mohri and Rostamizadeh (2012), with the paper's numbers.
 
-Three of the five data sets: kinematics and ionosphere as regression by kernel ridge, german by
-support vector machine (spambase and splice are not registered). Gaussian kernels, centered, trace
-normalized, 5 folds of which 3 train, 1 validates and 1 tests. Errors are RMSE or the fraction
-misclassified. Data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that has them).
+Three of the five data sets: kinematics and ionosphere as regression by kernel ridge regression,
+german by a support vector machine (spambase and splice are not registered). Gaussian kernels,
+centered, trace-normalized; of 5 folds 3 are for training, 1 for validation and 1 for testing.
+Errors are RMSE or the fraction misclassified. Data come from `alignlearn.datasets` (set
+ALIGNLEARN_DATA to a folder that has them).
 
 Methods: the uniform combination; one-stage learning, l2-krr (LKRR with mu0 = 0) or l1-svm (L1SVM);
-align; alignf; and aligned-krr, the one-stage rule of section 3.4, of which the paper has words but
-no figures. One-stage rules have lambda/Lambda or C/Lambda chosen on the validation fold,
-aligned-krr all of gamma, gamma' and gamma''.
+align; alignf; and aligned-krr, the one-stage rule of section 3.4, for which the paper has no
+numbers. The validation fold selects lambda/Lambda or C/Lambda of one-stage rules, and gamma, gamma'
+and gamma'' of aligned-krr.
 
-Our figure is the mean over several random assignments of folds, so that it does not hang on one
-draw; +- is the deviation over the folds of one assignment, averaged. A figure agrees when the means
-are within one standard deviation of the paper. The alignment beside the paper's is that on the test
-fold: the paper does not say on which part it is measured, but the values and the deviations of all
-three sets fit the test fold, and those of german do not fit the training folds, whose alignment is
-printed as well (alignment is biased upwards by an amount that grows as the part gets smaller).
+Each measured number is the mean over several random assignments of folds, so that it does not
+depend on one draw; +- is the deviation over the folds of one assignment, averaged. A number agrees
+if the means are within one standard deviation of the paper. The alignment compared with the paper
+is that on the test fold. The paper does not state on which part it is measured. The values and the
+deviations of all three sets fit the test fold, and those of german do not fit the training folds,
+whose alignment is printed as well (the upward bias of the alignment is larger on smaller parts).
 
 usage: scripts/reproduce/p1_alignment/table2.py [--quick] [--write] [--repeats N] [--out FOLDER]
 """
@@ -44,7 +45,7 @@ RIDGE_GRID = tuple(10.0 ** (k / 2) for k in range(4, -11, -1))
 STRENGTHS = (0.03, 1.0, 30.0)  # of the alignment terms of aligned-krr against the ridge objective
 DAMPING = (0.0, 0.1)  # its gamma' as a share of gamma''
 
-PAPER = shared.published(__file__)  # "aligned-krr" of Table 4 is in the words of section 5.1
+PAPER = shared.published(__file__)  # "aligned-krr" of Table 4 is described in section 5.1
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,8 @@ def measure(row, repeats):
 def aligned_rules(trial):
     """AlignedKRR over a grid, strong regularization first.
 
-    The terms are brought to one size at the uniform kernel of mean diagonal 1. gamma and gamma''
-    vary together: their ratio sets the size of mu, which alpha stands for just as well.
+    The terms are scaled to one size at the uniform kernel of mean diagonal 1. gamma and gamma''
+    vary together: their ratio sets the size of mu, and scaling alpha has the same effect.
     """
     p = trial.family.n_kernels
     uniform = np.full(p, 1.0 / p)
@@ -178,10 +179,10 @@ def measure_one_stage(row, repeats):
 
 
 def in_order(row):
-    """Methods as in the paper's table, then those it has no figures of; theirs by method.
+    """Methods of the paper's table, then the unpublished ones; the paper's numbers by method.
 
-    Theirs are (mean, deviation) of the error and of the alignment; those of "one_stage" are of
-    l2-krr or l1-svm.
+    The paper's numbers are (mean, deviation) of the error and of the alignment; those of
+    "one_stage" are of l2-krr or l1-svm.
     """
     methods = ("uniform", row.learned[0], "align", "alignf", *row.learned[1:])
     printed = PAPER["table 2"][row.name]
@@ -190,7 +191,7 @@ def in_order(row):
 
 
 def report(out, row, ours, in_training):
-    """Print one data set: figures beside the paper's, what differs, and the tests of Table 4."""
+    """Print one data set: measured and published numbers, differences, and the tests of Table 4."""
     methods, theirs = in_order(row)
     out.say(row.title)
     rows, outside = [], []

@@ -3,18 +3,19 @@
 
 Two of the four domains of reviews, books and kitchen (dvd and electronics are not registered). Each
 of the 4000 most frequent bigrams is a kernel of rank one, of its counts, centered and of equal
-trace. Regression predicts the stars (1, 2, 4, 5) by kernel ridge, classification their sign by
-support vector machine; 5 folds of which 3 train, 1 validates and 1 tests.
+trace. Regression predicts the stars (1, 2, 4, 5) by kernel ridge regression, classification their
+sign by a support vector machine. Of 5 folds, 3 are for training, 1 for validation and 1 for
+testing.
 
 Methods: uniform; one-stage l2-krr (LKRR with mu0 = 0) or l1-svm; align. With rank-one kernels
-l1-svm is the support vector machine with the squared L1 norm of w: for every C the L1 norm itself
-at some strength s, C = |w|_1 / s, which is a linear program. It is solved as that, by scipy's
-HiGHS, along strengths in place of C (`alignlearn.L1SVM` has the same solution, and needs minutes
-for thousands of kernels; the tests compare the two on a small problem).
+l1-svm is the support vector machine with the squared L1 norm of w. For every C it equals that with
+the L1 norm itself at some strength s, C = |w|_1 / s, which is a linear program. It is solved in
+this form, by scipy's HiGHS, for a grid of strengths in place of C. (`alignlearn.L1SVM` has the same
+solution, and needs minutes for thousands of kernels; the tests compare the two on a small problem.)
 
-The bigrams are of our own making (lower case, runs of letters and digits, the text of a review
-alone), since the paper does not say how it made its own; so everything is also run with the
-presence of a bigram in place of its count.
+The bigrams are extracted by the script (lower case, runs of letters and digits, the text of a
+review alone), since the paper does not describe its extraction. Therefore everything is also run
+with the presence of a bigram in place of its count.
 
 usage: scripts/reproduce/p1_alignment/table3.py [--quick] [--repeats N] [--out FOLDER]
 """
@@ -150,7 +151,7 @@ def report(out, domain, task, found):
 
 
 def explain(out, results, outside):
-    """What the differences come from, as far as could be found out."""
+    """The reasons for the differences, as far as they were found."""
     for features in FEATURES:
         names = [f"{d} {t}: {n}" for (d, t), by in outside.items() for n in by.get(features, ())]
         out.say(f"{len(names)} of 24 figure(s) outside one standard deviation with {features}.")

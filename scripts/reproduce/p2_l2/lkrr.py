@@ -2,18 +2,17 @@
 """Section 5 of Cortes, Mohri and Rostamizadeh (2009), L2 regularization for learning kernels.
 
 1. Four UCI sets (breast, ionosphere, sonar, heart) as +-1 regression with three kernels, Gaussian,
-   linear and polynomial of degree 2. The paper has one misclassification rate a set, says that all
-   methods are within one standard deviation of it and of each other, and takes its setup from
-   Lanckriet et al. (2004). Here: columns brought to [-1, 1], kernels centered and of equal trace,
-   gamma = 1/d, random splits of 80 and 20 per cent, parameters by 5-fold cross-validation on the
-   training part.
+linear and polynomial of degree 2. The paper has one misclassification rate per set, states that all
+methods are within one standard deviation of it and of each other, and takes its setup from
+Lanckriet et al. (2004). Here: columns scaled to [-1, 1], kernels centered and of equal trace, gamma
+= 1/d, random splits of 80% and 20%, parameters by 5-fold cross-validation on the training part.
 
-2. Figure 1 on reviews: RMSE against the number N of rank-one bigram kernels (counts as they are,
-   and one constant kernel). Halves for training and test at random; parameters are chosen on a
-   fifth of the training half. Of the paper's four data sets kitchen is registered, and books, which
-   its text names. The figure was published without numbers, so what can be compared is its
-   message: L2 regularized kernels (mu0 = 1) are better than the evenly weighted sum, and that is
-   better than L1 regularized ones, for many kernels.
+2. Figure 1 on reviews: RMSE against the number N of rank-one bigram kernels (raw counts, and one
+constant kernel). Random halves for training and test; parameters are chosen on a fifth of the
+training half. Of the paper's four data sets kitchen is registered, and books, which its text names.
+The figure was published without numbers, so only its message can be compared: L2-regularized
+kernels (mu0 = 1) are better than the evenly weighted sum, which is better than L1-regularized ones,
+for many kernels.
 
 All methods are `alignlearn.weights.one_stage.LKRR`: Lambda = 0 is kernel ridge with mu0.
 
@@ -66,7 +65,7 @@ def solve(trial, rule):
 
 
 class SignTrial(shared.GramTrial):
-    """+-1 regression, judged by the sign."""
+    """+-1 regression, evaluated by the sign."""
 
     def loss(self, decision, y):
         """Fraction misclassified."""

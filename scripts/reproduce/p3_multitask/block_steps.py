@@ -3,11 +3,11 @@
 
     scripts/reproduce/p3_multitask/block_steps.py         # steps and seconds of both methods
 
-A round trains the machines, sets ``Khat = K - (beta / eta) P(I)`` and minimizes over the weights
-``eta/2 ||K_x - Khat||_F^2 - sum_k x_k q_k``, ``q_k = b'K_k b / 2``. What a round does to x is one
-projected gradient step of length 1 / eta, in the metric ``<K_k, K_l>_F``, on ``J(x) = S(x) + beta
-sum_k x_k tr K_k``: eta decides about descent and speed only. A step that does not descend is
-taken again at twice the eta, from which later rounds return to eta by halves.
+A round trains the models, sets ``Khat = K - (beta / eta) P(I)`` and minimizes over the weights
+``eta/2 ||K_x - Khat||_F^2 - sum_k x_k q_k``, ``q_k = b'K_k b / 2``. The effect of a round on x is
+one projected gradient step of length 1 / eta, in the metric ``<K_k, K_l>_F``, on
+``J(x) = S(x) + beta sum_k x_k tr K_k``: eta only affects descent and speed. A step that does not
+descend is repeated with twice the eta, from which later rounds return to eta by halves.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from alignlearn.multitask._tasks import open_tasks
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
-_NOISE = 0.02  # of the tolerance: what the machines' own gaps leave open
+_NOISE = 0.02  # of the tolerance: the gaps of the models themselves
 _HALVINGS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class BlockSolution(Solution):
-    """With ``n_shortened``, the steps that were taken again at twice the eta."""
+    """With ``n_shortened``, the steps that were repeated with twice the eta."""
 
     n_shortened: int = 0
 
 
 def tasks_of(model, X, y, task=None):
-    """The tasks that a multi-task estimator would learn from, a list of Task."""
+    """The tasks that a multi-task estimator would get, a list of Task."""
     source, labels, _ = model._open(X, task)
     _, groups, values = model._targets(y, labels, source.n_samples)
     problems, _ = model._problems(groups, values, model.center)

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 """Table 1 and figure 1 of Yousefi et al., Multi-task learning using neighborhood kernels.
 
-Two of the five data sets: landmine detection (29 tasks) and hourly load of 20 zones, of which only
-the nine withheld weeks of GEFCom2012 are registered. As in the paper 20 % of the samples of every
-task train, the rest is halved for validation and testing, at random; one linear, one quadratic and
-eight Gaussian kernels exp(-d^2 / s), s = 2, ..., 256, normalized to unit diagonal, not centered.
-Load is predicted one hour ahead from eight lagged loads of the zone, hour and month (as points on
-circles) and weekend; features and targets are standardized on the training samples.
+Two of the five data sets: landmine detection (29 tasks), and hourly load of 20 zones, of which only
+the nine withheld weeks of GEFCom2012 are registered. As in the paper, 20% of the samples of every
+task are for training, and the rest is split at random into halves for validation and testing. The
+kernels are one linear, one quadratic and eight Gaussian ones exp(-d^2 / s), s = 2, ..., 256,
+normalized to unit diagonal, not centered. Load is predicted one hour ahead from eight lagged loads
+of the zone, hour and month (as points on circles) and weekend; features and targets are
+standardized on the training samples.
 
-As in the paper there are 20 runs of landmine; of load there are 6. They took a quarter of an hour
-on one core.
+As in the paper, landmine has 20 runs; load has 6. They took a quarter of an hour on one core.
 
 Methods: the seven of the paper and, since its own model does not share anything between tasks, that
 model with the two couplings. mt-onmkl is the consistent model; only beta / C^2 matters to it, so C
-is 1 and beta is chosen. Of each method one parameter or two are chosen on the validation samples by
-the mean over tasks, of AUC for landmine (6 % of its labels are positive: accuracy hardly tells
-methods from a constant; the paper's accuracies near 60 % are not of these data as they are) and of
-the squared error for load.
+is 1 and beta is chosen. One or two parameters of each method are chosen on the validation samples
+by the mean over tasks, of AUC for landmine and of the squared error for load. (6% of the landmine
+labels are positive, so accuracy hardly distinguishes methods from a constant. The paper's
+accuracies near 60% cannot come from these data without changes.)
 
-Ranks are those of the mean per data set, as in Table 1. The tests take every task as a data set:
-the two that we have are too few for tests, and the five of the paper are, too, for what is claimed.
+Ranks are those of the mean per data set, as in Table 1. The tests count every task as a data set:
+two data sets are too few for tests, and so are the five of the paper for its conclusions.
 
 usage: scripts/reproduce/p3_multitask/multitask.py [--quick] [--repeats N] [--out FOLDER]
 """
@@ -134,7 +134,7 @@ def load(quick):
 
 
 def split(tasks, seed):
-    """Random parts of every task: 20 % to train, the rest halved, with a share of both classes."""
+    """Random parts of every task: 20% to train, the rest halved, with a share of both classes."""
     rng = np.random.default_rng(seed)
     part = np.empty(tasks.task.size, dtype=int)
     strata = np.column_stack([tasks.task, tasks.y]) if tasks.greater_is_better else tasks.task
@@ -206,7 +206,7 @@ def trial(tasks, seed, quick):
 
 
 def report(out, tasks, results):
-    """The table of one data set; the criterion's means over runs, (methods, T)."""
+    """The table of one data set; returns the criterion's means over runs, (methods, T)."""
     criterion, accuracy = results[:, :, 0], results[:, :, 1]
     by_run = criterion.mean(axis=2)
     means, sign = by_run.mean(axis=0), -1.0 if tasks.greater_is_better else 1.0
@@ -309,7 +309,7 @@ def main(argv=None):
         results = []
         for seed in range(repeats):
             with warnings.catch_warnings():
-                # Of 20 % of a task all may be of one class: it is predicted.
+                # Of 20% of a task all may be of one class, which is then predicted.
                 warnings.simplefilter("ignore", al.DegenerateKernelWarning)
                 found, chosen = trial(tasks, seed, args.quick)
             results.append(found)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Tables 1 to 4 of Liu, Shi, Huang, Yang and Suykens (2020), beside the paper's.
+"""Tables 1 to 4 of Liu, Shi, Huang, Yang and Suykens (2020), with the paper's numbers.
 
 Kernels learned in the space of a hyper-kernel by non-negative least squares, ridge and support
 vector regression: from the matrix of a known kernel (Tables 1 and 2), from the ideal kernel of the
-labels beside rivals (Table 3), and on ijcnn1 by clusters (Table 4). Data come from
+labels, with competitors (Table 3), and on ijcnn1 by clusters (Table 4). Data come from
 `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that has them) and scikit-learn.
 
 usage: scripts/reproduce/p4_hyperkernels/hyper.py [--quick] [--repeats N] [--tables N ...]
@@ -34,14 +34,14 @@ QUICK_DATA = ("sonar",)
 
 
 def options(parser):
-    """Those that only this script has."""
+    """Options that only this script has."""
     parser.add_argument(
         "--tables", type=int, nargs="+", choices=TABLES, default=TABLES, help="default: all"
     )
 
 
 def introduce(out, repeats):
-    """How the paper was read, and what is done otherwise."""
+    """The interpretation of the paper, and deviations from it."""
     kept = {n: max(1, round(repeats * share)) for n, share in FEWER.items()}
     text = shared.texts(
         __file__,
@@ -63,7 +63,7 @@ def introduce(out, repeats):
 
 
 def measured_known(args, repeats):
-    """{kernel: {data set: figures}} of Tables 1 and 2, as far as they are asked for."""
+    """{kernel: {data set: numbers}} of Tables 1 and 2, as far as requested."""
     names = QUICK_DATA if args.quick else DATA
     return {
         kernel: {n: measured.measure_known(kernel, n, repeats, args.quick) for n in names}
@@ -94,7 +94,7 @@ def _deviation(values):
 
 
 def _beside(values, paper, tally):
-    """The measured value, the paper's, and the verdict; the last is counted."""
+    """The measured value, the paper's, and the verdict, which is counted."""
     ours = shared.spread(_mean(values), _deviation(values), 1)
     if paper is None:
         return [ours, "-", ""]
@@ -111,7 +111,7 @@ def _counted(tally):
 
 
 def report_known(out, kernel, found):
-    """One known kernel: {data set: what `measure` gives}; return the verdicts on accuracies."""
+    """One known kernel: {data set: results of `measure`}; return the verdicts on accuracies."""
     out.say(TITLES[kernel])
     tally, rows = [], []
     for name, ours in found.items():
@@ -150,7 +150,7 @@ def _error_cells(ours, paper):
 
 
 def _say_orderings(out, kernel, found):
-    """How often a claim of section 5.1 holds in the paper's figures and in those measured."""
+    """How often a claim of section 5.1 holds in the paper's numbers and in the measured ones."""
     paper = APPROXIMATION[kernel]
     learned = [m for m in HYPER if m in paper]
     theirs = {
@@ -189,7 +189,7 @@ def _first(table, method, sign):
 
 
 def _chosen(found):
-    """What the search chose, in a line for each data set."""
+    """The choices of the search, in a line for each data set."""
     lines = ["  chosen (last) sigma_h2 / sigma2, then alpha or C (and epsilon):"]
     for name, ours in found.items():
         parts = []
@@ -205,7 +205,7 @@ def _chosen(found):
 
 
 def report_ideal(out, found, majority):
-    """Of each data set what `measure` gives; return the verdicts."""
+    """The results of `measure` for each data set; return the verdicts."""
     names = list(found)
     out.say(f"Table 3: the ideal kernel; repeats: {_repeats(found)}")
     tally = []
@@ -261,7 +261,7 @@ def _repeats(found):
 
 
 def report_large(out, found):
-    """What `measure` of ijcnn1 gives."""
+    """The results of `measure` for ijcnn1."""
     train, test = found["n"]
     out.say(f"Table 4: ijcnn1, {train} training and {test} test points (paper: 49990 and 91701)")
     rows = []
@@ -296,7 +296,7 @@ def report_large(out, found):
 
 
 def main(argv=None):
-    """Run the tables; return what was measured: known kernels, the ideal kernel, ijcnn1."""
+    """Run the tables; return the results: known kernels, the ideal kernel, ijcnn1."""
     args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
     out = shared.Output("hyper", args)
     repeats = 1 if args.quick else args.repeats

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Tables 1 to 3 of Liu et al. (2020): one hyper-kernel, as theirs, and a ladder of them.
+"""Tables 1 to 3 of Liu et al. (2020): one hyper-kernel, as in the paper, and a ladder of them.
 
-The protocol of ``hyper.py`` (40 % labeled, 40 % unlabeled, 20 % test points; in Table 3 half for
-training). Of ridge regression alpha, the reach of the single hyper-kernel (sigma_h2 of 1/4 to 4
-sigma2) and the ladder are chosen by `HyperKRRCV`: pairs of points left out in five folds. NNLS and
-SVR are those of ``hyper.py``, with its choices, on the first partition.
+The protocol of ``hyper.py`` (40% labeled, 40% unlabeled, 20% test points; in Table 3 half for
+training). `HyperKRRCV` selects alpha of ridge regression, the reach of the single hyper-kernel
+(sigma_h2 of 1/4 to 4 sigma2) and the ladder by leaving out pairs of points in five folds. NNLS and
+SVR are those of ``hyper.py``, with the parameters selected there, on the first partition.
 
 usage: scripts/reproduce/p4_hyperkernels/hyper_ladder.py [--quick] [--repeats N] [--data NAME ...]
 [--out FOLDER]
@@ -57,7 +57,7 @@ def regression(method, seed, sizes):
 
 
 def limit(kernel, X, v1):
-    """Relative RMSE of what one hyper-kernel learns with the best constant function h."""
+    """Relative RMSE of the kernel that a hyper-kernel learns with the best constant function h."""
     K, D = kernel(X), np.square(X[:, None] - X).sum(axis=2)
     values = np.exp(-D / (2.0 * v1))
     return rmse(values * ((K * values).sum() / np.square(values).sum()), K)
@@ -66,7 +66,7 @@ def limit(kernel, X, v1):
 def others(X, K, seed, sizes, chosen):
     """NNLS and SVR of one hyper-kernel and of a ladder: name, and the learned kernel.
 
-    What is chosen on the first partition is kept in ``chosen``.
+    Parameters selected on the first partition are stored in ``chosen``.
     """
     quick = sizes is QUICK
     for short in OTHERS:
@@ -119,7 +119,7 @@ def known_trial(name, kernel_name, seed, sizes, chosen):
 
 
 def ideal_trial(name, seed, sizes):
-    """Accuracies of a machine on the kernel learned from labels; half for training."""
+    """Accuracies of a model on the kernel learned from labels; half for training."""
     X, y = load(name)
     train, test = parts(y, (1, 1), seed)
     found = {}
@@ -187,7 +187,7 @@ def ideal_rows(found):
 
 
 def measure(name, target, repeats, sizes):
-    """What each partition gives."""
+    """The results of each partition."""
     if target == "ideal":
         return [ideal_trial(name, seed, sizes) for seed in range(repeats)]
     chosen = {}
@@ -220,16 +220,16 @@ def report(out, target, found):
     out.table(header, list(other_rows(target, found)))
 
 
-FEW = "fertility"  # where the paper's figures for TL1 and log are least
+FEW = "fertility"  # where the paper's numbers for TL1 and log are minimal
 
 
 def options(parser):
-    """Those that only this script has."""
+    """Options that only this script has."""
     parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="default: all")
 
 
 def main(argv=None):
-    """Print the tables; return what was measured."""
+    """Print the tables; return the results."""
     args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
     out = shared.Output("hyper_ladder", args)
     repeats = 1 if args.quick else args.repeats

@@ -1,8 +1,8 @@
-"""What the tables of hyper-kernels measure: data, regressions of stage 1, machines of stage 2.
+"""The measurements of the hyper-kernel tables: data, regressions of stage 1, models of stage 2.
 
-Then a section for each table: known kernels (1 and 2), the ideal kernel of the labels beside five
-rivals (3), and ijcnn1 in halves with a learned kernel and a machine for each of v clusters (4). At
-the end what the paper prints.
+Then a section for each table: known kernels (1 and 2), the ideal kernel of the labels and five
+competitors (3), and ijcnn1 in halves with a learned kernel and a model for each of v clusters (4).
+At the end the numbers printed in the paper.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KERNELS = ("gaussian", "tl1", "log")
 HYPER = ("hyper-nnls", "hyper-krr", "hyper-svr")
 KNOWN = "known kernel"
 REGRESSIONS = {"nnls": HyperNNLS, "krr": HyperKRR, "svr": HyperSVR}
-COSTS = 2.0 ** np.arange(-5, 8, 2)  # of the machine
+COSTS = 2.0 ** np.arange(-5, 8, 2)  # of the model
 SIGMAS = 2.0 ** np.arange(-5, 6)  # of the Gaussian kernel of SVM-CV
 SIGMA_COSTS = 2.0 ** np.arange(-5, 6, 2)  # its C: every second value of the paper's grid
 _NAMES = {"heart": "heart_statlog"}
@@ -64,13 +64,13 @@ def parts(y, shares, seed):
 
 
 def accept_ranks():
-    """Ignore that so many landmark pairs leave some of the trace: the tables say how many."""
+    """Ignore that so many landmark pairs leave some of the trace; the tables have their number."""
     warnings.filterwarnings("ignore", r"\w+: the approximation by max_rank=", ConvergenceWarning)
 
 
 @contextmanager
 def unconverged(counts):
-    """Count the warnings of solvers that stop short in counts["warnings"]; others go on."""
+    """Count the warnings of solvers that stop early in counts["warnings"]; others are passed on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         accept_ranks()
@@ -96,7 +96,7 @@ def gaussian_hyper(multiple):
 
 
 def symmetric(K):
-    """K without the rounding in which its halves differ."""
+    """K without the rounding differences between its triangles."""
     return 0.5 * (K + K.T)
 
 
@@ -119,13 +119,13 @@ def fold_accuracy(K, y, n_folds, seed, costs=COSTS):
 
 
 def chosen_predictions(K, y, K_new, seed):
-    """Predictions of the machine whose C five folds choose."""
+    """Predictions of the model whose C is selected on five folds."""
     best = int(np.argmax(fold_accuracy(K, y, 5, seed)))
     return machine_predictions(K, y, K_new, COSTS[best : best + 1])[0]
 
 
 def svm_cv(X, y, seed):
-    """Gaussian kernel and C that five folds choose on the paper's grid of widths."""
+    """Gaussian kernel and C that are selected on five folds, on the paper's grid of widths."""
     best, chosen = -1.0, None
     for sigma in SIGMAS:
         kernel = Gaussian(0.5 / sigma**2)
@@ -162,7 +162,7 @@ def candidates(method, quick, multiples=MULTIPLES):
 
 
 def search(method, X, K, quick, multiples=MULTIPLES):
-    """The candidate of least error on pairs of a fifth of the points, learned from the others."""
+    """The candidate with minimal error on pairs of a fifth of the points, fitted to the others."""
     grid = candidates(method, quick, multiples)
     if len(grid) == 1:
         return grid[0]
@@ -180,7 +180,7 @@ def search(method, X, K, quick, multiples=MULTIPLES):
 
 
 def known_kernel(name, X, y, labeled, seed):
-    """The kernel that gives the matrix, and C of its machine if that is chosen with it."""
+    """The kernel of the matrix, and C of its model if that is selected with it."""
     if name == "gaussian":
         return svm_cv(X[labeled], y[labeled], seed)
     return (TL1() if name == "tl1" else Log(1.0)), None
@@ -221,7 +221,7 @@ def matched(name):
 
 
 def _repeat(kernel_name, X, y, seed, quick, chosen, found):
-    """One random partition; what it gives is appended to ``found``."""
+    """One random partition; its results are appended to ``found``."""
     labeled, unlabeled, test = split = parts(y, (2, 2, 1), seed)
     kernel, C = known_kernel(kernel_name, X, y, labeled, seed)
     train = np.concatenate([labeled, unlabeled])
@@ -245,7 +245,7 @@ def _repeat(kernel_name, X, y, seed, quick, chosen, found):
 
 
 def _score(rows, kernel, X, y, split, seed, C=None):
-    """Accuracy on unlabeled and test points of a machine trained on the labeled ones."""
+    """Accuracy on unlabeled and test points of a model trained on the labeled ones."""
     labeled, *others = split
     K = kernel(X[labeled], X[labeled])
     new = np.concatenate(others)
@@ -350,7 +350,7 @@ def _hyper(regression, family):
 
 
 def _unit(K):
-    """What brings the values of a learned kernel to the size of a known one."""
+    """The factor that scales the values of a learned kernel to those of a known one."""
     return 1.0 / (np.abs(K).max() or 1.0)
 
 
@@ -411,7 +411,7 @@ def measure_ideal(name, repeats, quick=False):
 
 CLUSTERS = (5, 10, 20)
 CLUSTER_PAIRS, CLUSTER_RANK = 80_000, 150  # pairs of all clusters together, landmark pairs of each
-CLUSTER_MACHINE = 800  # most training points of a cluster that its machine is trained on
+CLUSTER_MACHINE = 800  # most training points of a cluster for its model
 MULTIPLE, EPSILON = 1.0, 0.1
 CLUSTER_STRENGTHS = {
     "nnls": 10.0,
@@ -431,9 +431,9 @@ def auc(scores, positive):
 
 
 def decisions(kernel, X, y, rows, X_new, rng):
-    """Decisions of the machine of one cluster: trained on some points, C chosen on others.
+    """Decisions of the model of one cluster: trained on some points, C selected on others.
 
-    Where the points are of one class, that class is what it says.
+    If the points are of one class, the decision is that class.
     """
     order = rng.permutation(rows)
     held, used = np.split(order, [len(order) // 5])
@@ -466,7 +466,7 @@ def _judged(scores, y):
 
 
 def _cluster_kernel(method, v, X, y, quick):
-    """The kernel of stage 1, from the labels; its parts are those of the clusters."""
+    """The kernel of stage 1, from the labels; its parts belong to the clusters."""
     short = method.removeprefix("hyper-").removesuffix(LADDER)
     hyper = gaussian_hyper(None if method.endswith(LADDER) else MULTIPLE)
     pairs, rank = (1_000, 30) if quick else (CLUSTER_PAIRS // v, CLUSTER_RANK)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""KCCA finds planted dependence as N grows; CKA of two networks trained on scikit-learn's digits.
+"""KCCA finds planted dependence as N increases; CKA of two networks trained on digits.
 
 Two angles that differ by normal noise of standard deviation s: the largest correlation of a
 function of one with a function of the other is exp(-s^2 / 2), that of their cosines and sines,
-while the angles themselves, one of them shifted, are almost uncorrelated. Two networks with the
-same layers and other random starts: how alike their layers are, by centered kernel alignment.
+while the angles themselves, one of them shifted, are almost uncorrelated. For two networks with the
+same layers and different random starts, CKA measures the similarity of their layers.
 
 usage: scripts/reproduce/p5_kernels/cca.py [--quick] [--repeats N] [--out FOLDER]
 """
@@ -49,7 +49,7 @@ def kappa(N):
 
 
 def measure_kcca(sizes=SIZES, repeats=20, seed=0):
-    """What KCCA finds in samples of growing size.
+    """The results of KCCA for samples of increasing size.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def measure_cka(n_samples=600, epochs=60):
 
 
 def paired(values):
-    """How many layers of the first network are most like the layer of the second in their place."""
+    """The number of layers of the first network most similar to the same layer of the second."""
     return int(np.sum(values.argmax(axis=1) == np.arange(len(values))))
 
 

@@ -102,7 +102,7 @@ def report(out, name, sizes, counts, found):
 
 
 def main(argv=None):
-    """Measure and print; what was found for each data set."""
+    """Measure and print; return the results for each data set."""
     args = shared.arguments(__doc__, argv)
     out = shared.Output("nystrom", args)
     counts, seeds = ((25, 200), 1) if args.quick else (COUNTS, 3)

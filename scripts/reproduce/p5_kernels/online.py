@@ -1,13 +1,14 @@
 #!/usr/bin/env python
-"""Kernel SGD: the regularized risk against the number of steps, and what a budget costs.
+"""Kernel SGD: the regularized risk against the number of steps, and the cost of a budget.
 
     scripts/reproduce/p5_kernels/online.py            # a minute
     scripts/reproduce/p5_kernels/online.py --quick
 
 On scikit-learn's breast_cancer (hinge, logistic) and diabetes (squared, epsilon-insensitive), a
-Gaussian kernel on standardized columns and alpha = 0.01. The least regularized risk is that of the
-batch machines: C-SVC, logistic regression on an eigenfactor of the kernel matrix, kernel ridge and
-epsilon-SVR. With steps eta0 / (1 + alpha eta0 t) the excess should fall as log(t) / t.
+Gaussian kernel on standardized columns and alpha = 0.01. The minimal regularized risk is that of
+the batch models: C-SVC, logistic regression on an eigenfactor of the kernel matrix, kernel ridge
+regression and epsilon-SVR. With steps eta0 / (1 + alpha eta0 t) the excess should decrease as
+log(t) / t.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def kernel(X):
 
 
 def batch_risk(loss, X, y):
-    """The least regularized risk: a batch machine's."""
+    """The minimal regularized risk, from a batch model."""
     K, C = kernel(X)(X), 1.0 / (ALPHA * len(y))
     if loss == "logistic":
         from sklearn.linear_model import LogisticRegression
@@ -68,13 +69,13 @@ def batch_risk(loss, X, y):
 
 
 def estimator(loss, X, **options):
-    """An online machine for a loss."""
+    """An online model for a loss."""
     kind = KernelSGDClassifier if loss in ("hinge", "logistic") else KernelSGDRegressor
     return kind(kernel(X), loss=loss, alpha=ALPHA, **options)
 
 
 def convergence(loss, passes, seeds):
-    """Steps, least risk, and the excess after so many passes for each seed, (seeds, passes)."""
+    """Steps, minimal risk, and the excess after so many passes for each seed, (seeds, passes)."""
     X, y = data(loss)
     least = batch_risk(loss, X, y)
     excess = [
