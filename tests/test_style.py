@@ -209,7 +209,7 @@ WITH_NUMBERS = [
 GALLERY = [path for path in SOURCES if "gallery" in path.parts]
 FILLED = "∎"  # stands for a number that is filled in
 SCORES = (
-    r"(?:R²|R\^2|[Aa]ccurac(?:y|ies)|AUC|RMSE|F1|[Pp]owers?|[Cc]overages?|[Cc]overs?|[Cc]overed"
+    r"(?:R²|R\^2|[Aa]ccurac(?:y|ies)|AUC|CKA|RMSE|F1|[Pp]owers?|[Cc]overages?|[Cc]overs?|[Cc]overed"
     r"|[Ee]rrors?|[Ee]rror rates?|[Ll]oss|[Cc]orrelations?|[Ss]cores?)"
 )
 UNITS = r"(?:s|ms|[µu]s|ns|h|min|seconds?|minutes?|hours?|days?|(?:percentage )?points|[GMk]i?B)"
@@ -222,7 +222,7 @@ MEASURED = re.compile(
             rf"(?<![\w.,])\d[\d,.]* ?{UNITS}\b",
             r"(?<![\w.,])\d[\d,.]*(?:-fold\b|(?= times\b)|(?= ?(?:[x×](?!\w)(?! ?\d))))",
             r"\d+(?:\.\d+)? ?(?:→|±)",
-            r"\b1/\d+ of the (?:time|memory)",
+            r"\b1/\d+ of the (?:time|memory)|\b(?:half|quarter of) an? (?:second|minute|hour)\b",
             r"\b(?:half|tenth|twentieth|thirtieth|hundredth) (?:of )?the (?:time|memory)\b",
             rf"\b{SCORES}\b(?:(?!nominal|\bfor\b|{FILLED})[^.|]){{0,40}}?(?<![\w.])[01]?\.\d+",
             rf"\b(?:{SCORES}|classif\w+|rejects?|rejected|gains?|improves?)\b[^.|;:]{{0,30}}?\d ?%",
@@ -244,6 +244,7 @@ NOT_MEASURED = {
     "plot_bound_refuted.py": {"half of the time"},
     "kernels.md": {"16"},
     "raw-tables.md": {"160 MB"},
+    "paper.md": {"torch_cka"},
     "guarantees.md": {"1e-7"},
     "gram-matrices.md": {"1e-8"},
     "install.md": {"1e-9"},
@@ -283,6 +284,7 @@ def test_no_measurement_stands_in_text(path):
         ("An R² of 0.94, accuracies\nof 0.9, AUC 0.9; power is 0.60, and the error was 0.05.", 5),
         ("It takes 12s, 12 h, 12 s, 4 µs, 1,200 ms, half the time and 1.7 GB of memory.", 7),
         ("It classifies 93% of new images; a test rejected 31 to 50% of samples, 12% faster.", 3),
+        ("The CKA is 0.95. The first call takes half a second.", 2),
         ("The predictions differ by 5e-13, by 0.7 percentage points and 2.6→0.19 s.", 4),
         ("A test at the 5% level, 95% intervals, 20% for validation, 30% of the samples.", 0),
         ("A coverage for a nominal 0.9 of 400 x 20 samples, five folds and 3 x 3 matrices.", 0),

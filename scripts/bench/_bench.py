@@ -73,23 +73,17 @@ def output(code, **environment):
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env).stdout
 
 
-def options(doc, names, argv=None, *, with_threads=False, extend=None):
-    """Parsed command line: ``rows``, some of the names (default all), and ``threads`` if wanted.
+def options(doc, names, argv=None, extend=None):
+    """Parsed command line: ``rows``, some of the names (default all).
 
     ``extend(parser)`` adds other arguments.
     """
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     parser.add_argument("rows", nargs="*", help=f"of {', '.join(names)}; default all")
-    most = numba.config.NUMBA_NUM_THREADS
-    if with_threads:
-        parser.add_argument("--threads", type=int, default=most, help="default: all")
     if extend is not None:
         extend(parser)
     args = parser.parse_args(argv)
-    unknown = ", ".join(name for name in args.rows if name not in names)
-    if unknown:
+    if unknown := ", ".join(name for name in args.rows if name not in names):
         parser.error(f"unknown rows {unknown}; accepted: {', '.join(names)}")
-    if with_threads and not 1 <= args.threads <= most:
-        parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     args.rows = args.rows or list(names)
     return args
