@@ -128,7 +128,7 @@ def rows(args):
         same = f"{far:.0e}, the same alpha for {targets} targets"
         yield f"`{name}`", COMPARED[name], same, theirs, f"{own:.2g} s"
     for name, far, scores, seconds, own in several_kernels(X, Y, new, truth, args.candidates):
-        same = "{:.0e}; R² {:.3f} and {:.3f}".format(far, *scores)
+        same = "{:.0e}; R² of the searches {:.3f} and {:.3f}".format(far, *scores)
         theirs = f"{seconds:.2g} s, {args.candidates} candidates"
         yield f"`{name}`", COMPARED[name], same, theirs, f"{own:.2g} s"
 
