@@ -167,8 +167,9 @@ def row(name, mode, draws):
     clipped = np.mean([one["clipped"] for one in found])
     record = {"half": SETS[name][1], "score": round(float(ours.mean()), 3)}
     for way, gain in gains.items():
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        record[way] = [round(float(gain.mean()), 3), round(float(error), 3)]
+        if np.isfinite(gain).all():  # too few samples may be complete
+            error = gain.std(ddof=1) / np.sqrt(len(gain))
+            record[way] = [round(float(gain.mean()), 3), round(float(error), 3)]
     return {**record, "clipped": round(float(clipped), 3)}
 
 
