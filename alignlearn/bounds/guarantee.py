@@ -94,7 +94,7 @@ class RiskBound(Guarantee):
         return (
             f"expected squared error at most {self.value:.4g} with probability "
             f"{1 - self.delta:g} ({self.method}; training: {self.empirical_risk:.4g}; "
-            f"{self.value_if_fixed:.4g} if the kernel had been fixed before)"
+            f"{self.value_if_fixed:.4g} if the kernel had been fixed in advance)"
         )
 
 

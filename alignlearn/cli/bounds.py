@@ -60,7 +60,7 @@ def add_command(commands):
         _EXAMPLES,
     )
     add_data_options(parser, optional=True)
-    add_kernel_options(parser, "half that learns", "halves and subset")
+    add_kernel_options(parser, "training half", "halves and subset")
     add = parser.add_argument
     add(
         "--label-range",

@@ -100,9 +100,9 @@ def add_figure_options(parser, command):
     add(
         "--out",
         metavar="FILE",
-        help="where the figure is written: a .png, .svg or .pdf file, a name to which .png is "
-        f"added, or a folder; default alignlearn-{command}-NAME.png here. The command prints the "
-        "file's name, also with --quiet",
+        help="file of the figure: .png, .svg or .pdf (.png is added to other names), or a folder. "
+        f"Default: alignlearn-{command}-NAME.png in the current folder. The command prints the "
+        "name of the file, also with --quiet",
     )
     add("--no-figure", action="store_true", help="only the table")
 
@@ -153,11 +153,11 @@ def _add_protocol(parser):
     add(
         "--methods",
         metavar="LIST",
-        help="of best-single, uniform, align, alignf, alignf-linear, align-lq, ensemble; for "
-        "classes l1-svm; for real targets lkrr, aligned-krr; auto, aligned-rf, and for classes "
-        "svm-cv, bayesian-mkl, and kernels fitted to the labels in the space of a hyper-kernel: "
-        "hyper-krr, hyper-svr, hyper-nnls. Default: best-single,uniform,align,alignf; without "
-        "best-single for rank-one",
+        help="comma-separated: best-single, uniform, align, alignf, alignf-linear, align-lq, "
+        "ensemble, auto, aligned-rf; for classification also l1-svm, svm-cv, bayesian-mkl, and "
+        "kernels fitted to the labels in the space of a hyper-kernel (hyper-krr, hyper-svr, "
+        "hyper-nnls); for regression also lkrr, aligned-krr. Default: "
+        "best-single,uniform,align,alignf; without best-single for rank-one kernels",
     )
 
 
@@ -200,10 +200,16 @@ def add_kernel_options(parser, part, random):
         metavar="N",
         type=int,
         default=2000,
-        help="use a random subset of N rows of larger data: the machines need m x m matrices "
+        help="use a random subset of N rows of larger data, since the models need m x m matrices "
         "(default 2000; 0 for all)",
     )
-    add("--random-state", metavar="SEED", type=_seed, default=0, help=f"of {random} (0)")
+    add(
+        "--random-state",
+        metavar="SEED",
+        type=_seed,
+        default=0,
+        help=f"seed of {random} (default 0)",
+    )
 
 
 def index_or_name(text):

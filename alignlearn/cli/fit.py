@@ -62,7 +62,13 @@ def add_fit(commands):
     )
     add("--out", metavar="FILE", help="write the model to this file")
     add("--report", metavar="FILE", help="write a page (HTML, one file) with scores and figures")
-    add("--random-state", metavar="SEED", type=int, default=0, help="of the held-out rows (0)")
+    add(
+        "--random-state",
+        metavar="SEED",
+        type=int,
+        default=0,
+        help="seed of the held-out rows (default 0)",
+    )
     add_output_options(parser, "progress of the search on stderr")
     parser.set_defaults(run=run_fit)
 

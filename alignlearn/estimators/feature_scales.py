@@ -481,7 +481,7 @@ class FeatureScales(FrameOutput):
             [
                 table(rows, ("feature", "scale"), total=len(names)),
                 f"{self.kernel_}, alpha={self.alpha_:.3g}",
-                f"leave-one-out errors of the iterations {errors}; number {path.best} is kept",
+                f"leave-one-out errors of the iterations {errors}; number {path.best} is used",
                 *([f"{constant} constant features have scale 0"] if constant else []),
             ]
         )

@@ -11,7 +11,7 @@ from alignlearn._text import listed
 from alignlearn.kernels import column_group, group_name
 
 OTHERS = "other kernels"
-NOT_CONTRIBUTIONS = "Weights are not contributions: contributions(X, y) gives these."
+NOT_CONTRIBUTIONS = "Weights are not contributions; contributions(X, y) computes those."
 
 
 def kernel_groups(model, groups):

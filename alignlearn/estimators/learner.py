@@ -258,13 +258,13 @@ class KernelLearner(Estimator):
     def _verdict(self):
         learned, uniform = self.alignment_, self.uniform_alignment_
         if not self._had_target:
-            yield "Without a target alignments are with the combination itself."
-            yield f"alignment of equal weights with it {uniform:.4f}"
+            yield "Without a target, alignments are those with the combination itself."
+            yield f"alignment of equal weights with the combination {uniform:.4f}"
             yield from self._notes()
             return
         yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
         if uniform >= learned:
-            yield "Equal weights are at least as well aligned: the learned weights gain nothing."
+            yield "Equal weights are at least as well aligned; learned weights do not help."
         if getattr(self, "completion_", None) is not None:
             yield from self.completion_.lines()
         if self.result_.fallback:

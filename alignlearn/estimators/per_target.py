@@ -352,7 +352,8 @@ def summary(estimator, max_rows):
     better = np.count_nonzero(estimator.best_score_ > estimator.uniform_score_)
     lines.append(
         f"{q} targets: mean {score} by cross-validation {estimator.best_score_.mean():.4f}, with "
-        f"equal weights {estimator.uniform_score_.mean():.4f}; own weights are better for {better}"
+        f"equal weights {estimator.uniform_score_.mean():.4f}; weights per target are better for "
+        f"{better}"
     )
     groups = named_groups(estimator)
     if groups is not None:

@@ -208,7 +208,7 @@ def method_table(results, taken):
         *([] if sizes is None else ["samples"]),
         "used",
     )
-    note = "\nscore: accuracy less 0.3 times the log loss, both on the folds left out"
+    note = "\nscore: accuracy minus 0.3 times the log loss, both on the held-out folds"
     levels = "" if sizes is None else "\n" + _level_lines(results)
     return table(rows, header) + (note if by_loss else "") + levels
 

@@ -107,7 +107,7 @@ class CVScoreDisplay:
         if scoring is None and default == "score":
             label = "neg_root_mean_squared_error"
         elif scoring is None and by_strategy:
-            label = "accuracy less 0.3 times the log loss"
+            label = "accuracy minus 0.3 times the log loss"
         return cls(parameter, distinct, scores, best, label).plot(ax=ax)
 
     def plot(self, *, ax=None) -> Self:

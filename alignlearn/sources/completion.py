@@ -171,7 +171,7 @@ class TableCompletion(Result, Versioned):
         """Lines of a summary."""
         for name, n, share in zip(self.names, self.n_lacking, self.explained):
             if n:
-                known = "weight 0" if np.isnan(share) else f"explained by others {share:.1%}"
+                known = "weight 0" if np.isnan(share) else f"{share:.1%} explained by others"
                 yield f"table {name}: missing for {n} of {self.n_samples} samples, {known}"
 
 

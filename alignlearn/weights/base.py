@@ -114,7 +114,7 @@ class WeightResult(Result, Versioned):
                 "kernels as they were they are multiplied by the factors of that (scale_)."
             )
         return (
-            "The weights are for the kernels as they are; those of an estimator are for kernels "
+            "The weights are for the unscaled kernels; those of an estimator are for kernels "
             "scaled to trace m, unless normalize=None."
         )
 

@@ -131,7 +131,7 @@ def test_the_figure_is_announced_also_when_quiet(table, tmp_path, capsys):
     assert {path.name for path in set(tmp_path.iterdir()) - before} == {"NAME.png"}
     with pytest.raises(SystemExit):
         main(["compare", "--help"])
-    assert "a name to which .png is added" in " ".join(capsys.readouterr().out.split())
+    assert ".png is added to other names" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices and pipes of POSIX")

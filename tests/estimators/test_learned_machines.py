@@ -296,9 +296,9 @@ def test_summary_lists_kernels_and_both_alignments():
     assert sum(shares) == pytest.approx(100, abs=0.3)
     assert f"{model.alignment_:.4f}" in lines[5]
     assert f"{model.uniform_alignment_:.4f}" in lines[5]
-    assert "gain nothing" not in model.summary()
+    assert "do not help" not in model.summary()
     uniform = al.MKLClassifier(ORDINARY, weighting="uniform").fit(X, y)
-    assert "learned weights gain nothing" in uniform.summary()
+    assert "learned weights do not help" in uniform.summary()
     short = model.summary(max_rows=1).splitlines()
     assert short[1].split() == lines[1 + int(np.argmax(expected))].split()
     assert short[2] == "... and 3 more kernels, of smaller share"

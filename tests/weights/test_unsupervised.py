@@ -137,7 +137,7 @@ def test_estimators_learn_without_a_target(weighting):
     assert model.alignment_ == pytest.approx(1.0)
     own = [al.alignment(k(X), K) for k in KERNELS]
     np.testing.assert_allclose(model.kernel_alignments_, own, rtol=1e-8)
-    assert "Without a target alignments are with the combination itself." in model.summary()
+    assert "Without a target, alignments are those with the combination itself." in model.summary()
     assert pickle.loads(pickle.dumps(model)).summary() == model.summary()
     # With a target the weights are the same, and the alignments are with it.
     y = np.where(X[:, 0] > 0.0, 1, -1)

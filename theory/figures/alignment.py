@@ -105,7 +105,7 @@ def _draw_bounds(ax, shown):
     for name, (label, look) in names.items():
         ax.plot(m, values[name], label=f"{label}: {style.count(starts[name])}", **look)
     ax.plot(shown.m, shown.deviation[:, 1], label="observed, 95% quantile", **style.OBSERVED)
-    title = "(a) Bounds of the deviation, and observed deviations"
+    title = "(a) Bounds on the deviation, and observed deviations"
     style.finish(ax, y=r"$|\rho-\hat\rho|$, or length of an interval", title=title, legend=None)
     ax.set_ylim(2e-4, 3e3)
     words = "shaded: vacuous\ndots, numbers below: smallest $m$ with a bound below 1/2"

@@ -154,7 +154,7 @@ _MIXTURE = (
 _TWO_STAGE = {"label_bound": 1.0, "kappa": 1.0, "lam0": 1.0, "weight_rate": 0.0}
 _TWO_STAGE_MEANING = (
     "|y| <= label_bound, K_mu(x, x) <= kappa, ridge lam0 in units of the kernel, weights of sum 1 "
-    "that change by weight_rate/m when a point is exchanged (0: weights fixed before)"
+    "that change by weight_rate/m when a point is exchanged (0: weights fixed in advance)"
 )
 _ONE_STAGE = {"label_bound": 1.0, "p": 4, "radius": 1.0, "lam0": 1.0}
 _ONE_STAGE_MEANING = (

@@ -157,7 +157,7 @@ def alignment_accuracy(quick=False):
         r"five assignments of folds; lines join neighbors in $\gamma$"
     )
     if substitute:
-        title += "; data sets of scikit-learn, those of the paper were not at hand"
+        title += "; data sets of scikit-learn, those of the paper were not available"
     figure.suptitle(title, fontsize=11)
     return figure
 

@@ -41,7 +41,7 @@ def generalisation(quick=False):
     _draw_one_stage(axes[1])
     _draw_coin(axes[2])
     figure.suptitle(
-        f"Bounds of the risk from stability, $\\delta={DELTA}$: what they add to the training "
+        f"Bounds on the risk from stability, $\\delta={DELTA}$: what they add to the training "
         "error $\\hat R$",
         fontsize=11,
     )
@@ -77,7 +77,7 @@ def _draw_theorem_17(ax):
     ax.plot(sizes, found, label=name, **style.OBSERVED)
     wrong = found > np.interp(sizes, m, values[100.0]["printed"])
     _mark_violations(ax, sizes, found, wrong)
-    title = "(a) Theorem 17, $M=\\kappa=1$,\nweights fixed before"
+    title = "(a) Theorem 17, $M=\\kappa=1$,\nweights fixed in advance"
     style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
     ax.set_ylim(5e-6, 3e4)
     ax.set_xlim(6, 1.6e7)

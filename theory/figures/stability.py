@@ -102,7 +102,7 @@ def two_stage(quick=False):
     )
     for ax, (found, level, title) in zip(axes, panels):
         _draw_change(ax, found, level, title, labels)
-    words = "Theorem 16 is lower here,\nbut it is no bound: (a), (b)"
+    words = "Theorem 16 is lower here,\nbut it is not a bound: (a), (b)"
     axes[2].text(0.03, 0.04, words, transform=axes[2].transAxes, fontsize=9.5, color=style.RED)
     figure.suptitle(
         "Two-stage kernel ridge regression: change of the predictor when one of $m$ points is "

@@ -70,7 +70,7 @@ def _draw_length(ax, ends, needed, closed):
     goal = lengths[-1] / 2
     low = min(goal, closed(int(most))) / 1.5
     ax.set_ylim(low, 1.6)
-    style.shade_vacuous(ax, 1.0, "shaded: says nothing")
+    style.shade_vacuous(ax, 1.0, "shaded: not informative")
     if needed is not None:
         ax.axhline(goal, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
         style.mark_start(ax, needed, goal, style.PURPLE)

@@ -303,7 +303,7 @@ LEARNED = Claim(
         r"\underline{d_k^2}}{\bar A_\mu}, \tfrac{\max s(1-s) \sum_k \mu_k \overline{d_k^2}}"
         r"{\underline A_\mu}\Big]\Big] \le \delta"
     ),
-    hypotheses="Independent points of two classes; p kernels fixed before, 0 <= K_k <= R_k^2.",
+    hypotheses="Independent points of two classes; p kernels fixed in advance, 0 <= K_k <= R_k^2.",
     kind="upper",
     bound=learned_bound,
     measure=learned_measure,

@@ -294,7 +294,7 @@ def test_committed_figures_are_there_and_small(name):
     assert 5_000 < (ROOT / "figures" / f"{name}.png").stat().st_size < 150_000
     svg = ROOT / "figures" / f"{name}.svg"
     assert svg.stat().st_size < 300_000
-    assert "not at hand" not in svg.read_text()
+    assert "not available" not in svg.read_text()
 
 
 @pytest.mark.parametrize("name", ["bias", "algorithm-1"])
