@@ -189,7 +189,7 @@ def test_both_routes_to_weights_say_which_kernels_they_are_for():
     model = al.MKLClassifier().fit(X, y)
     statistics = al.alignment_statistics(X, y)
     plain = al.AlignF().solve(statistics)
-    assert "for the kernels as they are" in str(plain)
+    assert "for the unscaled kernels" in str(plain)
     assert "for kernels scaled to trace m" in str(model.result_)
     assert "trace_normalized" in al.AlignF.solve.__doc__
     # The values in their docstring.
