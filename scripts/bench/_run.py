@@ -166,7 +166,7 @@ def main(argv=None):
     parser.add_argument("rows", nargs="*", metavar="ROW", help="names, or 'all'; none: list them")
     parser.add_argument("--threads", type=int, default=most, help="default: all")
     parser.add_argument("--json", type=Path, help="file to write")
-    parser.add_argument("--quick", action="store_true", help="small, once: not to be quoted")
+    parser.add_argument("--quick", action="store_true", help="small sizes, once, as a check")
     parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
     args = parser.parse_args(argv)
     args.run = {"threads": args.threads}

@@ -39,7 +39,7 @@ def main(argv=None):
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("estimator", nargs="?", choices=ESTIMATORS, default="classifier")
-    parser.add_argument("--warm", action="store_true", help="use the cache that is there")
+    parser.add_argument("--warm", action="store_true", help="use the existing cache")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--write", action="store_true", help="into docs/_data")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

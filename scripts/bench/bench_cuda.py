@@ -227,7 +227,7 @@ def main(arguments=None, found=None):
         limits["bytes"], *across = bandwidth_limit(small)
     print(f"{name}, compute capability {'.'.join(map(str, capability))}")
     if found.simulated:
-        print("a simulation: the figures say nothing of a device")
+        print("a simulation: the numbers are not those of a device")
     for t in ("float32", "float64"):
         print(f"limit: {limits[t]:.3g} multiply-adds/s in {t}")
     print(f"limit: {limits['bytes']:.3g} bytes/s; host {across[0]:.3g} to, {across[1]:.3g} from")

@@ -207,7 +207,7 @@ def kept(args):
 def _extend(parser):
     parser.add_argument("--quick", action="store_true", help="the smallest sizes")
     parser.add_argument("--json", type=Path, help="file to write")
-    parser.add_argument("--reasons", type=Path, help="folder of what pip said, by package")
+    parser.add_argument("--reasons", type=Path, help="folder with the messages of pip, by package")
 
 
 def main(argv=None):

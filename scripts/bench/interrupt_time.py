@@ -159,7 +159,7 @@ def main():
 
     def extend(parser):
         parser.add_argument("--trials", type=int, default=5)
-        parser.add_argument("--deaf", action="store_true", help="the longest time without a look")
+        parser.add_argument("--deaf", action="store_true", help="longest time without a check")
         parser.add_argument("--samples", type=int, help="default: as in the table of the source")
 
     args = options(__doc__, _WORK, extend=extend)

@@ -37,7 +37,7 @@ def study(doc, rows=(), argv=None, **given):
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     named = f"of {', '.join(rows)}; default: all" if rows else argparse.SUPPRESS
     parser.add_argument("rows", nargs="*", metavar="ROW", help=named)
-    parser.add_argument("--quick", action="store_true", help="small: whether it runs")
+    parser.add_argument("--quick", action="store_true", help="run at a small size, as a check")
     parser.add_argument("--write", action="store_true", help="into docs/_data")
     for name, (value, _) in given.items():
         many = isinstance(value, tuple)

@@ -265,7 +265,7 @@ class Trial:
         tree = ast.parse(self.file.read_text(encoding="utf-8"))
         functions = functions_of(self.file)
         if not functions:
-            print(f"{self.path}: no test of it imports it", flush=True)
+            print(f"{self.path}: no test imports it", flush=True)
             return True
         items = {item.nodeid: item for item in session.items}
         if not os.environ.get("NUMBA_DISABLE_JIT"):
@@ -486,7 +486,7 @@ def table(done):
         if found["killer"]:
             file = found["killer"].split("::")[0]
             kills[file] = kills.get(file, 0) + 1
-    print("| test file | lines | tests | seconds | mutants that it is the first to kill |")
+    print("| test file | lines | tests | seconds | mutants that it kills first |")
     print("|---|---|---|---|---|")
     for file in sorted(seconds, key=seconds.get, reverse=True):
         lines = len((ROOT / file).read_text().splitlines()) if (ROOT / file).is_file() else 0
@@ -515,10 +515,10 @@ def read_words(words):
     parser.add_argument("--tests", nargs="*", default=[])
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=1e9, help="at most, for one module")
+    parser.add_argument("--seconds", type=float, default=1e9, help="time limit per module")
     parser.add_argument("--slowest", type=float, default=5.0)
-    parser.add_argument("--budget", type=float, default=10.0, help="of the tests of a mutant")
-    parser.add_argument("--files", type=int, default=10, help="with the tests of a module")
+    parser.add_argument("--budget", type=float, default=10.0, help="seconds per mutant")
+    parser.add_argument("--files", type=int, default=10, help="most test files per module")
     parser.add_argument("--checks", action="store_true")
     parser.add_argument("--formulas", action="store_true")
     parser.add_argument("--table", action="store_true")

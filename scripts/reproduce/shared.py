@@ -41,7 +41,7 @@ def arguments(description, argv, extend=None, write=False, **repeats):
     ``extend(parser)`` adds others, ``write`` --write for `_studies.publish`.
     """
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a small part of it, in seconds")
+    parser.add_argument("--quick", action="store_true", help="run a small part, in seconds")
     parser.add_argument(
         "--out",
         metavar="FOLDER",
@@ -50,7 +50,7 @@ def arguments(description, argv, extend=None, write=False, **repeats):
     if repeats:
         parser.add_argument("--repeats", type=int, default=repeats["default"], help=repeats["help"])
     if write:
-        parser.add_argument("--write", action="store_true", help="numbers into docs/_data")
+        parser.add_argument("--write", action="store_true", help="write the numbers to docs/_data")
     if extend is not None:
         extend(parser)
     args = parser.parse_args(argv)
@@ -70,7 +70,7 @@ class Output:
         folder = args.out or (None if args.quick else FIGURES)
         self.folder = None if folder is None else Path(folder)
         if args.quick:
-            self.say("Quick run: a part of the work, and not the figures to be quoted.", "")
+            self.say("Quick run: only a part of the work, so do not quote these numbers.", "")
 
     def say(self, *lines):
         for line in lines:

@@ -241,7 +241,7 @@ def main(argv=None):
         means = zip(METHODS, two[0].mean(axis=(0, 2)))
         texts = ("{:.3f}, paper {:.3f} ± {:.3f}".format(m, *printed[name]) for name, m in means)
         cells.append((row.label, *texts))
-    out.say(f"{count} figure(s) outside one standard deviation of the paper's.")
+    out.say(f"{count} number(s) outside one standard deviation of the paper's.")
     if not args.quick:
         out.say(
             "Entries of Table 4 that differ hang on the draw of the folds, of which the paper has",

@@ -154,7 +154,7 @@ def explain(out, results, outside):
     """The reasons for the differences, as far as they were found."""
     for features in FEATURES:
         names = [f"{d} {t}: {n}" for (d, t), by in outside.items() for n in by.get(features, ())]
-        out.say(f"{len(names)} of 24 figure(s) outside one standard deviation with {features}.")
+        out.say(f"{len(names)} of 24 numbers outside one standard deviation with {features}.")
     out.say("RMSE, the paper's divided by that with counts (uniform, lkrr, align):")
     for domain in DOMAINS:
         means = results[domain, "regression"]["counts"][0].mean(axis=(0, 2))
