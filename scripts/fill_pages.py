@@ -10,7 +10,7 @@ A page marks the place of a table or a paragraph with a pair of comments:
 Everything between them is replaced by the paragraph of that name in paragraphs.txt, by the table of
 that name in `LAYOUTS`, or by that in tables.json. A single number in a sentence stands between
 
-    <!-- n: text.kernels.call -->0.3<!-- /n -->
+    <!-- n: text.compilation.first -->11<!-- /n -->
 
 where the name is a file of docs/_data, a key and an entry. Run this script after a benchmark has
 new numbers; a test compares the pages with its output.
@@ -32,7 +32,7 @@ DATA = ROOT / "docs" / "_data"
 _BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
 _NUMBER = re.compile(r"(<!-- n: ([\w.-]+) -->).*?(<!-- /n -->)", re.DOTALL)
 # Columns of a row that `accuracy.py --write` keeps.
-SCORE, GAIN, ERROR, CORRECTED, _, SECONDS, RATIO = range(7)
+SCORE, GAIN, ERROR, CORRECTED, PLAIN, SECONDS, RATIO = range(7)
 _SHORT = {
     "heart_statlog": "heart",
     "ijcnn1_train": "ijcnn1",
@@ -82,6 +82,7 @@ def searches(file="400", half=""):
             "points": 100 * auto[GAIN],
             "error": 100 * auto[ERROR],
             "t": auto[CORRECTED],
+            "plain_t": auto[PLAIN],
             "grid_s": grid and grid[SECONDS],
             "auto_s": auto[SECONDS],
             "ratio": auto[RATIO],
@@ -121,10 +122,10 @@ def boosting_facts():
     """The facts about `accuracy-tuned.json`."""
     content, rows = read("accuracy-tuned.json"), searches("tuned")
 
-    def listed(sign):
-        some = {name: row for name, row in rows.items() if sign * row["t"] > 2.0}
+    def listed(sign, t="t"):
+        some = {name: row for name, row in rows.items() if sign * row[t] > 2.0}
         named = ", ".join(f"{name} {row['points']:+.1f}" for name, row in some.items())
-        return f"{len(some)} data sets ({named})" if some else "none"
+        return f"{len(some)} data set{'s' * (len(some) > 1)} ({named})" if some else "none"
 
     return {
         **gains(rows.values()),
@@ -132,6 +133,7 @@ def boosting_facts():
         "splice_loss": -rows["splice"]["points"],
         "better": listed(1),
         "worse_sets": listed(-1),
+        "doubtful": listed(-1, "plain_t"),
         "untuned": -100 * mean(row["boosting"][GAIN] for row in content.values()),
     }
 
@@ -333,7 +335,7 @@ def block(name):
 
 
 def number(name):
-    """The number, or range, of a name such as "text.kernels.call"."""
+    """The number, or range, of a name such as "text.compilation.first"."""
     file, key, entry = name.split(".")
     return f"{_ranges(read(f'{file}.json')[key][entry])}"
 

@@ -206,9 +206,10 @@ def interval_row(model, law, m, seed):
     """Coverage of the jackknife+, of CV+ and of the Gaussian process, and widths of the first."""
     X, y, new, y_new = draw(law, m, seed)
     model.fit(X, y)
-    found = model.predict_interval(new, AIM, refit=False)
-    mean, std = model.predict(new, return_std=True, noise=True)
-    folds = model.predict_interval(new, AIM, folds=10, refit=False)
+    given = {"fit": (X, y)}  # which models of linear kernels do not store
+    found = model.predict_interval(new, AIM, refit=False, **given)
+    mean, std = model.predict(new, return_std=True, noise=True, **given)
+    folds = model.predict_interval(new, AIM, folds=10, refit=False, **given)
     return (
         covered(found, y_new).mean(),
         covered(folds, y_new).mean(),
@@ -286,7 +287,7 @@ def tuned(args):
                 "error-bars",
                 {f"search-{name}-{m}": f"{low:.2f} ({cover[low]}) to {high:.2f}"},
             )
-        publish(args, "error-bars", {f"search-{name}-se": f"{max(errors):.2f}"})
+        publish(args, "error-bars", {f"search-{name}-se": f"{max(errors):.3f}"})
 
 
 def more(args):
