@@ -189,7 +189,7 @@ def test_learned_weights_have_an_interval_by_betting():
     assert found.method == "betting, union over 3 kernels and their 6 pairs"
     held_out = clf.alignment_interval(*normals(300, 1), held_out=True)
     assert held_out.method == "betting, held-out samples"
-    assert any("no part in the fit" in text for text in held_out.hypotheses)
+    assert any("not used by the fit" in text for text in held_out.hypotheses)
     single = al.MKLClassifier(LADDER[1:2]).fit(X, y).alignment_interval(X, y)
     expected = al.alignment_interval(X, y, LADDER[1])
     assert (single.low, single.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
