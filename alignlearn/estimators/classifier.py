@@ -331,7 +331,8 @@ class MKLClassifier(KernelClassifier):
         """The machine for a combination, and its input."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         if asked == "krr":
-            return choose("krr", Sizes.of(learned), memory, alpha=self._machine(C).alpha)
+            how = {"asked": asked, "alpha": self._machine(C).alpha}
+            return choose("krr", Sizes.of(learned), memory, **how)
         pilot = Pilot(learned, self._machine(C), labels)
         return choose("svm", Sizes.of(learned), memory, asked=asked, C=C, pilot=pilot)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alignlearn.folds import make_folds
+from alignlearn.machines.choice import block_sizes
 
 from .feature_scales import draw
 from .search import Rung, halving
@@ -105,6 +106,25 @@ def _with_rare(rows, among, y, rng):
         if lacking > 0:
             more.append(rng.permutation(left)[:lacking])
     return np.sort(np.concatenate(more))
+
+
+def blocks_of(y, classes, memory):
+    """Return positions of the samples of each model of an average on many samples, in random order.
+
+    Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015). There is no
+    partition ([None]) up to the size of one block. With ``classes`` each block has some samples of
+    every class. y and ``memory`` are as of `levels_of`.
+    """
+    m, rng = len(y), np.random.default_rng(0)
+    n_blocks, size = block_sizes(m, memory)
+    if n_blocks == 1:
+        return [None]
+    order = rng.permutation(m)
+    found = [order[start : start + size] for start in np.linspace(0, m - size, n_blocks, dtype=int)]
+    if not classes:
+        return found
+    everything = np.arange(m)
+    return [rng.permutation(_with_rare(rows, everything, y, rng)) for rows in found]
 
 
 def _restricted(folds, rows, labels):

@@ -58,38 +58,45 @@ def with_partner(found, plan, score, task, blocks, few):
     t, units = found.folds[0], units_of(found, task)
     ways = [plan.ways[w] for w, _ in found.chosen]
     own = [k for k, way in enumerate(ways) if not way.least_squares]
-    if not few and len(own) < len(ways):  # some candidates have both machines
-        own = _better_machines(found, ways, score)
-    sized = [found.kept[k][0] / units[k] for k in own]
 
     def scores(predicted):
         return np.array([score(t, predicted, rows)[0] for rows in blocks])
 
+    if not few and len(own) < len(ways):  # some candidates have both machines
+        own = _better_machines(found, ways, score, scores)
+    sized = [found.kept[k][0] / units[k] for k in own]
     averages = [0.5 * (sized[0] + other) for other in sized[1:]]
     if not averages or len(blocks) < 2:
-        return found.of(_both_machines(own[:1], ways))
+        return found.of(_both_machines(own[:1], ways) if few else own[:1])
     best = first_best(np.array([score(t, average)[0] for average in averages]))
     gains = scores(averages[best]) - scores(sized[0])
-    error = gains.std(ddof=1) / np.sqrt(len(blocks))
-    chosen = (
-        [own[0], own[best + 1]] if gains.mean() > (-_CLEAR if few else _NOISE) * error else own[:1]
-    )
-    return found.of(_both_machines(chosen, ways))
+    better = _exceeds(gains, -_CLEAR if few else _NOISE)
+    chosen = [own[0], own[best + 1]] if better else own[:1]
+    return found.of(_both_machines(chosen, ways) if few else chosen)
 
 
-def _better_machines(found, ways, score):
-    """Return for each kernel the machine with the higher score on the fold, best kernels first.
+def _better_machines(found, ways, score, scores):
+    """Return for each kernel the better machine, best kernels first.
 
-    Least squares then replace support vector machines only if they are better.
+    Least squares replace support vector machines only if they are better by more than noise,
+    because predictions then need all samples. ``scores`` are those on parts of the test samples.
     """
-    scores = [score(found.folds[0], kept[0])[0] for kept in found.kept]
+    predicted = [kept[0] for kept in found.kept]
     partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
-    better = [
-        max(k, partners.get(way.name, k), key=scores.__getitem__)
-        for k, way in enumerate(ways)
-        if not way.least_squares
-    ]
-    return sorted(better, key=lambda k: -scores[k])
+    better = []
+    for k, way in enumerate(ways):
+        other = partners.get(way.name)
+        if other is not None:
+            gains = scores(predicted[other]) - scores(predicted[k])
+            better.append(other if _exceeds(gains, _NOISE) else k)
+        elif not way.least_squares:
+            better.append(k)
+    return sorted(better, key=lambda k: -score(found.folds[0], predicted[k])[0])
+
+
+def _exceeds(gains, n_errors):
+    """Whether the mean of gains on parts of the samples is more than some standard errors."""
+    return gains.mean() > n_errors * gains.std(ddof=min(1, len(gains) - 1)) / np.sqrt(len(gains))
 
 
 def _both_machines(chosen, ways):

@@ -317,11 +317,11 @@ class Tuned(KernelModel):
         found, values = self._tried(plan, candidates, ys, problem, source.progress)
         ways = [plan.ways[w] for w, _ in found.chosen]
         kernels.learn(ways)
-        machine, blocks = self._parts(candidates, found, values, source.n_samples)
-        machine = problem.machine or machine
+        machine, blocks = self._final(problem, candidates, found, values, y_used, ways)
         chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
-        members = self._members_with(ways, chosen, found, kernels, machine, len(blocks))
-        self._fit_members(members, X, y, source, levels[_learned_level(levels)].rows, blocks)
+        asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
+        self._fit_members(asked, X, y, source, levels[_learned_level(levels)].rows)
+        members = [member for member, _ in asked]
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
         # With least squares, a small C only shrinks decisions, so the default grid ends low enough.
@@ -415,14 +415,19 @@ class Tuned(KernelModel):
             return 1
         return max(1, int(check_memory("memory", self.memory) // (BYTES * n_samples**2)))
 
-    def _parts(self, candidates, found, values, n_samples):
-        """Return the machine for all samples, and the indices of the samples of each member."""
-        return self.machine, [None]
+    def _final(self, problem, candidates, found, values, y, ways):
+        """Return the machine for all samples, and for each method the blocks of its members."""
+        return problem.machine or self.machine, [[None] for _ in ways]
 
-    def _fit_members(self, members, X, y, source, rows, blocks):
-        """Fit the members, with weights learned on some rows of positive weight."""
-        if rows is not None and source.weight is not None:
-            rows = np.flatnonzero(source.weight)[rows]
+    def _fit_members(self, asked, X, y, source, rows):
+        """Fit each member to its block, with weights learned on some rows.
+
+        Rows and blocks are positions among the samples of positive weight.
+        """
+        used = np.arange(source.n_samples)
+        if source.weight is not None:
+            used = np.flatnonzero(source.weight)
+        rows = None if rows is None else used[rows]
 
         def fit(member, block):
             # Kernels may refer to columns, so they are opened on the original samples again.
@@ -432,23 +437,22 @@ class Tuned(KernelModel):
                 given = X if opened else member.of(source.X), y, source.weight
                 member.model._learned_on = rows
                 if block is not None:
-                    given = [None if one is None else take(one, block) for one in given]
+                    given = [None if one is None else take(one, used[block]) for one in given]
                     member.model._learned_on = np.arange(len(rows))  # their order is random
                 member.model.fit(*given)
 
-        asked = [(member, blocks[k % len(blocks)]) for k, member in enumerate(members)]
         few = source.n_samples <= LEVELS[-1]
         most = self._at_once(source.n_samples) if few else 1
         what = f"final fit on {source.n_samples} samples"
         with Progress(what, len(asked), source.progress) as progress:
             each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
 
-    def _members_with(self, ways, chosen, found, kernels, machine, n_blocks):
-        """Return the unfitted `Member` of each method and block of samples."""
-        members = []
-        for way, unit, values in zip(ways, units_of(found, self._task), chosen):
+    def _members_with(self, ways, chosen, found, kernels, machine, blocks):
+        """Return the unfitted `Member` of each method and block, with the block."""
+        asked, units = [], units_of(found, self._task)
+        for way, unit, values, own in zip(ways, units, chosen, blocks):
             root = kernels.root_of_way(way)
-            for _ in range(n_blocks):
+            for block in own:
                 model = self._untuned(way.rule or "uniform").set_params(**values)
                 if way.name not in _WEIGHTS_ALONE:
                     model.set_params(kernels=kernels.kernels_of(way))
@@ -456,8 +460,9 @@ class Tuned(KernelModel):
                     model.set_params(machine="krr")
                 elif model.machine == self.machine:
                     model.set_params(machine=machine)
-                members.append(Member(way.name, 1.0 / len(ways) / n_blocks, unit, root, model))
-        return members
+                share = 1.0 / len(ways) / len(own)
+                asked.append((Member(way.name, share, unit, root, model), block))
+        return asked
 
     def _store(self, model, found, n_splits, doubt=True):
         """Store the model, the table, and the best parameters, also as single attributes."""

@@ -37,6 +37,8 @@ from ._calibrated import (
 from .base import parameters, shared
 from .classifier import MACHINES, MKLClassifier
 from .kernel_classifier import KernelClassifier
+from .levels import blocks_of
+from .members import units_of
 from .scoring import FoldDecisions, class_score, read_scoring
 from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem
@@ -449,7 +451,7 @@ default 5
         rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
         most = max(len(train) for train, _ in folds)
         path, fine = self._path(source, rough, most), self.Cs is None
-        by_squares = self._least_squares_path(source, values)
+        by_squares = self._least_squares_path(source, values, most)
         problem = SearchProblem("C", values, path, score, True, fine, levels, folds, by_squares)
         if by_squares is not None and self.machine == "auto":
             # Decisions of least squares estimate the probability of a class, up to an intercept.
@@ -461,16 +463,27 @@ default 5
         with one_blas_thread():
             found = self._fit_by_strategy(X, labels, source, problem)
         if self.probability is not None:
-            factors = [member.factor for member in self._members]
-            averages = [sum(map(np.multiply, factors, raw)) for raw in zip(*found.kept)]
+            units = units_of(found, self._task)
+            averages = [sum(map(np.divide, raw, units)) / len(raw) for raw in zip(*found.kept)]
             tested = [(used[folds[t][0]], used[folds[t][1]]) for t in found.folds]
             overlap = all(member.model.machine == "krr" != self.machine for member in self._members)
             self._calibrate(source, labels, tested, averages, overlap)
         return self
 
-    def _least_squares_path(self, source, values):
-        """The path of regularized least squares; None if it is not tried."""
-        held = matrix_fits(Sizes.of_source(source), check_memory("memory", self.memory))
+    def _final(self, problem, candidates, found, values, y, ways):
+        """Least squares in blocks of many samples, where the estimator chooses them."""
+        machine, blocks = super()._final(problem, candidates, found, values, y, ways)
+        by_squares = [way.least_squares or machine != self.machine for way in ways]
+        if y.ndim > 1 or not any(by_squares):
+            return machine, blocks
+        codes = np.unique(y, return_inverse=True)[1]
+        own = blocks_of(codes, True, check_memory("memory", self.memory))
+        return machine, [own if squares else [None] for squares in by_squares]
+
+    def _least_squares_path(self, source, values, n_samples):
+        """The path of least squares on at most so many samples; None if it is not tried."""
+        sizes = Sizes.of_source(source)._replace(n_samples=n_samples)
+        held = matrix_fits(sizes, check_memory("memory", self.memory))
         if self.machine not in ("auto", "svm") or min(values) > MOST_C or not held:
             return None
         make = self._untuned("uniform").set_params(machine="krr")._machine

@@ -12,9 +12,7 @@ from alignlearn.engine.threads import one_blas_thread
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.machines.choice import (
     MOST_IN_BLOCKS,
-    MOST_OF_BLOCK,
     MOST_PAIRED,
-    WORTH_BLOCKS,
     WORTH_PAIRS,
     Sizes,
     choose,
@@ -31,7 +29,7 @@ from alignlearn.validation import (
 from . import inputs, per_target, search, search_folds, target_search
 from .base import parameters, shared
 from .kernel_regressor import KernelRegressor
-from .levels import LEVELS
+from .levels import LEVELS, blocks_of
 from .regressor import MKLRegressor
 from .scoring import FoldPredictions, read_scoring
 from .search_folds import used_targets
@@ -200,9 +198,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
     preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
     strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 0.2%
-    larger (2% above 20,000 samples), or there are more than 120,000 samples, the final fit is
-    "nystrom". Otherwise it uses all pairs; above 20,000 samples it is the mean of models on parts
-    of at most 20,000 samples (divide and conquer: Zhang, Duchi and Wainwright 2015).
+    larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
+    all pairs; above 28,000 samples it is the mean of models on parts of 21,600 to 24,000 samples,
+    which may overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce
+    these numbers.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a
@@ -363,25 +362,20 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     def _given_values(self):
         return self.Cs if self.machine == "svr" else self.alphas
 
-    def _parts(self, candidates, found, values, n_samples):
-        """Few centers if they are as accurate; else all pairs, in blocks if there are many samples.
-
-        Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015).
-        """
-        if self.machine != "auto" or n_samples <= LEVELS[-1] or len(found.folds) > 1:
-            return self.machine, [None]
+    def _final(self, problem, candidates, found, values, y, ways):
+        """Few centers if they are as accurate; else all pairs, in blocks of many samples."""
+        if self.machine != "auto" or len(y) <= LEVELS[-1] or len(found.folds) > 1:
+            return super()._final(problem, candidates, found, values, y, ways)
         (w, k), exact = found.chosen[0], found.kept[0][0]
         made = candidates[w].make(found.folds[0], values[k])
         model = self._untuned("uniform").set_params(machine="nystrom")
         path = ModelPath(model, "alpha", Shaped(made.y.ndim == 1))
         near, target = path(*made, [values[k]])[0], made.y[made.split[1]]
         errors = [np.square(target - predicted).mean() for predicted in (near, exact)]
-        worth = WORTH_PAIRS if n_samples <= MOST_OF_BLOCK else WORTH_BLOCKS
-        if errors[0] <= (1.0 + worth) * errors[1] or n_samples > MOST_IN_BLOCKS:
-            return "nystrom", [None]
-        order = np.random.default_rng(0).permutation(n_samples)
-        n_blocks = -(-n_samples // MOST_OF_BLOCK)
-        return "krr", [None] if n_blocks == 1 else np.array_split(order, n_blocks)
+        if errors[0] <= (1.0 + WORTH_PAIRS) * errors[1] or len(y) > MOST_IN_BLOCKS:
+            return "nystrom", [[None] for _ in ways]
+        blocks = blocks_of(y, False, check_memory("memory", self.memory))
+        return "krr", [blocks for _ in ways]
 
     def _fit_per_target(self, X, y, source, groups):
         rule = per_target.checked_rule(self)

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear
+from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
 from alignlearn.statistics.targets import target_columns
@@ -49,10 +50,9 @@ _PAIRED = 6  # columns whose pairs have kernels
 # The largest C of least squares, so that few iterations solve their systems, and of support vector
 # machines on columns, where a larger C is slowest and seldom better.
 MOST_C = 10.0
-_MOST_PARTNERED = 10_000  # samples up to which least squares are tried
-_OVERLAP = 0.5  # multiple of the error of always predicting the largest class: overlap
+# Multiple of the error of always predicting the largest class: two classes, or more, overlap.
+_OVERLAP, _OVERLAP_OF_MANY = 0.2, 0.5
 _UNEXPLAINED = 0.9  # share of the variance of the labels of two classes: strong overlap
-_MOST_BY_SQUARES = 20_000  # samples up to which least squares replace other machines then
 _GAMMA = 0.5  # for a column of variance 1
 _MANY = 64  # features times targets above which gradients dominate the time
 _LEAST = 1e-12  # smallest magnitude whose products float32 represents
@@ -139,7 +139,7 @@ class WayKernels:
         ]
         if len(self.source.names) == 1:  # all weights are equal
             some = [way for way in some if way.rule == "uniform"]
-        few = n_samples <= _MOST_PARTNERED
+        few = n_samples <= MOST_IN_BLOCKS
         if least_squares and plan.averaged > 1 and few and self._is_psd():
             some += [way.by_least_squares() for way in some if not way.columns]
         return plan._replace(ways=tuple(some))
@@ -152,7 +152,7 @@ class WayKernels:
         """
         if self.task != "classification" or np.ndim(self.y) > 1 or self.Y.shape[1] > 1:
             return False
-        few = n_samples <= _MOST_BY_SQUARES
+        few = n_samples <= MOST_IN_BLOCKS
         return few and self._is_psd() and self.unexplained > _UNEXPLAINED
 
     def _is_psd(self):
@@ -540,8 +540,9 @@ class FoldWays:
         y = self.ys[-1]
         if len(y) <= LEVELS[1] or self.least_squares is None:
             return np.inf
-        largest = np.unique(y, return_counts=True, axis=0)[1].max()  # many labels: sets
-        return 1.0 - _OVERLAP * (1.0 - largest / len(y))
+        sizes = np.unique(y, return_counts=True, axis=0)[1]  # many labels: of their sets
+        overlap = _OVERLAP if len(sizes) == 2 else _OVERLAP_OF_MANY
+        return 1.0 - overlap * (1.0 - sizes.max() / len(y))
 
 
 def level_kernels(sources, ys, kernels, task, rng, preparation):

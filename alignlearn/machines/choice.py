@@ -37,12 +37,18 @@ MOST_REDUCED = 1600
 # The same if every alpha is at least this share of the mean diagonal, so that few iterations are
 # needed (measured on casp, kin8nm and friedman1: a fifth of the time for 1500 samples).
 MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
-# Regression uses all pairs if the error on few centers is larger by more than this share: up to
-# MOST_OF_BLOCK samples (measured with 10,000 and 18,000 rows of eight tables: all pairs take 1 to
-# 1.7 times the time), and above, in blocks of so many samples, up to MOST_IN_BLOCKS.
-WORTH_PAIRS, WORTH_BLOCKS = 0.002, 0.02
-MOST_OF_BLOCK, MOST_IN_BLOCKS = 20_000, 120_000
+# Regression uses all pairs if the error on few centers is larger by more than this share (measured
+# with 10,000 to 40,000 rows of eleven tables: all pairs take 1 to 1.7 times the time).
+WORTH_PAIRS = 0.002
+# Largest number of samples that are a single block, of one of several blocks, whose float32 matrix
+# takes 1.2 GB, and of all blocks.
+MOST_ALONE, MOST_OF_BLOCK, MOST_IN_BLOCKS = 28_000, 24_000, 120_000
+# Blocks overlap rather than have fewer than this share of the largest number: R^2 of one table with
+# 33,527 samples was 0.80 by two halves, and 0.84 by two blocks of 24,000.
+_LEAST_OF_BLOCK = 0.9
+_LEAST_FIT = 2000  # samples of the smallest blocks
 MOST_DOUBLE = 8000  # samples whose matrix is float64 in iterations; with more samples it is float32
+_HELD = 3  # bytes per pair then: half of the matrix, and the preconditioner
 PILOT, LARGE_PILOT = 500, 2000  # samples
 # Share of the pairs of the matrix that belong to support vectors in the pilot fit, below which rows
 # are cheaper (measured; the share decreases with the number of samples).
@@ -161,10 +167,22 @@ def _ridge_on(sizes, memory, alpha):
     if alpha > 0.0 and ridge_in_features(sizes):
         return "features"
     if alpha > 0.0 and is_iterative(sizes, MOST_FACTORED):
-        # Half of the memory in float32, and the preconditioner.
-        held = sizes._replace(itemsize=3) if is_single(sizes.n_samples) else sizes
+        held = sizes._replace(itemsize=_HELD) if is_single(sizes.n_samples) else sizes
         return "iterations" if matrix_fits(held, memory) else "products"
     return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"
+
+
+def block_sizes(n_samples, memory):
+    """Return the number of blocks for least squares on many samples, and the samples of each.
+
+    The matrix of a block fits into ``memory`` bytes, unless these are very few.
+    """
+    fit = max(_LEAST_FIT, np.sqrt(memory / (MATRICES * _HELD)))
+    if n_samples <= min(MOST_ALONE, fit):
+        return 1, n_samples
+    most = min(MOST_OF_BLOCK, fit)
+    n_blocks = int(np.ceil(n_samples / most))
+    return n_blocks, int(max(np.ceil(n_samples / n_blocks), _LEAST_OF_BLOCK * most))
 
 
 def is_single(n_samples):

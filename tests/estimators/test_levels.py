@@ -16,7 +16,7 @@ import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import learner, ways
-from alignlearn.estimators.levels import levels_of, refined
+from alignlearn.estimators.levels import blocks_of, levels_of, refined
 from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
@@ -77,6 +77,22 @@ def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
         for fold in level.folds:
             assert all(part.size for part in fold)
             assert max(part.max() for part in fold) < len(level.rows)
+
+
+@given(st.integers(3000, 9000), st.integers(1, 6), st.integers(0, 10**6))
+@settings(max_examples=30)
+def test_blocks_have_every_sample_and_every_class_in_random_order(m, rare, seed):
+    y = np.sort(np.random.default_rng(seed).integers(0, 2, size=m))
+    y[-rare:] = 2
+    blocks = blocks_of(y, True, 2e7)
+    assert blocks_of(y, True, np.inf) == [None]
+    assert np.array_equal(np.unique(np.concatenate(blocks)), np.arange(m))
+    for block in blocks:
+        assert len(np.unique(block)) == len(block)
+        assert set(y[block]) == {0, 1, 2}
+        assert np.count_nonzero(y[block] == 2) >= min(rare, 5)
+        # Weights are learned on the first samples of a block.
+        assert set(y[block[:200]]) >= {0, 1}
 
 
 def test_few_samples_have_one_level_with_the_given_folds():

@@ -49,6 +49,18 @@ def test_a_rare_class_is_ranked_nearly_as_its_probability_ranks_it(m):
     assert abs(model.predict_proba(X[m:])[:, 1].mean() - y[:m].mean()) < 0.03
 
 
+def test_many_samples_are_fitted_in_blocks():
+    X, y, odds = rare(11_000)
+    m = 5000
+    model = al.MKLClassifierCV(memory=3e7).fit(X[:m], y[:m])
+    assert machines(model) == {"krr"}
+    sizes = [len(member.model.support_) for member in model.members_]
+    assert max(sizes) < m <= sum(sizes)
+    assert np.isclose(sum(member.share for member in model.members_), 1.0)
+    assert auc(y[m:], odds[m:]) - auc(y[m:], model.decision_function(X[m:])) < 0.05
+    assert abs(model.predict_proba(X[m:])[:, 1].mean() - y[:m].mean()) < 0.03
+
+
 def test_classes_apart_have_support_vector_machines():
     for m in (300, 1200):
         assert "krr" not in {

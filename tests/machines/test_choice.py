@@ -169,3 +169,28 @@ def test_sizes_of_sources(kind):
         checks_psd=source.checks_psd
     )
     assert Sizes.of_source(source).n_features is None
+
+
+@given(st.integers(1, 10**7), st.integers(1, 10**12))
+def test_blocks_cover_the_samples_and_fit_the_memory(n, memory):
+    count, size = rules.block_sizes(n, memory)
+    assert count * size >= n
+    assert size <= min(n, rules.MOST_ALONE)
+    assert size <= 2000 or rules.matrix_fits(Sizes(size, itemsize=3), memory)
+    if count > 1:  # one block would be too large, and fewer would not do
+        alone = Sizes(n, itemsize=3)
+        assert n > rules.MOST_ALONE or not rules.matrix_fits(alone, memory)
+        assert (count - 1) * size < n
+
+
+def test_least_squares_that_are_asked_for_are_kept_for_many_samples():
+    rng, m = np.random.default_rng(0), rules.MOST_PAIRED + 1
+    X = rng.normal(size=(m, 2))
+    y = X[:, 0] + rng.normal(size=m) > 0.5
+    model = al.MKLClassifier([al.Gaussian(0.1)], machine="krr", C=0.01).fit(X, y)
+    assert model.chosen_machine_ == "krr"
+    # The conditions for the minimum of the definition.
+    coef, few = model.dual_coef_[:, 0], np.arange(100)
+    slack = 2.0 * y[few] - 1.0 - model.decision_function(X[few])
+    assert np.allclose(coef[few] / (2.0 * model.C), slack, atol=1e-3)
+    assert abs(coef.sum()) < 1e-6 * np.abs(coef).sum()
