@@ -3,17 +3,18 @@
     scripts/bench/run                          # names of the rows, and what each measures
     scripts/bench/run ladder svc               # some rows, on all threads
     scripts/bench/run --threads 1 all --json results.json
-    scripts/bench/run --write svm-fit          # into docs/_data/parts.json, on an idle machine
+    scripts/bench/run --write svm-fit          # into docs/_data/parts.json
     scripts/bench/run --quick all               # small, once: whether they run
 
 A row is a function of a module of `rows/`, decorated by `row`. It yields `Pair`s: a piece of work,
 the baseline that a user would write, and alignlearn, as functions that the runner calls in turn.
 Times are minima over the repeats: seconds of the processor, summed over threads, and of the clock.
 The ratio is that of processor seconds; the spread is its range over the repeats. Both sides have
-the same number of threads. Repeat a run on a busy machine, whose times are not written.
+the same number of threads. Repeat a run on a busy machine.
 
 Pairs with a ``key`` are the entry of that key in parts.json, from which pages are filled: seconds
-of the clock and ratios, with the range over the pairs of one key; of one pair, over its repeats.
+of the clock and ratios, with the range over the pairs of one key; of one pair, over its repeats. On
+a busy machine there are no seconds, and ratios are those of processor seconds.
 """
 
 from __future__ import annotations
@@ -114,6 +115,9 @@ def publish_rows(args, records):
         same = [record for record in records if record["key"] == key]
         base, ours = ([record[side] for record in same] for side in ("baseline_wall", "wall"))
         ratios = None if len(same) > 1 else same[0]["wall_ratios"]
+        if args.run["load"] > BUSY:
+            ratios = [record["ratio"] for record in same] if ratios is None else same[0]["spread"]
+            base = ours = np.nan
         publish_times(args, key, base, ours, ratios, **same[0]["more"])
 
 
@@ -169,7 +173,6 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="small sizes, once, as a check")
     parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
     args = parser.parse_args(argv)
-    args.run = {"threads": args.threads}
     rows = collect()
     if not args.rows:
         for name, function in rows.items():
@@ -182,8 +185,9 @@ def main(argv=None):
     if not 1 <= args.threads <= most:
         parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     found = {"machine": machine(args.threads), "rows": {}}
-    if args.write and (args.quick or (found["machine"]["load"] or 0.0) > BUSY):
-        parser.error(f"--write needs an idle machine (load up to {BUSY}), and no --quick")
+    args.run = {"threads": args.threads, "load": found["machine"]["load"] or 0.0}
+    if args.write and args.quick:
+        parser.error("numbers of --quick are not to be quoted: leave out --write")
     print(", ".join(f"{key} {value}" for key, value in found["machine"].items() if key[0] != "v"))
     print(f"{_HEAD[0]:<68} {' '.join(f'{h:>10}' for h in _HEAD[1:6])} {_HEAD[6]:>14}")
     with threads(args.threads):
