@@ -40,9 +40,9 @@ MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
 # Regression uses all pairs if the error on few centers is larger by more than this share (measured
 # with 10,000 to 40,000 rows of eleven tables: all pairs take 1 to 1.7 times the time).
 WORTH_PAIRS = 0.002
-# Largest number of samples that are a single block, of one of several blocks, whose float32 matrix
-# takes 1.2 GB, and of all blocks.
-MOST_ALONE, MOST_OF_BLOCK, MOST_IN_BLOCKS = 28_000, 24_000, 120_000
+# Largest number of samples of one of several blocks, whose float32 matrix takes 1.2 GB, of a single
+# block, and of all blocks.
+MOST_OF_BLOCK, MOST_ALONE, MOST_IN_BLOCKS = 24_000, 28_000, 120_000
 # Blocks overlap rather than have fewer than this share of the largest number: R^2 of one table with
 # 33,527 samples was 0.80 by two halves, and 0.84 by two blocks of 24,000.
 _LEAST_OF_BLOCK = 0.9

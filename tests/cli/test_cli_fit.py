@@ -97,14 +97,16 @@ def test_what_cannot_be_fitted(tables, capsys, arguments, message):
 
 
 def test_what_cannot_be_predicted(tables, capsys, tmp_path):
-    folder = tables[0]
+    folder, frame = tables
     file = tmp_path / "array.alignlearn"
     al.save(al.MKLRegressor().fit(RNG.normal(size=(20, 2)), RNG.normal(size=20)), file)
     assert main(["predict", str(file), str(folder / "new.csv")]) == 2
     assert "does not contain a model of a table" in capsys.readouterr().err
     short = tmp_path / "few.csv"
     short.write_text("a,b\n1,2\n3,x\n")
-    assert main(["predict", str(folder / "class.alignlearn"), str(short)]) == 2
+    columns = frame[["size", "city", "sold", "flag"]]
+    al.save(al.MKLClassifier().fit(columns, frame["class"]), file)
+    assert main(["predict", str(file), str(short)]) == 2
     assert "X does not have the columns 'size', 'city', 'sold', 'flag'" in capsys.readouterr().err
 
 
