@@ -32,7 +32,7 @@ def work(task, methods, shape, features):
     compare(X, y, kernels, methods=methods, task=task, protocol=protocol)
 
 for task, methods, shape, features in {cases}:
-    work(task, methods, (80, 10), features)
+    work(task, methods, shape, features)  # loads all code that the case needs
     ctypes.CDLL(None).malloc_trim(0)  # memory that is free goes back to the system
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # the peak is that of now
