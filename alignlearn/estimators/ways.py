@@ -50,7 +50,8 @@ _PAIRED = 6  # columns whose pairs have kernels
 # The largest C of least squares, so that few iterations solve their systems, and of support vector
 # machines on columns, where a larger C is slowest and seldom better.
 MOST_C = 10.0
-# Multiple of the error of always predicting the largest class: two classes, or more, overlap.
+# Multiple of the error of always predicting the largest class from which two classes, or more,
+# overlap.
 _OVERLAP, _OVERLAP_OF_MANY = 0.2, 0.5
 _UNEXPLAINED = 0.9  # share of the variance of the labels of two classes: strong overlap
 _GAMMA = 0.5  # for a column of variance 1
@@ -506,7 +507,8 @@ class FoldWays:
         Methods with scales form one job, because gradients for a matrix also give scales, and so do
         methods of a single kernel.
         """
-        number, until = {way.name: k for k, way in enumerate(ways)}, self._until()
+        number = {way.name: k for k, way in enumerate(ways)}
+        late = {way.name for way in ways if way.parent is not None}  # enter on the last level
         most = self.kernels[-1]
         shared = {
             full: Shared(full, partial(most.root, full), partial(most.keep_root, full))
@@ -524,24 +526,24 @@ class FoldWays:
                 parent=way.parent,
                 path=self.least_squares if way.least_squares else None,
                 most=MOST_C if way.least_squares or (way.columns and classes) else limit,
-                until=until if way.least_squares else np.inf,
+                until=self._until(way.parent in late) if way.least_squares else np.inf,
                 divisible=way.scaled,
                 shared=shared[way.full] if way.scaled else None,
             )
             for way in ways
         ]
 
-    def _until(self):
+    def _until(self, late):
         """Accuracy up to which least squares are tried; above `LEVELS[1]` they double the time.
 
         If classes overlap, decisions of support vector machines rank samples poorly and take
-        longer.
+        longer. ``late``: for a kernel that is itself tried on the last level only.
         """
         y = self.ys[-1]
         if len(y) <= LEVELS[1] or self.least_squares is None:
             return np.inf
         sizes = np.unique(y, return_counts=True, axis=0)[1]  # many labels: of their sets
-        overlap = _OVERLAP if len(sizes) == 2 else _OVERLAP_OF_MANY
+        overlap = _OVERLAP_OF_MANY if late or len(sizes) > 2 else _OVERLAP
         return 1.0 - overlap * (1.0 - sizes.max() / len(y))
 
 
