@@ -233,12 +233,12 @@ default 5
     500 samples), ``machine="auto"`` fits least squares alone to all candidates: support vector
     machines then predict the frequent class everywhere, and their scores do not distinguish
     kernels. The log loss of the score, and the calibration, are then those of a sigmoid with an
-    intercept. Above 2000 samples each kernel has the better of both machines if the error on the
-    last fold is more than 0.22 (of more than two classes 0.5) of the error of always predicting the
-    largest class. Above 28,000 samples least squares are the mean of models on parts of 21,600 to
-    24,000 samples, which may overlap; above 120,000 samples they are not fitted. The first fold
-    omits the ends of the grid of C, the other folds try the neighbors of the best value so far, and
-    the ends are tried after two folds.
+    intercept. Above 2000 samples each kernel has the better of both machines if its error on 2000
+    samples is more than 0.22 of the error of always predicting the largest class, and more than 0.5
+    of it for more than two classes and for kernels with half their widths. Above 28,000 samples
+    least squares are the mean of models on parts of 21,600 to 24,000 samples, which may overlap;
+    above 120,000 samples they are not fitted. The first fold omits the ends of the grid of C, the
+    other folds try the neighbors of the best value so far, and the ends are tried after two folds.
     ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Each model's
     decisions are divided by their mean absolute value on the folds before averaging. ``bound`` and
     ``alignment_interval`` accept only held-out samples if more than the weights was learned.

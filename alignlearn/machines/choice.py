@@ -37,8 +37,9 @@ MOST_REDUCED = 1600
 # The same if every alpha is at least this share of the mean diagonal, so that few iterations are
 # needed (measured on casp, kin8nm and friedman1: a fifth of the time for 1500 samples).
 MOST_REDUCED_OF_LARGE, LARGE_ALPHA = 800, 0.02
-# Regression uses all pairs if the error on few centers is larger by more than this share (measured
-# with 10,000 to 40,000 rows of eleven tables: all pairs take 1 to 1.7 times the time).
+# Regression uses all pairs if the error on few centers is larger by more than this share (measured:
+# all pairs take 1 to 1.7 times the time of a search with 10,000 and 18,000 rows of eight tables,
+# and up to 2.4 times with 25,000 to 50,000 rows of seven).
 WORTH_PAIRS = 0.002
 # Largest number of samples of one of several blocks, whose float32 matrix takes 1.2 GB, of a single
 # block, and of all blocks.
@@ -175,7 +176,8 @@ def _ridge_on(sizes, memory, alpha):
 def block_sizes(n_samples, memory):
     """Return the number of blocks for least squares on many samples, and the samples of each.
 
-    The matrix of a block fits into ``memory`` bytes, unless these are very few.
+    The float32 matrix of a block fits into ``memory`` bytes, unless these are very few. Up to
+    `MOST_DOUBLE` samples the matrix is float64; if it does not fit, `choose` takes "products".
     """
     fit = max(_LEAST_FIT, np.sqrt(memory / (MATRICES * _HELD)))
     if n_samples <= min(MOST_ALONE, fit):
