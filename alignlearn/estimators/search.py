@@ -114,6 +114,9 @@ class Rung(NamedTuple):
     behind : float or None
         Only candidates are kept whose mean score is at most this many standard errors (over parts
         of the test samples of the last fold) below the best one.
+    worth : callable, optional
+        The search ends before this rung if ``worth(number, value, predictions)`` is false for the
+        best candidate so far, its value and its predictions on the last fold.
     """
 
     folds: Any
@@ -124,6 +127,7 @@ class Rung(NamedTuple):
     widened: bool = False
     apart: bool = False
     behind: float | None = None
+    worth: Callable | None = None
 
 
 def grid(n_folds, n_values):
@@ -325,7 +329,7 @@ def search(
         entered = np.flatnonzero(trials.entered()[rows // len(values)])
         rows, table = rows[entered], some_rows(tables[0], entered)
     else:
-        table = stacked(tables, sizes)
+        table = stacked(tables, sizes[: len(tables)])
     if members is None:
         best = first_best(table["mean_test_score"])
         chosen = [divmod(int(rows[best]), len(values))]
@@ -366,6 +370,11 @@ class _Trials:
         """Run all rungs."""
         going, seen = [(w, None) for w in self._first()], []
         for number, rung in enumerate(self.schedule):
+            if rung.worth is not None and not self._worth(rung, going[0], seen[-1]):
+                self.schedule = self.schedule[:number]
+                self.n_levels = 1 + max(one.level for one in self.schedule)
+                rung = self.schedule[-1]
+                break
             if rung.widened:
                 going = self._with_children(going, seen)
             tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
@@ -386,6 +395,11 @@ class _Trials:
                 tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
                 if tries:
                     self._run([t], tries, client, progress)
+
+    def _worth(self, rung, best, fold):
+        """Whether a rung is tried, given the best candidate and its value on a fold."""
+        w, k = best
+        return rung.worth(w, self.values[k], self.kept[w, k, fold])
 
     def _tried(self, w, at):
         """Positions of the values that a candidate may use, at least the smallest."""

@@ -7,6 +7,7 @@ Gram matrix.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,15 @@ class Tuned(KernelModel):
         rng = check_seed("random_state", self.random_state)
         memory = check_memory("memory", self.memory)
         classes = self._task == "classification" and y.ndim == 1
-        return levels_of(y, folds, classes, rng, memory)
+        return levels_of(y, folds, classes, rng, memory, self._tries_all(len(y)))
+
+    def _tries_all(self, n_samples):
+        """Whether a level of the search has as many samples as the final models."""
+        return False
+
+    def _worth_all(self, candidates, fold, number, value, predicted):
+        """Whether this level is tried after a fold of the previous one; see `Rung`."""
+        return True
 
     def _matrices(self, source):
         return held_matrices(self.machine, self._paired, source, self.memory)
@@ -340,6 +349,7 @@ class Tuned(KernelModel):
         by_columns = any(way.columns for way in plan.ways)
         # All values of alpha cost as much as one.
         one_by_one = problem.parameter == "C" and problem.machine != "krr"
+        worth = partial(self._worth_all, candidates, len(problem.folds) - 2)
         targets = [one[test] for one, level in zip(ys, levels) for _, test in level.folds]
 
         def parts(fold):
@@ -349,7 +359,7 @@ class Tuned(KernelModel):
         found = search.search(
             candidates,
             values,
-            schedule_of(levels, plan.kept, at, len(values), one_by_one, by_columns),
+            schedule_of(levels, plan.kept, at, len(values), one_by_one, by_columns, worth),
             problem.score,
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
@@ -359,7 +369,7 @@ class Tuned(KernelModel):
             keep=True,
             sizes=[len(one) for one in ys],
             parts=parts,
-            most_threads=self._at_once(max(map(len, ys))),
+            most_threads=self._at_once(max(map(len, ys[: len(LEVELS)]))),  # one candidate later
             client=self.client,
             verbose=verbose,
         )

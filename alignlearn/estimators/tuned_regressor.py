@@ -199,7 +199,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
     strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 0.2%
     larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
-    all pairs; above 28,000 samples it is the mean of models on parts of 21,600 to 24,000 samples,
+    all pairs, and the search has a fourth level that tries up to three smaller values of alpha
+    with as many samples, because structure within small groups of samples needs many samples and a
+    small alpha. Above 28,000 samples it is the mean of models on parts of 21,600 to 24,000 samples,
     which may overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce
     these numbers.
 
@@ -350,6 +352,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             return measure(model, new, used[test], None if weight is None else weight[test])
 
         most = len(used) if folds is None else max(len(train) for train, _ in folds)
+        if levels:  # iterations solve a fourth level
+            most = max(len(train) for level in levels[: len(LEVELS)] for train, _ in level.folds)
         path = self._path(source, y, parameter, splits, most)
         problem = SearchProblem(parameter, values, path, score, levels=levels, folds=folds)
         if levels:
@@ -362,17 +366,29 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     def _given_values(self):
         return self.Cs if self.machine == "svr" else self.alphas
 
+    def _tries_all(self, n_samples):
+        return self.machine in ("auto", "krr") and n_samples <= MOST_IN_BLOCKS
+
+    def _worth_all(self, candidates, fold, number, value, predicted):
+        """Whether few centers have a larger error than all pairs, with predictions on a fold."""
+        if self.machine != "auto":
+            return True
+        made = candidates[number].make(fold, value)
+        model = self._untuned("uniform").set_params(machine="nystrom")
+        path = ModelPath(model, "alpha", Shaped(made.y.ndim == 1))
+        near, target = path(*made, [value])[0], made.y[made.split[1]]
+        errors = [np.square(target - one).mean() for one in (near, predicted)]
+        return errors[0] > (1.0 + WORTH_PAIRS) * errors[1]
+
     def _final(self, problem, candidates, found, values, y, ways):
         """Few centers if they are as accurate; else all pairs, in blocks of many samples."""
         if self.machine != "auto" or len(y) <= LEVELS[-1] or len(found.folds) > 1:
             return super()._final(problem, candidates, found, values, y, ways)
-        (w, k), exact = found.chosen[0], found.kept[0][0]
-        made = candidates[w].make(found.folds[0], values[k])
-        model = self._untuned("uniform").set_params(machine="nystrom")
-        path = ModelPath(model, "alpha", Shaped(made.y.ndim == 1))
-        near, target = path(*made, [values[k]])[0], made.y[made.split[1]]
-        errors = [np.square(target - predicted).mean() for predicted in (near, exact)]
-        if errors[0] <= (1.0 + WORTH_PAIRS) * errors[1] or len(y) > MOST_IN_BLOCKS:
+        (w, k), fold = found.chosen[0], found.folds[0]
+        pairs = len(problem.levels) > len(LEVELS) and fold == len(problem.folds) - 1
+        if not pairs and len(y) <= MOST_IN_BLOCKS:
+            pairs = self._worth_all(candidates, fold, w, values[k], found.kept[0][0])
+        if not pairs:
             return "nystrom", [[None] for _ in ways]
         blocks = blocks_of(y, False, check_memory("memory", self.memory))
         return "krr", [blocks for _ in ways]

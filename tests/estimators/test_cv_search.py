@@ -56,6 +56,29 @@ def drawn(shape, seed=0):
 # Schedules
 
 
+@pytest.mark.parametrize("worth", [True, False])
+def test_a_search_ends_before_a_rung_that_is_not_worth_it(worth):
+    table = np.zeros((3, 5, 2))
+    table[1, 2], table[2, 0, 1] = 1.0, 2.0
+    asked = []
+
+    def ask(number, value, predictions):
+        asked.append((number, value, predictions))
+        return worth
+
+    scores = Scores(table)
+    rungs = Rung((0,), 1, range(5)), Rung((1,), None, range(5), (1, 0), 1, worth=ask)
+    found = scores.search(rungs, keep=True, members=1, sizes=[10, 20])
+    assert asked == [(1, 10.0, 1.0)]
+    assert found.chosen == [(1, 2)]
+    assert found.folds == [int(worth)]
+    assert len(scores.asked) == 15 + 2 * worth
+    assert found.table["params"][found.best] == {"method": "way 1", "C": 10.0}
+    assert len(found.table["params"]) == 15 + 2 * worth
+    if worth:
+        assert found.table["n_samples"].tolist() == [10] * 15 + [20] * 2
+
+
 def test_a_grid_is_one_rung():
     assert grid(5, 3) == (Rung(range(5), None, range(3), widened=True),)
     assert halving((), 5, 3, True) == grid(5, 3)

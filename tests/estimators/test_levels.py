@@ -21,6 +21,7 @@ from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
 from alignlearn.kernels import Gaussian
+from alignlearn.machines.choice import block_sizes
 
 
 def problem(m=2100, d=4, seed=0):
@@ -110,6 +111,28 @@ def test_groups_stay_together_on_every_level():
             assert not set(groups[train]) & set(groups[test])
 
 
+@given(
+    m=st.integers(2000, 40_000), memory=st.sampled_from([4e6, 3e7, np.inf]), seed=st.integers(0, 9)
+)
+@settings(max_examples=30, deadline=None)
+def test_a_fourth_level_trains_nearly_as_many_samples_as_a_final_model(m, memory, seed):
+    """Its test samples are those of the third level, so that no level before it learned on them."""
+    folds = make_folds(4, np.zeros(m), False, np.random.default_rng(seed))
+    asked = np.zeros(m), folds, False
+    three = levels_of(*asked, np.random.default_rng(seed), memory)
+    four = levels_of(*asked, np.random.default_rng(seed), memory, True)
+    for level, other in zip(three, four):
+        np.testing.assert_array_equal(level.rows, other.rows)
+    least = 1.5 * len(three[-1].folds[0][0])
+    size = min(block_sizes(m, memory)[1], len(folds[0][0]))
+    assert len(four) - len(three) == (len(three) == 3 and size >= least)
+    if len(four) > len(three):
+        [(train, test)] = four[-1].of_all()
+        assert len(train) == size
+        assert set(train) <= set(folds[0][0])
+        np.testing.assert_array_equal(test, last_tested(three))
+
+
 def test_values_between_those_of_the_default_grid():
     values, at = refined([1.0, 0.01, 0.1], fine=True)
     np.testing.assert_allclose(values, np.logspace(-2, 0.5, 6))
@@ -135,6 +158,25 @@ def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
     assert n[best] == 2100
     assert table["mean_test_score"][best] == table["mean_test_score"][n == 2100].max()
     assert regressor[0].best_params_ == table["params"][best]
+
+
+def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
+    """Five samples of each of 1000 units: few of a unit are in a level, so that alpha is large."""
+    rng = np.random.default_rng(0)
+    units, effects = rng.uniform(size=(1000, 2)), rng.normal(size=1000)
+    unit = rng.integers(0, 1000, 4500)
+    y = effects[unit] + 0.3 * rng.normal(size=4500)
+    model = al.MKLRegressorCV(memory=5.3e7, strategy="best").fit(units[unit], y)
+    table = model.cv_results_
+    n, alpha, mean = table["n_samples"], table["param_alpha"], table["mean_test_score"]
+    last, third = n == n[-1], n == sorted(set(n))[2]
+    assert len(set(n)) == 4
+    before = third & (table["param_method"] == model.method_)
+    before = alpha[before][mean[before].argmax()]
+    grid = np.logspace(-4, 2, 13)
+    k = np.abs(np.log(grid / before)).argmin()
+    np.testing.assert_allclose(alpha[last], grid[max(0, k - 3) : k + 1])
+    assert model.alpha_ == alpha[last][mean[last].argmax()] < before
 
 
 def test_both_groups_reach_the_second_level_and_the_last_if_near_the_best(regressor):
