@@ -291,7 +291,7 @@ def _shared(options, function, argument_types, version=""):
     """Compile a function that others call by its address.
 
     It is then compiled once. Otherwise Numba would link it into each of its callers and optimize it
-    there again. A call costs about 20 ns more.
+    there again. Each call costs slightly more.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ Routines without blocks (singular values, eigenvectors of tridiagonal matrices) 
 while the main thread waits.
 
 SciPy's wrappers with ``overwrite_a`` also work in place, but they hold the GIL, so that no other
-thread runs meanwhile (SciPy 1.17, `dsyevd` on 2500 rows: 5.6 s), and they copy a part of a matrix.
+thread runs meanwhile (`dsyevd` of SciPy 1.17), and they copy a part of a matrix.
 SciPy's C pointers to the same routines do neither, and are called through ctypes. Matrices are
 float64 in C order and symmetric: the upper triangle is the lower one of LAPACK, which uses Fortran
 order.

@@ -2,7 +2,6 @@
 
 import ast
 import importlib.util
-import inspect
 import re
 import subprocess
 import sys
@@ -10,8 +9,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-import alignlearn
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "paper/paper")]
@@ -213,7 +210,6 @@ SCORES = (
     r"|[Ee]rrors?|[Ee]rror rates?|[Ll]oss|[Cc]orrelations?|[Ss]cores?)"
 )
 UNITS = r"(?:s|ms|[µu]s|ns|h|min|seconds?|minutes?|hours?|days?|(?:percentage )?points|[GMk]i?B)"
-SECONDS = re.compile(r"(?<![\w.,])\d[\d,.]*\s(?:s|ms|[µu]s|ns|seconds?|minutes?|hours?)\b")
 MEASURED = re.compile(
     "|".join(
         (
@@ -294,14 +290,48 @@ def test_a_measurement_in_text_is_found(text, count):
     assert len(measurements(text)) == count
 
 
-def test_no_measured_time_stands_in_a_public_docstring():
-    """The reference shows these; those of modules and private functions explain the code."""
-    found = []
-    for name in alignlearn.__all__:
-        text = inspect.getdoc(getattr(alignlearn, name)) or ""
-        some = re.sub(r"(?s)``.*?``|`[^`]*`|(?m:^ *>>>.*)", " ", text)
-        found += [f"{name}: {match[0]}" for match in SECONDS.finditer(some)]
-    assert found == []
+# Of docstrings: narrower than `MEASURED`, because these have formulas, defaults and tolerances.
+MEASURED_IN_DOCSTRINGS = re.compile(
+    "|".join(
+        (
+            r"(?<![\w.,/])\d[\d,.]*\s(?:ms|[µu]s|ns|seconds|minutes|hours)\b",
+            r"(?<![\w.,/])\d[\d,.]*\ss(?=[.;:)]|,? (?:on|in|for|to|once|per|with|against)\b)",
+            r"\d(?:-fold| times (?:as|faster|slower)|%? (?:faster|slower|percentage points))\b",
+            rf"\b{SCORES} (?:[a-z]+ ){{0,4}}(?:is|was|are|were|of|from) (?:about )?[01]?\.\d",
+            r"\b(?:gain(?:s|ed)?|cover(?:s|ed)?|reject(?:s|ed)?|los(?:es|t)) (?:about )?\d",
+        )
+    )
+)
+
+
+def measured_in(text):
+    """The numbers in a docstring that look measured."""
+    text = re.sub(r"(?s)``.*?``|`[^`]*`|\"[^\"\n]*\"|(?m:^ *(?:>>>|\.\.\.).*)", " ", text)
+    return [match[0] for match in MEASURED_IN_DOCSTRINGS.finditer(re.sub(r"\s+", " ", text))]
+
+
+def test_no_measurement_stands_in_a_docstring():
+    paths = [path for path in SOURCES if path not in GALLERY]
+    assert [
+        f"{relative(path)}: {name}: {found}"
+        for path in paths
+        for name, text in docstrings(path)
+        for found in measured_in(text)
+    ] == []
+
+
+def test_a_measurement_in_a_docstring_is_found():
+    text = """Sum of kernels, R <= 2 s g for s = 0.5, to an accuracy of 1e-6.
+
+    It takes 2.3 ns a pair, 16 s with
+    all columns (0.7 s), and is 1.7 times as fast, 3 times faster or 12% slower. With 300 digits
+    the AUC is 0.912 and the mean
+    error was 0.05; intervals covered 0.76 instead of 0.9, and it gained 0.03.
+
+    coverage : float, default 0.9
+        A time such as ``"30 s"``.
+    """
+    assert len(measured_in(text)) == 10
 
 
 @pytest.mark.parametrize("path", WITH_NUMBERS, ids=relative)

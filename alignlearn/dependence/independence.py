@@ -99,10 +99,9 @@ def hsic_test(
         which form a group, so the type I error rate is exact. "auto": "low-rank" for more than
         10,000 samples if possible, otherwise "permutation". "gamma": approximates the null
         distribution by a Gamma distribution with the same mean and variance, in one pass. It needs
-        m >= 6 and rejects too often. At a significance level of 5% it rejected 6% of normal samples
-        (m = 20; 12% for m = 6), and 10 to 16% of samples with heavy tails (Cauchy, m = 20 to 200)
-        or rare events (5% ones, m = 100); at 1% up to 10%. It gives a warning if few samples
-        dominate a kernel; use "permutation" then.
+        m >= 6. The test rejects too often for few samples, and much too often for heavy tails and
+        rare events (docs/guide/tests-of-dependence.md). It gives a warning if few samples dominate
+        a kernel; use "permutation" then.
     unbiased : bool, default False
         Whether the statistic is the U-statistic, as in :func:`alignlearn.hsic`; permutation only,
         m >= 4.

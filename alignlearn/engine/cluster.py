@@ -6,41 +6,11 @@ of workers or on which worker computed them. They equal those of the inner engin
 all processors have the same vector instructions (``NUMBA_CPU_NAME`` selects them) and, for the
 device "auto", if either all workers or none have a CUDA device.
 
-What it costs
--------------
 A run lasts as long as the slower of two sides, plus a last task: ``(pairs * pair + boxes * box +
 tasks * wait) / threads`` on the workers, and ``run + tasks * task + boxes * result + bytes /
-speed`` in the process of the client. A simulation of the loop of `Cluster.run_boxes` with these
-constants was compared with real runs in 2026, on two cores with AVX-512 that ran the scheduler, the
-client and workers of one thread (Dask 2026.8):
-
-=======================  ==========================================================
-pair                     7 to 9 ns for statistics of 10 Gaussians, d = 20; 1.8 to 2.7 ns
-                         for a product with the Gram matrix of one
-box                      up to 300 us
-task, and wait for it    5 to 6 ms, and 2 ms of a thread
-result                   10 to 70 us for a box, and 480 to 1900 MB/s
-run                      26 ms once the workers have the data; 250 to 950 MB/s to send them
-=======================  ==========================================================
-
-Predictions for 10,000 and 20,000 samples on 1 and 2 workers were within 20% of 70 of 72 runs. Each
-run is the median of five, and the time of a pair was measured next to it, because the speed of that
-computer varies by a quarter. Two products in 31 boxes on two workers took 27 and 31% longer than
-predicted.
-
-Hence work of less than a second is faster without a cluster, and a Gram matrix is not worth
-sending: a value is computed in less than the 10 ns or more that its transfer takes.
-
-More than one computer: predictions for 10^7 samples of 20 features
-------------------------------------------------------------
-Exact statistics of 10 Gaussians are 5 10^13 pairs: 7.7 hours on 16 threads, 1.9 on 64, 29 minutes
-on 256 and 11 on 1024, where transfers matter: 246 GB of row sums are sent to one process, 5 MB for
-each of 47,000 boxes. The samples are 1.7 GB for every worker of 16 threads, which take 2 s each to
-send, or are in a file that the workers map.
-
-With 10,000 Nystrom landmarks, a step of conjugate gradients in `NystromRidge` has 10^11 pairs: 15 s
-on 16 threads, 4 s on 64, and 2 s on 256 or more, because there are 306 boxes. Twenty steps take 5
-minutes on 16 threads, and the exact statistics take hours.
+speed`` in the process of the client. docs/development/design.md has these constants and
+predictions for many workers. Work of less than a second is faster without a cluster, and a Gram
+matrix is not worth sending: a value is computed in less time than its transfer takes.
 """
 
 from __future__ import annotations

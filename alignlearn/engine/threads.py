@@ -3,13 +3,14 @@
 Outer work, such as the candidates and folds of a search, runs on Python threads; inside them
 `thread_count` is 1 until other threads are idle, and `one_blas_thread` limits BLAS to one thread
 for that time. The blocked routines of LAPACK lose more by waking threads than they gain on matrices
-of a few thousand samples, and on busy cores their threads spin against each other (measured: 2 to
-12 times the time). No computation depends on the number of threads, so results are the same to the
+of a few thousand samples, and on busy cores their threads wait for each other in loops that take
+the cores' time. No computation depends on the number of threads, so results are the same to the
 last bit.
 
 The loops release the GIL, so Python threads do what ``prange`` would, without its compilation:
-``parallel=True`` around the two block loops cost 12 s of a cold start (numba 0.68) and gained no
-speed. Each thread writes its own rows or its own accumulator, so results do not depend on timing.
+``parallel=True`` around the two block loops makes a cold start much slower (numba 0.68), and the
+loops no faster. Each thread writes its own rows or its own accumulator, so results do not depend
+on timing.
 
 Python handles Ctrl-C only in its main thread, between two bytecode instructions. The main thread
 therefore waits while others compute, and long loops check a flag once per block of pairs. In Python

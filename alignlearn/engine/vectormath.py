@@ -13,8 +13,8 @@ with one costs a hundred cycles. The change is too small to affect a sum with a 
 ``log`` takes positive normal numbers: ``x = 2^n m`` with m within a factor sqrt(2) of 1, and
 ``log m = 2 atanh((m - 1) / (m + 1))`` by its series to degree 23 (remainder 1e-18).
 
-Measured in float64: relative error 1.4e-16 for ``exp`` and 1.8e-16 for ``expm1``; 0.8 ns an element
-against 4.3 ns for ``math.exp`` (AVX-512).
+In float64, relative errors of ``exp`` and ``expm1`` are below the machine epsilon. A loop of
+``exp`` is several times as fast as one of ``math.exp`` (AVX-512).
 
 References
 ----------

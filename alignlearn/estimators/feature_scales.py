@@ -146,7 +146,7 @@ def learned_scales(
     full : bool, default False
         Learn a matrix instead of scales, from the mean outer product of the gradients.
     choose : bool, default True
-        False returns the last iteration without errors, in less than half the time.
+        False returns the last iteration without errors, which is faster.
     start : ndarray of shape (d,) or (d, d), optional
         `squares_of` the unscaled features, if already computed; not with ``choose``.
     blocks : Blocks, optional

@@ -309,12 +309,8 @@ class KernelClassifier(LabelScore, KernelModel):
         selected C on all samples. After a strategy there are no models of folds, so decisions on
         folds are compared with the model of all samples, without a guarantee.
 
-        Measured without refits for a nominal coverage of 0.9 (three classes, 400 new samples for
-        each of 60 to 100 fits, three Gaussians; the smallest mean coverage over three
-        distributions): "sigmoid"
-        0.90 for m = 30 and 0.91 for m = 60, "isotonic" 0.91 for m = 60 and 120, "temperature" 0.90
-        for m = 60. Standard errors are 0.004 to 0.008. The page "How often guarantees miss" of the
-        guide has miss rates on ten designs with two and three classes.
+        See docs/guide/error-bars.md for the coverage on ten distributions, and
+        docs/guide/coverage.md for how often the guarantee fails.
 
         References
         ----------

@@ -175,12 +175,11 @@ class KernelRegressor(TargetScore, KernelModel):
         positive weight. Weights are precisions here and not numbers of repetitions: multiplying
         weights and ``alpha`` by a constant does not change the deviations of the mean. K and
         ``alpha`` are treated as known, although they were chosen with the same y. The deviations
-        are therefore too small with many kernels and few samples, and have no guarantee. With 100
-        kernels of one column each, 50 samples and a target of pure noise, 1.645 deviations with
-        noise cover 0.73 instead of 0.9 (60 fits). An average of models is the mixture of their
-        posteriors in equal parts: its variance is the mean of their variances plus the variance
-        between their predictions. For "nystrom", the prior variance of a new sample is exact, and
-        the centers explain only a part of it.
+        are therefore too small with many kernels and few samples, and have no guarantee
+        (docs/guide/error-bars.md). An average of models is the mixture of their posteriors in equal
+        parts: its variance is the mean of their variances plus the variance between their
+        predictions. For "nystrom", the prior variance of a new sample is exact, and the centers
+        explain only a part of it.
 
         The first call costs a factorization, O(m^3), each sample O(m^2).
         """
@@ -254,12 +253,10 @@ class KernelRegressor(TargetScore, KernelModel):
         compute from samples, such as ``gamma="scale"``, are not computed again, because they do not
         use targets.
 
-        With ``refit=False`` there is no guarantee if weights or ``alpha`` were learned. On targets
-        of pure noise, the coverage was 0.76 instead of 0.9 with 100 kernels of one column each and
-        50 samples, and 0.69 with 1000 kernels and 200 samples. Refits covered 0.90 to 0.93 on 20
-        designs with up to five kernels per sample. Different kernels are counted by the eigenvalues
-        above 0.1 of the matrix of alignments between kernels; of Gaussians of 30 widths there are
-        four. See docs/guide/error-bars.md.
+        With ``refit=False`` there is no guarantee if weights or ``alpha`` were learned: with more
+        kernels than samples, intervals are much too short (docs/guide/error-bars.md). Different
+        kernels are counted by the eigenvalues above 0.1 of the matrix of alignments between
+        kernels; of Gaussians of 30 widths there are four.
 
         The first call costs the refits, or a factorization and an inverse, O(m^3); then each sample
         costs O(m^2), with ``folds`` O(m) for each fold.

@@ -346,19 +346,16 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     distinguished by direction; use ``scales`` for that. Reaches that differ by powers of 2 share a
     table of distances, and cost squarings.
 
-    Cost against a single one (13 terms, 4095 pairs, one core): 1.0 times for a matrix, 1.8 for its
-    product with a vector, 1.2 for a fit by landmarks. Values of the learned kernel, and products
-    with all pairs of a grid (``solver="cg"``), are matrix products for each term: one and two
-    multiply-adds for two pairs in place of an exponential. So 13 terms cost 9 and 12 times one, and
-    yet less than one would with its exponential.
+    A matrix and a fit by landmarks take about as long as those of a single hyper-kernel, because
+    all terms share the distances. Values of the learned kernel, and products with all pairs of a
+    grid (``solver="cg"``), are matrix products for each term, so that their time is proportional to
+    the number of terms. They need no exponential.
 
-    The default was chosen on wine, sonar and breast cancer: relative RMSE of `HyperKRRCV` on pairs
-    of new points, geometric mean over Gaussians of two widths, TL1 and log kernels, 0.027, and AUC
-    of the ideal kernel 0.836 (a single hyper-kernel 1.64 and 0.804; the reach of 64 alone 0.018 and
-    0.806). On heart, australian and fertility, evaluated once: 0.023 and 0.732 (single 0.76 and
-    0.711). At half the cost ``5 * hyper_kernels((1/48, 1/8, 3/4, 9/2, 27), 64) + 2 *
-    hyper_kernels((1/4, 4), 4)`` has, chosen likewise, 0.020 and 0.834 on the first three, 0.018 and
-    0.729 on the others, where in the same run the default has 0.026, 0.832, 0.022 and 0.739.
+    The default was chosen by the errors of `HyperKRRCV` on pairs of new points of wine, sonar and
+    breast cancer, for known kernels and class labels. On heart, australian and fertility, which
+    were not used for this choice, it is better than a single hyper-kernel as well. At half the
+    cost, ``5 * hyper_kernels((1/48, 1/8, 3/4, 9/2, 27), 64) + 2 * hyper_kernels((1/4, 4), 4)`` is
+    nearly as good.
 
     Examples
     --------

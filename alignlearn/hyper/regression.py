@@ -205,9 +205,8 @@ class HyperKRRCV(HyperRegressor):
     left_out : {"points", "pairs"}, default "points"
         "points": five folds of points; errors are on pairs whose points are in no training pair, as
         for new points. "pairs": each pair is left out separately, while other pairs of its points
-        are not. This favors small alphas, but uses all pairs if few are known: with 5% of the pairs
-        of 300 digits, the two gave an AUC of 0.912 and 0.917. "points" becomes "pairs" if no fold
-        has a pair.
+        are not. This favors small alphas, but uses all pairs if few are known. "points" becomes
+        "pairs" if no fold has a pair.
     solver : {"auto", "pivoted", "nystrom"}, default "auto"
         "pivoted": in the span of few landmark pairs, chosen greedily until the trace of the rest is
         at most ``rank_tol`` of the whole. "nystrom": as "pivoted", with ``max_rank`` random

@@ -112,10 +112,9 @@ def align_hyper_kernels(
 
     Notes
     -----
-    Every pair has weight 1. Sparse weights did not improve the results: over five data sets and
-    four known kernels, the relative RMSE of the default ladder is 0.026 with equal weights, 0.025
-    with "align" and 0.17 with "alignf" (geometric means), and the AUC of the ideal kernel is 0.747,
-    0.751 and 0.748 (``scripts/lab/hyper_weights.py``).
+    Every pair has weight 1. With the default ladder, the weights of "align" are about as good as
+    equal ones, and those of "alignf", most of which are 0, are worse for known kernels
+    (``scripts/lab/hyper_weights.py``).
 
     Examples
     --------

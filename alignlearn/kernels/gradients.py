@@ -65,7 +65,7 @@ class Gradients:
         matrix.
     engine : Cpu, Cuda or Cluster
     dtype : dtype, default float64
-        Dtype of products with matrices of dense samples; float32 takes half the time.
+        Dtype of products with matrices of dense samples; float32 is faster.
 
     Raises
     ------

@@ -23,8 +23,7 @@ S the inverse of a precision and <> a mean under q::
 Each update maximizes the evidence lower bound in its factor, so the bound never decreases. Between
 the rounds a and G are multiplied by the best common factor c, and e is divided by it. This leaves
 e'g_i unchanged, and the maximum over c has a closed form. The updates alone converge slowly in that
-direction (measured: they take 1.2 to 1.6 times the rounds for the same ``tol``, and stop at a lower
-bound).
+direction: they take more rounds for the same ``tol``, and stop at a lower bound.
 
 Source: Goenen (2012), Bayesian efficient multiple kernel learning, sections 2 and 3 (there with
 sigma_g = 1).

@@ -79,9 +79,8 @@ class KreinSVC(AlongC, SupportVectorClassifier):
     weights the majorant is that of the weighted samples (see `KreinSpectrum`), so that an integer
     weight is a repeated sample. Memory beside K: about two m x m float64 matrices while it is
     decomposed, then ``|K|`` and m x n numbers for the n eigenvalues that are not positive; one m x
-    m more with C=inf. Measured at m = 2000 on one core: the decomposition takes 80 to 95% of the
-    time, and all of it 0.4 (few negative eigenvalues) to 0.9 (half) of the time of
-    ``numpy.linalg.eigh`` and scikit-learn's SVC.
+    m more with C=inf. Most of the time is that of the decomposition, which is faster than
+    ``numpy.linalg.eigh`` if few eigenvalues are negative.
 
     Examples
     --------

@@ -5,8 +5,8 @@ column and one matrix-vector product at a time. Here a block of candidates is ta
 the work is matrix products. Candidates are evenly spaced among the entries of at least half the
 largest residual, because neighbors in the data are often similar. A small greedy factorization then
 keeps those candidates whose pivot is still at least a quarter of the largest residual. For a given
-error, the rank is within a few percent of that of greedy pivoting (measured: 0.93 to 1.05 times,
-for Gaussian kernels on 2 to 10 features and their hyper-kernels on pairs, blocks of 16 to 64).
+error, the rank is within a few percent of that of greedy pivoting (Gaussian kernels on 2 to 10
+features and their hyper-kernels on pairs, blocks of 16 to 64).
 
 Sources: Harbrecht, Peters and Schneider (2012), "On the low-rank approximation by the pivoted
 Cholesky decomposition" (greedy pivots, trace error); Chen, Epperly, Tropp and Webber (2025),
@@ -41,8 +41,7 @@ class PartialCholesky(Result):
     ----------
     factor : (n, r) float64, Fortran order
         L. In Fortran order, blocks are appended without moving existing columns, and ``L'V`` and
-        ``La`` read memory contiguously (measured: 1.7 times as fast as in C order for one vector,
-        and equally fast for ``L'L``). ``A[:, pivots] = L pivot_factor'`` up to rounding.
+        ``La`` read memory contiguously. ``A[:, pivots] = L pivot_factor'`` up to rounding.
     pivots : (r,) intp
         Rows in the order in which they were taken, distinct.
     pivot_factor : (r, r) float64, C order
@@ -76,10 +75,7 @@ def pivoted_cholesky(
 
     It costs ``n r^2 / 2`` multiply-adds, r columns of A and the rejected ones, and up to ``9 n r``
     bytes (``8 n r`` at ``max_rank``) besides the result of ``columns``. If the operating system
-    cannot enlarge an array in place (Linux can), it briefly needs twice the memory. Measured on one
-    core for n = 500,500 and r = 500, with columns at 25 ns an entry: 16 s, of which 6 s for the
-    columns, and
-    2.3 GB.
+    cannot enlarge an array in place (Linux can), it briefly needs twice the memory.
 
     Parameters
     ----------
@@ -90,8 +86,8 @@ def pivoted_cholesky(
         for b distinct rows ``index``, an array of intp. Not modified.
     submatrix : callable, optional
         ``submatrix(index)``: the (b, b) part of A. With it, candidates are selected before their
-        columns are evaluated, and only the last block evaluates unused columns. Without it, 1.1 to
-        2.7 columns are evaluated for each used one (measured).
+        columns are evaluated, and only the last block evaluates unused columns. Without it, up to
+        about three columns are evaluated for each used one.
     tol : float
         Accepted trace of ``A - LL'``, relative to that of A. For kernel ridge the error of
         predictions is of the order of its square root.

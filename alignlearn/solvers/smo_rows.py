@@ -208,8 +208,8 @@ class RowCache:
     def most(self):
         """Number of variables up to which all of their rows fit.
 
-        With more, steps for a large C go round more rows than there are, and every step computes
-        one (measured: 70 times as long for half of the rows, 3000 samples, C=1000).
+        With more, the steps for a large C pass through more rows in turn than fit, so that every
+        step computes a row, which is many times as slow.
         """
         return max(int(np.sqrt(self._size / (1.0 + _ROOM))) - _ALIGNMENT, 2)
 

@@ -245,7 +245,7 @@ class PairCombination(Combination):
         }
 
     def _in_single(self):
-        """The combination on samples in float32, which takes half the time.
+        """The combination on samples in float32, which is faster.
 
         None if its values differ from the exact ones by more than the rounding of float32.
         """

@@ -80,7 +80,7 @@ class Cuda(Engine):
         self._memory = memory
 
     def large_boxes(self, n_pairs):
-        """Always true: a box costs 1 ms, in which the device evaluates at least 10^7 pairs."""
+        """Always true: the cost of a box on the host is that of millions of pairs on the device."""
         return True
 
     def run_boxes(self, operation, data, boxes, take, watch=None):

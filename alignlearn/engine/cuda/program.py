@@ -4,8 +4,7 @@
 it for the device. The compiled code depends only on the structure of the program (operations,
 registers, integers, which primitives read the same features). Numbers such as gammas are arguments,
 so that a family with other widths compiles nothing. Functions are kept for the life of the process,
-compiled kernels in the cache on disk: 6 s once per machine for the pair sums of ten Gaussians in
-float32, 7 to 12 s in float64 (numba-cuda 0.30).
+and compiled kernels in the cache on disk, because a compilation takes seconds.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. The following
 counts are from the machine code for compute capability 9.0 (``scripts/bench/cuda_resources.py``

@@ -7,9 +7,7 @@ same bits.
 
 Of compute capability 9.0 (``scripts/bench/cuda_resources.py``) ten Gaussians with d = 20 take 146
 registers in float32, 13 warps a multiprocessor, and 315 to 320 instructions a pair, 160 of them
-arithmetic: at most 93e9 pairs a second on 132 multiprocessors at 1.755 GHz. The kernel alone
-reached 76e9 on an H200, the whole of a million samples 68e9. In float64 they take 250 registers, 8
-warps and about 390 instructions.
+arithmetic. In float64 they take 250 registers, 8 warps and about 390 instructions.
 
 This module imports `numba.cuda`: import it inside functions.
 """
