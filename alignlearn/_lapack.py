@@ -181,7 +181,7 @@ def _row_squares(A):
     return np.einsum("ij,ij->i", upper, upper) + np.einsum("ij,ij->i", rest, rest)
 
 
-def tridiagonalise(A):
+def tridiagonalize(A):
     """Overwrite the upper triangle of A (m, m) by reflectors whose product Q makes it tridiagonal.
 
     Returns
@@ -213,7 +213,7 @@ def tridiagonalise(A):
 
 
 def group_reflectors(A, tau):
-    """Factors of the reflectors of `tridiagonalise` by groups, for `rotate`: (n, 64, 64)."""
+    """Factors of the reflectors of `tridiagonalize` by groups, for `rotate`: (n, 64, 64)."""
     L, m = _Matrix(A), len(A)
     factors = np.zeros((-(-(m - 1) // _GROUP), _GROUP, _GROUP))
     for T, i in zip(factors, range(0, m - 1, _GROUP)):
@@ -224,7 +224,7 @@ def group_reflectors(A, tau):
 
 
 def rotate(A, factors, X, transpose=False):
-    """Overwrite X (m, c), in C order, by QX or Q'X for the Q of `tridiagonalise`."""
+    """Overwrite X (m, c), in C order, by QX or Q'X for the Q of `tridiagonalize`."""
     L, C, m, c = _Matrix(A), _Matrix(X), len(A), X.shape[1]
     # LAPACK reads X', where Q'X is X'Q.
     side, work = b"N" if transpose else b"T", np.empty((_GROUP, c))
@@ -262,7 +262,7 @@ def eigh(A, first=0, last=None):
     """
     last = len(A) - 1 if last is None else last
     exponent = _to_unit(A)
-    diagonal, beside, tau = tridiagonalise(A)
+    diagonal, beside, tau = tridiagonalize(A)
     values, vectors = tridiagonal_vectors(diagonal, beside, first, last)
     rotate_columns(A, group_reflectors(A, tau), vectors)
     return np.ldexp(values, exponent), vectors
@@ -329,7 +329,7 @@ def tridiagonal_vectors(diagonal, beside, first, last):
 
 def smallest_eigenvalue(A):
     """Smallest eigenvalue of a symmetric matrix, which is overwritten."""
-    return smallest_of_tridiagonal(*tridiagonalise(A)[:2])
+    return smallest_of_tridiagonal(*tridiagonalize(A)[:2])
 
 
 def smallest_of_tridiagonal(diagonal, beside):

@@ -152,7 +152,7 @@ def _no_files():
     return Namespace(out=None, quick=True)
 
 
-def test_trials_are_centred_and_judged_on_their_own_folds(script):
+def test_trials_are_centered_and_judged_on_their_own_folds(script):
     """Ridge on a feature trial against plain linear algebra on the columns."""
     from scipy import sparse
 
@@ -176,7 +176,7 @@ def test_trials_are_centred_and_judged_on_their_own_folds(script):
     assert result.weights == pytest.approx(1.0)
 
 
-def test_a_similarity_learned_from_few_judgements(quick):
+def test_a_similarity_learned_from_few_judgments(quick):
     found, text = quick("lab/example_similarity")
     gaussian, scaled, one, ladder, columns = found
     assert ladder[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
@@ -189,7 +189,7 @@ def test_a_similarity_learned_from_few_judgements(quick):
     not all((DATA / f"{name}.npz").is_file() for name in ("kin8nm", "ijcnn1_train")),
     reason="ALIGNLEARN_DATA does not hold kin8nm and ijcnn1_train",
 )
-def test_few_centres_come_near_the_exact_machine(quick):
+def test_few_centers_come_near_the_exact_machine(quick):
     results, text = quick("reproduce/p5_kernels/nystrom")
     for found in results.values():
         exact, _ = found.pop("exact")

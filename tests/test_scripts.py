@@ -248,7 +248,7 @@ def test_imports_lead_to_the_tests_of_a_file(of):
     assert {"test_nnqp.py", "test_two_stage.py", "test_tuned.py"} <= of(
         "alignlearn/solvers/nnqp.py"
     )
-    assert of("theory/bounds/neighbourhood.py") > {"test_neighbourhood.py"}
+    assert of("theory/bounds/neighborhood.py") > {"test_neighborhood.py"}
     assert "test_sparse.py" in of("tests/oracle.py")
     assert of("tests/validation/test_arguments.py") == {"test_arguments.py"}
     assert "test_bench_peers.py" in of("scripts/bench/bench_peers.py")

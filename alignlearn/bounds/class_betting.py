@@ -200,7 +200,7 @@ def projections(K, order, coefficients, size, out):
             total += 2.0 * past + own
 
 
-def neighbour_products(K, order, coefficients, size):
+def neighbor_products(K, order, coefficients, size):
     """<d_1, d_2>, <d_3, d_4>, ... of the blocks of `projections`; (n, k // 2)."""
     n, k = order.shape[0], order.shape[1] // size
     shape = n, k // 2, 2, size
@@ -232,7 +232,7 @@ def norm2_interval(K, blocks, length, lower, upper):
     Z = np.zeros((len(few[0]), order.shape[1] // size))
     projections(K, *few, size, Z)
     low = 2 * length * betting_lower((Z / length + 1) / 2, lower) - length
-    products = neighbour_products(K, order, coefficients, size)
+    products = neighbor_products(K, order, coefficients, size)
     U = (products / length**2 + 1) / 2
     high = (2 * betting_upper(U, upper, (2.0, 0.5, 0.1)) - 1) * length**2
     return max(low, 0.0) ** 2, max(min(high, length**2), 0.0)

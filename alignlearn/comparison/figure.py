@@ -119,14 +119,14 @@ def _draw_errors(axes, comparison, name):
         order = np.argsort(column)
         axes.plot(column[order], error[order], color="#CCCCCC", linewidth=0.8, zorder=1)
     for method, column, error in zip(comparison.methods, columns, errors):
-        label, colour, marker = METHODS[method].style
+        label, color, marker = METHODS[method].style
         if np.isnan(column).any():
             line = {"linestyle": ":", "marker": marker, "markersize": 9, "clip_on": False}
-            axes.axhline(error.mean(), color=colour, label=label, **line)
+            axes.axhline(error.mean(), color=color, label=label, **line)
             continue
-        axes.plot(column, error, marker, color=colour, markersize=5, alpha=0.5, mew=0)
+        axes.plot(column, error, marker, color=color, markersize=5, alpha=0.5, mew=0)
         mean = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 3}
-        axes.plot(column.mean(), error.mean(), marker, color=colour, label=label, **mean)
+        axes.plot(column.mean(), error.mean(), marker, color=color, label=label, **mean)
     axes.set(xlabel=COLUMNS[name].axis, ylabel=f"test error ({ERROR_NAMES[comparison.task]})")
     axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
     axes.margins(0.08)

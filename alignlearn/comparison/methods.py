@@ -36,8 +36,8 @@ def _two_stage(weighting, trial):
     return trial.candidates(found.weights, found.result.alignment)
 
 
-def _rule(name, colour, marker, label=None, **traits):
-    style = label or name, colour, marker
+def _rule(name, color, marker, label=None, **traits):
+    style = label or name, color, marker
     return Method(partial(_two_stage, name), style, rule=name, **traits)
 
 

@@ -171,7 +171,7 @@ def parse_svmlight(text, where, n_features=None):
         if not body.strip():
             continue
         try:
-            label, columns, values = _labelled_pairs(body)
+            label, columns, values = _labeled_pairs(body)
         except ValueError as exc:
             raise ValueError(
                 f"{where}, line {number}: {exc}; accepted: lines 'label index:value index:value "
@@ -195,7 +195,7 @@ def parse_svmlight(text, where, n_features=None):
     return (X.toarray() if dense else X), np.array(y), notes
 
 
-def _labelled_pairs(body):
+def _labeled_pairs(body):
     """(label, indices, values) of a line; ValueError for an invalid line."""
     label, *tokens = body.split()
     try:

@@ -55,7 +55,7 @@ def _only(files: dict) -> bytes:
     return raw
 
 
-def parse_labelled(files, *, member, width, labels, delimiter=None):
+def parse_labeled(files, *, member, width, labels, delimiter=None):
     """Rows of ``width`` numbers and a label, as the UCI sets have them."""
     text = archive_member(_only(files), member).decode("ascii")
     rows = [line.split(delimiter) for line in text.splitlines() if line.strip()]
@@ -71,7 +71,7 @@ def parse_labelled(files, *, member, width, labels, delimiter=None):
 
 def parse_german(files):
     """Numeric Statlog German credit: good (1) is +1; the original label is kept."""
-    arrays = parse_labelled(files, member="german.data-numeric", width=24, labels={"1": 1, "2": -1})
+    arrays = parse_labeled(files, member="german.data-numeric", width=24, labels={"1": 1, "2": -1})
     return {**arrays, "y_original": np.where(arrays["y"] > 0, 1, 2).astype(np.int8)}
 
 

@@ -11,7 +11,7 @@ from ._parsers import (
     parse_german,
     parse_ijcnn1,
     parse_kin,
-    parse_labelled,
+    parse_labeled,
     parse_landmine,
     parse_reviews,
     parse_wisconsin,
@@ -91,7 +91,7 @@ _ENTRIES = (
     _uci(
         "ionosphere",
         partial(
-            parse_labelled,
+            parse_labeled,
             member="ionosphere.data",
             width=34,
             labels={"g": 1, "b": -1},
@@ -127,7 +127,7 @@ _ENTRIES = (
     _uci(
         "sonar",
         partial(
-            parse_labelled,
+            parse_labeled,
             member="sonar.all-data",
             width=60,
             labels={"M": 1, "R": -1},
@@ -142,7 +142,7 @@ _ENTRIES = (
     ),
     _uci(
         "heart_statlog",
-        partial(parse_labelled, member="heart.dat", width=13, labels={"2": 1, "1": -1}),
+        partial(parse_labeled, member="heart.dat", width=13, labels={"2": 1, "1": -1}),
         "statlog/heart/heart.dat",
         "145/statlog+heart.zip",
         "145/statlog+heart",
@@ -153,7 +153,7 @@ _ENTRIES = (
     _uci(
         "fertility",
         partial(
-            parse_labelled,
+            parse_labeled,
             member="fertility_Diagnosis.txt",
             width=9,
             labels={"O": 1, "N": -1},
@@ -168,7 +168,7 @@ _ENTRIES = (
     ),
     _uci(
         "australian",
-        partial(parse_labelled, member="australian.dat", width=14, labels={"1": 1, "0": -1}),
+        partial(parse_labeled, member="australian.dat", width=14, labels={"1": 1, "0": -1}),
         "statlog/australian/australian.dat",
         "143/statlog+australian+credit+approval.zip",
         "143/statlog+australian+credit+approval",

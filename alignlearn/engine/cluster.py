@@ -1,7 +1,7 @@
 """Boxes of pairs run by the workers of a Dask cluster, merged as on one machine.
 
 The scheduler receives few and large tasks: consecutive boxes with about a second of work, less
-towards the end. Results are merged in the order of the boxes, so they do not depend on the number
+toward the end. Results are merged in the order of the boxes, so they do not depend on the number
 of workers or on which worker computed them. They equal those of the inner engine to the last bit if
 all processors have the same vector instructions (``NUMBA_CPU_NAME`` selects them) and, for the
 device "auto", if either all workers or none have a CUDA device.
@@ -232,7 +232,7 @@ def _itself(engine):
 
 
 class _Plan:
-    """The boxes of the next task: consecutive, of equal work, less towards the end."""
+    """The boxes of the next task: consecutive, of equal work, less toward the end."""
 
     def __init__(self, boxes, n_threads):
         self._work = [_work(box) for box in boxes]

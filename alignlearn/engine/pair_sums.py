@@ -259,8 +259,8 @@ class FoldSums:
             means = sum_of_rows(row_sums, weight) / total
             left = np.diagonal(S) - (2.0 / total) * np.square(row_sums).sum(axis=1)
             left += np.square(means)
-            cancelled = left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-4) * np.diagonal(S)
+            canceled = left < np.where(self._eps > _eps(np.float64), 1e-3, 1e-4) * np.diagonal(S)
             noise = _NOISE * self._eps * (np.sqrt(mean_square) + self._shift)
         underflowed = self._data.V.dtype == np.float32 and bool(np.any(mean_square < _TINY))
         diagonal = np.ldexp(self._diagonal[:, keep], unit)
-        return Sums(S, a, row_sums, diagonal, noise), cancelled, underflowed
+        return Sums(S, a, row_sums, diagonal, noise), canceled, underflowed

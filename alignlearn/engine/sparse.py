@@ -21,7 +21,7 @@ from .threads import on_threads
 
 # Share of the sizes of two samples: a smaller distance has an error of more than the 32 units of
 # rounding that the engine assumes.
-_CANCELLED = 1.0 / 32.0
+_CANCELED = 1.0 / 32.0
 _NO_REACH = 2**62
 # Columns with entries in a larger share of the samples are added as arrays. This is equally fast at
 # the limit, and four times as fast if all samples have an entry.
@@ -255,12 +255,12 @@ def _finish_row(kind, i, left, right, sizes, n_columns, first, out):
         both = size + others[j]
         out[j] = both + factor * out[j]
         # NaN, the result if sizes overflow, counts as canceled, too.
-        lost += 0.0 if out[j] > _CANCELLED * both else 1.0
+        lost += 0.0 if out[j] > _CANCELED * both else 1.0
     if lost > 0.0:
         b, e = left[0][i], left[0][i + 1]
         columns, row = left[1][b:e], left[2][b:e]
         for j in range(first, others.size):
-            if not out[j] > _CANCELLED * (size + others[j]):
+            if not out[j] > _CANCELED * (size + others[j]):
                 c, f = right[0][j], right[0][j + 1]
                 out[j] = _merged(squared, columns, row, right[1][c:f], right[2][c:f])
     if kind == ops.DISTANCE:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn._lapack import smallest_of_tridiagonal, tridiagonalise
+from alignlearn._lapack import smallest_of_tridiagonal, tridiagonalize
 from alignlearn.kernels import Kernel
 from alignlearn.solvers.k_means import nearest
 from alignlearn.validation import check_samples
@@ -23,7 +23,7 @@ class _Evaluated(Kernel):
     def eigenvalue_range(self, X):
         """Smallest and largest eigenvalue of the Gram matrix of samples X (m, d), two floats."""
         K = self(np.asarray(check_samples("X", X), dtype=np.float64))
-        diagonal, beside, _ = tridiagonalise(K)
+        diagonal, beside, _ = tridiagonalize(K)
         return (
             smallest_of_tridiagonal(diagonal, beside),
             -smallest_of_tridiagonal(-diagonal, beside),

@@ -16,7 +16,7 @@ def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     """Scales of the columns in differences, learned from the known similarities.
 
     Weights w >= 0 of the squared differences of the columns, by least squares in ``K_ij ~ b - sum_c
-    w_c (x_ic - x_jc)^2`` over known pairs i < j, with a ridge towards equal weights. Their roots
+    w_c (x_ic - x_jc)^2`` over known pairs i < j, with a ridge toward equal weights. Their roots
     are ``scales`` of `hyper_kernels` and `GaussianHyperKernel`. An isotropic hyper-kernel depends
     only on the length of a difference.
 

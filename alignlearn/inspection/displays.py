@@ -11,7 +11,7 @@ from alignlearn._text import largest
 from alignlearn.dependence import cka_matrix, plot_cka
 from alignlearn.validation import check_choice, check_count, check_label_matrix
 
-from .labels import COLOURS, new_axes, new_panels, tick_labels, tidy
+from .labels import COLORS, new_axes, new_panels, tick_labels, tidy
 from .models import fitted_part
 
 if TYPE_CHECKING:
@@ -192,10 +192,10 @@ class KernelWeightsDisplay:
             if weight.min() >= 0.0:
                 left = np.minimum(left, weight[shown])  # no weight is below 0
             error = {"xerr": [left, right], "error_kw": style}
-        self.bars_ = ax.barh(at, weight[shown], 0.7, color=COLOURS[0], label="weight", **error)
+        self.bars_ = ax.barh(at, weight[shown], 0.7, color=COLORS[0], label="weight", **error)
         if "alignment" in self.table:
             own = np.asarray(self.table["alignment"])[shown]
-            point = {"color": COLOURS[1], "markersize": 6, "linestyle": "none"}
+            point = {"color": COLORS[1], "markersize": 6, "linestyle": "none"}
             ax.plot(own, at, "D", label="alignment of it alone", **point)
             ax.legend(frameon=False, fontsize=9, loc="best")
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
@@ -213,7 +213,7 @@ class KernelWeightsDisplay:
         values, at = np.asarray(self.target_weights)[shown], np.arange(shown.size)
         q = values.shape[1]
         if q < _LEAST_VIOLIN:
-            style = {"color": COLOURS[0], "linestyle": "none", "markersize": 6, "alpha": 0.7}
+            style = {"color": COLORS[0], "linestyle": "none", "markersize": 6, "alpha": 0.7}
             self.distributions_ = [
                 ax.plot(v, np.full(q, k), "o", **style)[0] for k, v in zip(at, values)
             ]
@@ -224,9 +224,7 @@ class KernelWeightsDisplay:
             for k, own in zip(at, values):
                 share = np.histogram(own, edges)[0] / q
                 half = 0.45 * np.sqrt(share / share.max())
-                body = ax.fill_between(
-                    middle, k - half, k + half, color=COLOURS[0], alpha=0.6, lw=0
-                )
+                body = ax.fill_between(middle, k - half, k + half, color=COLORS[0], alpha=0.6, lw=0)
                 self.distributions_.append(body)
         ax.plot(np.median(values, axis=1), at, "|", color="#222222", markersize=14)
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
@@ -353,7 +351,7 @@ class ContributionsDisplay:
                 style = {"elinewidth": 1.2, "capsize": 2.0, "ecolor": "#222222"}
                 error = {"xerr": found.spread[shown, j], "error_kw": style}
             where = at + (j - 0.5 * (q - 1)) * width
-            ax.barh(where, found.values[shown, j], width, color=COLOURS[j], label=f"target {j}",
+            ax.barh(where, found.values[shown, j], width, color=COLORS[j], label=f"target {j}",
                     **error)  # fmt: skip
         _rows(ax, [found.names[k] for k in shown])
         ax.axvline(0.0, color="#222222", linewidth=0.8)
@@ -375,9 +373,9 @@ class ContributionsDisplay:
         found, at = self.contributions, np.arange(shown.size)
         drawn = ax.violinplot(found.values[shown].T, at, widths=0.8, showmedians=True)
         for body in drawn["bodies"]:
-            body.set(facecolor=COLOURS[0], alpha=0.6)
+            body.set(facecolor=COLORS[0], alpha=0.6)
         for name in ("cmedians", "cmins", "cmaxes", "cbars"):
-            drawn[name].set(color=COLOURS[0], linewidth=1.0)
+            drawn[name].set(color=COLORS[0], linewidth=1.0)
         labels, _ = tick_labels([found.names[k] for k in shown], _LONGEST)
         ax.set_xticks(at, labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.axhline(0.0, color="#222222", linewidth=0.8)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 # Okabe and Ito's colors, which are color-blind safe, and different markers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
 MARKERS = "os^DvPX"
 _WITH_GAMMA = re.compile(r"(\w+)\(gamma=(scale(?: \* )?)?([0-9.e+-]*)\)")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .labels import COLOURS, MARKERS, new_axes, tidy
+from .labels import COLORS, MARKERS, new_axes, tidy
 from .models import fitted_part
 
 if TYPE_CHECKING:
@@ -116,14 +116,14 @@ class CVScoreDisplay:
         self.figure_, self.lines_ = ax.figure, []
         at, ticks = _positions(self.values)
         for k, (name, scores) in enumerate(self.scores.items()):
-            colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+            color, marker = COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]
             tried = np.isfinite(scores).any(axis=0)
             mean, spread = np.nanmean(scores[:, tried], axis=0), np.nanstd(scores[:, tried], axis=0)
-            style = {"marker": marker, "color": colour, "label": name, "markersize": 5}
+            style = {"marker": marker, "color": color, "label": name, "markersize": 5}
             self.lines_ += ax.plot(at[tried], mean, **style)
             if len(scores) > 1:
                 band = mean - spread, mean + spread
-                ax.fill_between(at[tried], *band, color=colour, alpha=0.12, lw=0)
+                ax.fill_between(at[tried], *band, color=color, alpha=0.12, lw=0)
         name, value = self.best
         k = int(np.flatnonzero(self.values == value)[0])
         point = {"markersize": 15, "markerfacecolor": "none", "markeredgecolor": "#222222"}

@@ -22,9 +22,7 @@ from alignlearn.validation import (
     is_sparse,
 )
 
-_CANCELLED = (
-    8.0  # values of a kernel that differ by at most this many rounding units count as equal
-)
+_CANCELED = 8.0  # values of a kernel that differ by at most this many rounding units count as equal
 LARGEST_POWER = 10**6  # they are repeated products
 NAMED = {}  # string -> class of the kernel that it names
 # Types of categorical columns of data frames, in lower case.
@@ -457,7 +455,7 @@ class Kernel(Described, Versioned, ABC):
         row = b.temporary()
         b.emit(ops.EXTERNAL, row, integer=b.external(_SumOfDiagonals(self)))
         b.emit(ops.ADD, dst, row, f0=1.0)
-        b.emit(ops.CLEAR, dst, row, f0=_CANCELLED)
+        b.emit(ops.CLEAR, dst, row, f0=_CANCELED)
         b.release(row)
 
     def gradient(self):

@@ -18,7 +18,7 @@ from alignlearn._lapack import (
     rotate_columns,
     tridiagonal_values,
     tridiagonal_vectors,
-    tridiagonalise,
+    tridiagonalize,
 )
 from alignlearn._params import ParamsMixin
 from alignlearn._text import Result
@@ -108,7 +108,7 @@ class KreinSpectrum(Result):
         """K with negative eigenvalues w replaced by ``share |w|``: 0 clips, 1 flips them."""
         if not self.n_negative:
             return self.K
-        out = _symmetrised(self.K)
+        out = _symmetrized(self.K)
         values = self.eigenvalues[: self.vectors.shape[1]]
         change = np.where(values < -self.rounding, -(1.0 + share) * values, -values)
         _, inverse = _roots(self.sample_weight)
@@ -174,14 +174,14 @@ def krein_spectrum(K, sample_weight=None, *, vectors=True, check=True) -> KreinS
     K = check_gram("K", K) if check else K
     weight = check_weights(sample_weight, len(K))
     root, _ = _roots(weight)
-    system = _symmetrised(K)
+    system = _symmetrized(K)
     system *= root
     system *= root[:, None]
     # A power of two: eigenvalues in any unit without rounding.
     largest = max(float(np.abs(row).max()) for row in system)
     unit = 2.0 ** min(int(np.frexp(largest)[1]), 1023)
     system /= unit
-    diagonal, beside, tau = tridiagonalise(system)
+    diagonal, beside, tau = tridiagonalize(system)
     values = tridiagonal_values(diagonal, beside)
     rounding = len(K) * np.finfo(np.float64).eps * np.abs(values).max()
     if K.dtype == np.float32:
@@ -295,7 +295,7 @@ class SpectrumFix(ParamsMixin):
             return spectrum.K
         if self.method != "shift":
             return spectrum.with_negative(1.0 if self.method == "flip" else 0.0)
-        fixed = _symmetrised(spectrum.K)
+        fixed = _symmetrized(spectrum.K)
         fixed.flat[:: len(fixed) + 1] += self.shift_
         return fixed
 
@@ -382,7 +382,7 @@ def _roots(weight):
     return root, np.divide(1.0, root, where=root > 0.0, out=np.zeros_like(root))
 
 
-def _symmetrised(K):
+def _symmetrized(K):
     """``(K + K') / 2`` as a new float64 array in C order."""
     out = np.empty(K.shape)
     for i in range(0, len(K), _BLOCK):

@@ -212,7 +212,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         """
         problems = self._problems(y, sample_weight)
         K = check_matrix(K, len(problems.weight), check)
-        _store(self, *self._minimised(K, problems, alpha0))
+        _store(self, *self._minimized(K, problems, alpha0))
         return self
 
     def fit_each(self, K, y, values, sample_weight=None):
@@ -221,7 +221,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         for C in values:
             machine = copy.copy(self).set_params(C=C)
             machine.classes_ = self.classes_
-            coef, numbers = machine._minimised(K, problems, coef)
+            coef, numbers = machine._minimized(K, problems, coef)
             _store(machine, coef, numbers)
             yield machine
 
@@ -231,7 +231,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         self.classes_, signs, weight = two_class_problems(y, self.multiclass, **weights)
         return _Problems(signs, weight, check_options(self))
 
-    def _minimised(self, K, problems, alpha0):
+    def _minimized(self, K, problems, alpha0):
         """Coefficients (m, n_problems) and the certificates of `smo_each`."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         signs, weight, options = problems

@@ -8,9 +8,9 @@ nothing; two couplings add sharing.
 
 from ._methods import MultiTaskResult
 from .classifier import MultiTaskMKLClassifier
-from .neighbourhood import (
+from .neighborhood import (
     alignment_matrix,
-    neighbourhood_coefficients,
+    neighborhood_coefficients,
     projected_identity,
     ridge_shared,
 )
@@ -21,7 +21,7 @@ __all__ = [
     "MultiTaskMKLRegressor",
     "MultiTaskResult",
     "alignment_matrix",
-    "neighbourhood_coefficients",
+    "neighborhood_coefficients",
     "projected_identity",
     "ridge_shared",
 ]

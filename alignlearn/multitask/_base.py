@@ -25,7 +25,7 @@ from alignlearn.validation import (
 from ._inputs import split_column, task_labels, task_rows, without_name
 from ._methods import COUPLINGS, METHODS, PRINTED_ETA, Options, solve
 from ._tasks import Problem, each, open_tasks
-from .neighbourhood import alignment_matrix, check_eta
+from .neighborhood import alignment_matrix, check_eta
 
 
 class _Named:
@@ -227,13 +227,13 @@ class MultiTaskLearner(Estimator):
         self.scale_ = tasks[0].scale
         self.weights_ = np.zeros((T, p))
         self.weights_[learned] = result.weights
-        self.neighbourhood_kernels_ = np.zeros((T, p))
-        self.neighbourhood_kernels_[learned] = result.neighbours
+        self.neighborhood_kernels_ = np.zeros((T, p))
+        self.neighborhood_kernels_[learned] = result.neighbors
         self.shared_weights_ = result.shared
         inner = np.array([task.inner for task in tasks])
         self.alignment_matrix_ = np.eye(T)
         self.alignment_matrix_[np.ix_(learned, learned)] = alignment_matrix(
-            result.weights, result.neighbours, inner
+            result.weights, result.neighbors, inner
         )
         self.kernels_ = source.fitted_kernels
         self.task_kernels_ = [

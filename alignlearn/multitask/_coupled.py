@@ -111,7 +111,7 @@ class _CoupledProblem:
         now = point.x.reshape(shape)
         linear = point.slopes.reshape(shape) - arrow.times(now)
         start = np.maximum(now, 1e-3 * now.mean() + 1e-12)
-        return arrow.minimise(linear, start, self.tau).ravel()
+        return arrow.minimize(linear, start, self.tau).ravel()
 
 
 class Arrow:
@@ -149,7 +149,7 @@ class Arrow:
         rest = found[:, :, 0] - mu + np.einsum("tij,j->ti", found[:, :, 1:], mu)
         return np.vstack([mu, rest])
 
-    def minimise(self, linear, start, tau):
+    def minimize(self, linear, start, tau):
         """Minimize ``z'Az / 2 + linear'z - tau sum(log z)``: Mehrotra's predictor and corrector.
 
         Parameters

@@ -13,10 +13,10 @@ from alignlearn.validation import warn_unconverged
 from alignlearn.weights.one_stage import L1SVM
 
 from ._coupled import coupled
-from ._neighbours import aligned, proxy
-from ._separate import Solution, common, penalised
+from ._neighbors import aligned, proxy
+from ._separate import Solution, common, penalized
 from ._tasks import each
-from .neighbourhood import neighbourhood_coefficients, ridge_shared
+from .neighborhood import neighborhood_coefficients, ridge_shared
 
 METHODS = ("onmkl", "independent", "uniform", "mkl", "kta", "rpkl", "onjkl")
 COUPLINGS = ("none", "ridge", "group")
@@ -81,7 +81,7 @@ class MultiTaskResult(Result):
 
     weights: np.ndarray
     shared: np.ndarray
-    neighbours: np.ndarray
+    neighbors: np.ndarray
     objective: float
     duality_gap: float
     n_iter: int
@@ -127,7 +127,7 @@ def _result(tasks, options, found, identity):
     return MultiTaskResult(
         weights,
         shared,
-        _neighbours(tasks, options, weights),
+        _neighbors(tasks, options, weights),
         sum(one.value for one in found),
         gap,
         n_iter,
@@ -140,12 +140,12 @@ def _relative(one):
     return max(one.value - one.lower, 0.0) / abs(one.value) if one.value else 0.0
 
 
-def _neighbours(tasks, options, weights):
+def _neighbors(tasks, options, weights):
     if options.method != "onmkl":
         return weights
     return np.array(
         [
-            neighbourhood_coefficients(theta, t.inner, t.traces, options.beta, options.eta)
+            neighborhood_coefficients(theta, t.inner, t.traces, options.beta, options.eta)
             for theta, t in zip(weights, tasks)
         ]
     )
@@ -177,7 +177,7 @@ def _one(options, task):
         return proxy(task, options.eta, x=x, tol=tol, max_iter=limit)
     if options.method == "onjkl":
         return proxy(task, options.eta, cost=cost, tol=tol, max_iter=limit)
-    found = penalised(task.family, task.duals, cost, task.scale, tol=tol, max_iter=limit)
+    found = penalized(task.family, task.duals, cost, task.scale, tol=tol, max_iter=limit)
     return found, 0.0
 
 
@@ -207,7 +207,7 @@ def _coupled(tasks, options):
     cost = options.beta * np.vstack([shared, traces])
     # A rough start is enough: the first certificate of the coupled problem shows its quality.
     rough = each(
-        lambda t: penalised(
+        lambda t: penalized(
             t.family, t.duals, options.beta * t.traces, t.scale, tol=1e-2, max_iter=limit
         ),
         tasks,

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alignlearn.weights.one_stage.cuts import Cuts, minimise_with_cuts
-from alignlearn.weights.one_stage.simplex import minimise_on_simplex
+from alignlearn.weights.one_stage.cuts import Cuts, minimize_with_cuts
+from alignlearn.weights.one_stage.simplex import minimize_on_simplex
 from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
 from ._tasks import each
@@ -105,7 +105,7 @@ class _SlackPoint:
         return H
 
 
-def penalised(family, duals, cost, scale, *, tol, max_iter, start=None):
+def penalized(family, duals, cost, scale, *, tol, max_iter, start=None):
     """Minimize ``S(x) + cost'x`` over ``x >= 0`` for one task.
 
     Parameters
@@ -172,9 +172,9 @@ def _approach(x, evaluate):
 
 def _on_simplex(cuts, x, total, tol, max_iter):
     """Newton steps, then cutting planes if these stall; returns (point, lower bound, steps)."""
-    point, gap, n_iter, converged = minimise_on_simplex(cuts, cuts(x), total, tol, max_iter)
+    point, gap, n_iter, converged = minimize_on_simplex(cuts, cuts(x), total, tol, max_iter)
     if not converged and n_iter < max_iter:
-        closer = minimise_with_cuts(cuts, point, total, tol, max_iter - n_iter)
+        closer = minimize_with_cuts(cuts, point, total, tol, max_iter - n_iter)
         point, gap, n_iter = closer[0], min(gap, closer[1]), n_iter + closer[2]
     return point, point.value - gap * abs(point.value), n_iter
 

@@ -56,7 +56,7 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
         only on ``beta / C^2`` up to scaling: S at C is C times S at 1 and C times the weights.
     eta : float, optional
         Weight of ``||K - Khat||_F^2 / 2``. "onmkl": at least ``2 beta``, default ``4 beta``; it
-        changes ``neighbourhood_kernels_`` and not the predictions. Others: default 1/2.
+        changes ``neighborhood_kernels_`` and not the predictions. Others: default 1/2.
     coupling : {"none", "ridge", "group"}, default "none"
         The coupling of the tasks of "onmkl"; see the notes.
     ridge : float, default 1.0
@@ -86,7 +86,7 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
         theta, of the scaled kernels; 0 for a task that has one class only.
     shared_weights_ : ndarray of shape (p,)
         The part mu of the weights that all tasks share.
-    neighbourhood_kernels_ : ndarray of shape (T, p)
+    neighborhood_kernels_ : ndarray of shape (T, p)
         Coefficients of the neighborhood kernels, some of which may be negative. "onmkl": ``Khat_t =
         K_t - (beta / eta) P_t(I)``. For "kta", "rpkl" and "onjkl", the part that depends on labels
         is omitted, since it does not extend to new samples; what remains are the kernels of the

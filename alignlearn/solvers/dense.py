@@ -12,7 +12,7 @@ from alignlearn._lapack import (
     rotate,
     smallest_of_tridiagonal,
     svd,
-    tridiagonalise,
+    tridiagonalize,
 )
 
 _SMALL = 500  # size of systems that NumPy solves in a moment
@@ -101,7 +101,7 @@ class ShiftedInverse:
     """
 
     def __init__(self, A):
-        self._diagonal, self._beside, tau = tridiagonalise(A)
+        self._diagonal, self._beside, tau = tridiagonalize(A)
         self._reflectors = A, group_reflectors(A, tau)
 
     def smallest_eigenvalue(self):

@@ -58,16 +58,16 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
 
     Returns
     -------
-    (index, x, R) or None, n_factorisations
+    (index, x, R) or None, n_factorizations
         The support, its values, its factor.
     """
     support = v > 0.0
     fewest, patience = v.size + 1, 2
-    for n_factorisations in range(1, min(max_iter, 50) + 1):
+    for n_factorizations in range(1, min(max_iter, 50) + 1):
         index = np.flatnonzero(support)
         R = factor(M, d, index, delta)
         if R is None:
-            return None, n_factorisations
+            return None, n_factorizations
         x = solve(R, b[index])
         trial = np.zeros(v.size)
         trial[index] = x
@@ -75,13 +75,13 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
         wrong = (trial < 0.0) | (usable & ~support & (g > threshold))
         n_wrong = np.count_nonzero(wrong)
         if n_wrong == 0:
-            return (index, x, R), n_factorisations
+            return (index, x, R), n_factorizations
         patience = 2 if n_wrong < fewest else patience - 1
         fewest = min(fewest, n_wrong)
         if patience == 0:
             break
         support ^= wrong
-    return None, n_factorisations
+    return None, n_factorizations
 
 
 def feasible_face(M, d, b, delta, index):
@@ -89,17 +89,17 @@ def feasible_face(M, d, b, delta, index):
 
     Returns
     -------
-    (index, x, R) or None, n_factorisations
+    (index, x, R) or None, n_factorizations
     """
-    for n_factorisations in range(1, index.size + 2):
+    for n_factorizations in range(1, index.size + 2):
         R = factor(M, d, index, delta) if index.size else np.empty((0, 0))
         if R is None:
-            return None, n_factorisations
+            return None, n_factorizations
         x = solve(R, b[index]) if index.size else np.empty(0)
         if (x > 0.0).all():
-            return (index, x, R), n_factorisations
+            return (index, x, R), n_factorizations
         index = index[x > 0.0]
-    return None, n_factorisations
+    return None, n_factorizations
 
 
 def active_set(problem, delta, v, usable, face, threshold, max_iter):

@@ -164,14 +164,14 @@ def _solved(K, linear, bounds, epsilon, start, limits, shrinking):
     """The solution in units in which slopes are of order 1; limits are tol and max_iter."""
     gram = MatrixRows(K) if isinstance(K, np.ndarray) else K
     start = None if start is None else _feasible(start, *bounds)
-    problem, n_iter = _minimised(gram, linear, bounds, float(epsilon), start, limits, shrinking)
+    problem, n_iter = _minimized(gram, linear, bounds, float(epsilon), start, limits, shrinking)
     problem.make_exact()
     if not gram.exact:
         gram.warn_slow()
     return _certificate(problem, n_iter, limits[0])
 
 
-def _minimised(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exact=True):
+def _minimized(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exact=True):
     """A solved `_Problem` and its steps; if not ``exact``, to the precision of the stored rows."""
     (tol, max_iter), n_before = limits, 0
     if coef is None:
@@ -179,7 +179,7 @@ def _minimised(gram, linear, bounds, epsilon, coef, limits, shrinking=True, exac
         if not gram.exact and len(linear) > _LARGE:
             n_before = _nested_start(coef, gram, linear, bounds, epsilon, limits)
     problem = _Problem(gram, linear, *bounds, epsilon, exact)
-    n_iter = problem.minimise(coef, tol, max(max_iter - n_before, 0), shrinking)
+    n_iter = problem.minimize(coef, tol, max(max_iter - n_before, 0), shrinking)
     return problem, n_before + n_iter
 
 
@@ -192,7 +192,7 @@ class _Problem:
         self.state, self.drift, self.working = None, np.inf, []
         self.least = LEAST_TAU * gram.scale
 
-    def minimise(self, coef, tol, max_iter, shrinking):
+    def minimize(self, coef, tol, max_iter, shrinking):
         """Run SMO from ``coef``, update ``coef`` and ``gradient``; return the number of steps."""
         self.coef, self.tol = coef, tol
         self.gradient, self.included = self.linear.copy(), np.zeros(coef.size)
@@ -487,6 +487,6 @@ def _nested_start(coef, gram, linear, bounds, epsilon, limits):
     index = np.sort(np.random.default_rng(0).permutation(m)[: m // 4])
     bounds, limits = (bounds[0][index], bounds[1][index]), (10.0 * tol, max_iter)
     given = gram.subset(index), linear[index], bounds, epsilon, None, limits
-    part, n_iter = _minimised(*given, exact=False)
+    part, n_iter = _minimized(*given, exact=False)
     coef[index] = part.coef
     return n_iter

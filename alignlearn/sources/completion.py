@@ -217,7 +217,7 @@ class _Inputs:
         return center_gram(own, share @ own, share)
 
 
-def _regularised(G, weight):
+def _regularized(G, weight):
     """``G + r W^-1``; None if all inputs are 0."""
     size = weight @ G.diagonal() / weight.sum()
     if not size > 0.0:
@@ -229,7 +229,7 @@ def _regularised(G, weight):
 
 def _shares_of_donors(G, g, weight):
     """The shares e of donors, (n, q); see `Completion`."""
-    system, share = _regularised(G, weight), weight / weight.sum()
+    system, share = _regularized(G, weight), weight / weight.sum()
     if system is None:
         return np.tile(share, (len(g), 1))
     coef = solve(system, g.T, assume_a="pos").T
@@ -238,7 +238,7 @@ def _shares_of_donors(G, g, weight):
 
 def _left_out(G, _, weight, outputs):
     """Share of the outputs' variance that the leave-one-out regression does not explain."""
-    system = _regularised(G, weight)
+    system = _regularized(G, weight)
     size = weight @ outputs.diagonal()
     if system is None or not size > 0.0:
         return 1.0

@@ -99,9 +99,9 @@ def _from_cells(sample, members, codes, *how):
     Y = Y - np.median(Y, axis=0)
     sums = pair_sums.FoldSums(X, Y, kernels, starts, verbose, weight, engine)
     for row in members[:, found]:
-        found_sums, cancelled, underflowed = sums.union(np.flatnonzero(row))
+        found_sums, canceled, underflowed = sums.union(np.flatnonzero(row))
         keep = np.repeat(row, sizes)
-        if cancelled.any() or underflowed:
+        if canceled.any() or underflowed:
             yield _by_itself(sample.take(np.flatnonzero(keep)), *how)
             continue
         target = Y[keep]

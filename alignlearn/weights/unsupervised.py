@@ -205,7 +205,7 @@ class Structure(_WithoutTarget):
     def _on_graph(self, source, scale, n_neighbors, tol, statistics, nonzero):
         used = np.flatnonzero(nonzero)
         kernels = CenteredRows([source.single(k) for k in used])
-        graph = neighbour_graph(kernels, n_neighbors)
+        graph = neighbor_graph(kernels, n_neighbors)
         S, norms = distortions(kernels, graph)
         d = _over_norms(norms * scale[used])
         S = S * np.outer(d * scale[used], d * scale[used])
@@ -281,7 +281,7 @@ class CenteredRows:
         return out
 
 
-def neighbour_graph(kernels, n_neighbors):
+def neighbor_graph(kernels, n_neighbors):
     """Laplacian, a CSR array (m, m), of the graph of nearest neighbors by each of the kernels.
 
     Edges count once for each kernel and direction in which they are found. Samples that no kernel

@@ -61,7 +61,7 @@ METHODS = (
     "learned, ladder",
     "learned, ladder, column scales",
 )
-COLOURS = ("#555555", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
+COLORS = ("#555555", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
 
 
 def auc(scores, same):
@@ -71,7 +71,7 @@ def auc(scores, same):
     return (rankdata(scores)[same].sum() - n * (n + 1) / 2) / (n * (same.size - n))
 
 
-def judgements(labels, rng):
+def judgments(labels, rng):
     """Judged pairs (i, j), i < j, whether each is the same digit, and which are held out."""
     i, j = np.triu_indices(len(labels), 1)
     known = np.flatnonzero(rng.random(i.size) < SHARE)
@@ -130,15 +130,15 @@ def evaluate(similarity, grams, y, y_test, draws):
     """The measures: AUC, then neighbors and model for each number of labeled images per class."""
     row = [auc(similarity, y_test[:, None] == y)]
     for number in NAMED:
-        neighbours, machines = [], []
+        neighbors, machines = [], []
         for rng in draws:
             named = np.concatenate(
                 [rng.choice(np.flatnonzero(y == c), number, replace=False) for c in np.unique(y)]
             )
             nearest = named[similarity[:, named].argmax(axis=1)]
-            neighbours.append(np.mean(y[nearest] == y_test))
+            neighbors.append(np.mean(y[nearest] == y_test))
             machines.append([machine_accuracy(*K, y, y_test, named) for K in grams])
-        row += [np.mean(neighbours), np.mean(machines, axis=0).max()]
+        row += [np.mean(neighbors), np.mean(machines, axis=0).max()]
     return row
 
 
@@ -155,7 +155,7 @@ def trial(X, labels, seed, quick):
     n = IMAGES // 2 if quick else IMAGES
     judged, new = rng.permutation(len(X))[: 2 * n].reshape(2, n)
     Z, Z_test, y, y_test = X[judged], X[new], labels[judged], labels[new]
-    pairs = judgements(y, rng)
+    pairs = judgments(y, rng)
     scaled = rescale(Z, *pairs)
     inputs, ranges = [gaussians(Z, Z_test), gaussians(Z @ scaled, Z_test @ scaled)], []
     for hyper in hyper_candidates(Z, *pairs[:3]):
@@ -179,8 +179,8 @@ def draw_means(means, deviations):
     """The figure of means and standard deviations (methods, measures), in percent."""
     figure, axes = new_figure(1, 1, (8.5, 4.2))
     ax, places = axes[0, 0], np.arange(len(MEASURES))
-    for k, (method, colour) in enumerate(zip(METHODS, COLOURS)):
-        options = {"color": colour, "label": method, "fmt": "oDs^v"[k], "ms": 5, "capsize": 2}
+    for k, (method, color) in enumerate(zip(METHODS, COLORS)):
+        options = {"color": color, "label": method, "fmt": "oDs^v"[k], "ms": 5, "capsize": 2}
         ax.errorbar(places + 0.15 * (k - 2), means[k], deviations[k], **options)
     words = {"nearest": "1-NN", "machine": "SVM"}
     split = [name.partition(" ") for name in MEASURES[1:]]

@@ -168,7 +168,7 @@ def test_coverage_over_two_thousand_samples():
     assert inside == 2000
 
 
-def test_generalisation_bounds_reproduce_their_published_failures():
+def test_generalization_bounds_reproduce_their_published_failures():
     m, delta = 1, 0.1
     printed = generalization.two_stage_bound_printed(0.0, m, delta, 1.0, 1.0, 2000.0)
     repaired = generalization.two_stage_bound_loss_repaired(0.0, m, delta, 1.0, 1.0, 2000.0)

@@ -150,7 +150,7 @@ def test_projections_are_those_of_explicit_features():
     found = np.zeros((len(order), 4))
     class_betting.projections(F @ F.T, order, coefficients, size, found)
     assert found == pytest.approx(expected)
-    products = class_betting.neighbour_products(F @ F.T, order, coefficients, size)
+    products = class_betting.neighbor_products(F @ F.T, order, coefficients, size)
     assert products == pytest.approx((d[:, ::2] * d[:, 1::2]).sum(2))
     for row in order.reshape(len(order), 4, size):
         assert sorted(row[:, 0]) == [0, 1, 2, 3]

@@ -152,7 +152,7 @@ VALUES = [
     (predictors.regression_guarantee_printed(0.6), 0.8),
     (predictors.regression_guarantee(0.6), 0.4),
     (predictors.scaled_regression_risk(0.6, 0.9), 1 - 0.36 / 0.9),
-    (predictors.unnormalised_guarantee(0.6, 2.0), 0.7),
+    (predictors.unnormalized_guarantee(0.6, 2.0), 0.7),
     # unbiased statistic
     (u_statistics.u_statistic_constant(4), 16.0),
     (
@@ -306,7 +306,7 @@ def test_the_interval_of_matrices_of_two_scalars():
     assert (low > 0.1, high) == (True, 1.0)
 
 
-def test_the_interval_of_matrices_centres_them():
+def test_the_interval_of_matrices_centers_them():
     rng = np.random.default_rng(0)
     F, y = rng.normal(size=(50, 2)), np.sign(rng.normal(size=50))
     K, L = F @ F.T, np.outer(y, y)
@@ -708,13 +708,13 @@ def test_blocks_and_groups_by_hand():
     assert np.array_equal(coefficients[:, 1::2], -half)
 
 
-def test_neighbours_are_multiplied_by_hand():
+def test_neighbors_are_multiplied_by_hand():
     """Of three blocks the last has no neighbor."""
     features, c = np.random.default_rng(0).normal(size=(6, 3)), np.arange(1.0, 7.0)
     order = np.array([[3, 0, 5, 1, 4, 2]])
     first, second = (c[i] * features[order[0, i]] for i in (0, 1)), range(2, 4)
     expected = sum(first) @ sum(c[i] * features[order[0, i]] for i in second)
-    found = class_betting.neighbour_products(features @ features.T, order, c[None], 2)
+    found = class_betting.neighbor_products(features @ features.T, order, c[None], 2)
     assert found.shape == (1, 1)
     assert found.item() == pytest.approx(expected)
 
@@ -773,7 +773,7 @@ def test_the_ends_of_a_norm_are_bets_on_projections_and_products():
     below = betting.betting_lower((Z / 3 + 1) / 2, 1.0)
     assert low == pytest.approx((3 * (2 * below - 1)) ** 2, rel=1e-9)
     assert 0.01 < low < 0.9
-    products = class_betting.neighbour_products(K, order, coefficients, size)
+    products = class_betting.neighbor_products(K, order, coefficients, size)
     above = betting.betting_upper((products / 9 + 1) / 2, 2.0, (2.0, 0.5, 0.1))
     assert high == pytest.approx(min(9 * (2 * above - 1), 9.0), rel=1e-9)
     assert 0 < low < high < 9
@@ -894,14 +894,14 @@ def test_pac_bayes_of_a_machine_that_is_wrong_and_of_a_part_of_size_0():
     assert wrong.hypotheses == found.hypotheses
 
 
-def test_shares_minimise_the_length_of_three():
+def test_shares_minimize_the_length_of_three():
     sizes = np.array([12.0, 26.0, 4.0])
     every = [(i, j, 16 - i - j) for i in range(1, 15) for j in range(1, 16 - i)]
     best = min(every, key=lambda n: (sizes**2 / np.array(n)).sum())
     assert (16 * learned.rounded_shares(sizes)).tolist() == list(best) == [4, 10, 2]
 
 
-def test_shares_minimise_the_length():
+def test_shares_minimize_the_length():
     found = learned.rounded_shares([3.0, 1.0, 0.0])
     # sum s^2/n over n_1 + n_2 = 16 is least at 12 and 4.
     assert found.tolist() == [0.75, 0.25, 0.0]

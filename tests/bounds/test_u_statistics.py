@@ -21,7 +21,7 @@ def gram(X):
     return X @ X.T
 
 
-def test_the_kernel_is_the_symmetrised_one():
+def test_the_kernel_is_the_symmetrized_one():
     """h averaged over all 24 orders of K12 L12 - 2 K12 L13 + K12 L34."""
     K, L = gram(features(0, 4)), gram(features(1, 4, 3))
     terms = [K[a, b] * (L[a, b] - 2 * L[a, c] + L[c, d]) for a, b, c, d in permutations(range(4))]

@@ -25,7 +25,7 @@ def planted(rng, N, M=2, noise=0.3):
     return [np.column_stack([a, rng.normal(size=N)]) for a in first]
 
 
-def generalised(grams, kappa, regularization):
+def generalized(grams, kappa, regularization):
     """A and B of the slides (zeros on the diagonal of A), from Gram matrices that are centered."""
     M, N = len(grams), len(grams[0])
     A, B = np.zeros((2, M * N, M * N))
@@ -49,10 +49,10 @@ NARROW = [al.Gaussian(40.0), al.Gaussian(60.0), al.Gaussian(80.0)]
 @each("solver", ["exact", "low-rank"])
 @each("M", [2, 3])
 @each(("regularization", "kappa"), [("gram", 0.3), ("norm", 0.02)])
-def test_dense_generalised_eigenvalue_problem(solver, M, regularization, kappa):
+def test_dense_generalized_eigenvalue_problem(solver, M, regularization, kappa):
     views = planted(np.random.default_rng(0), 50, M)
     kernels = NARROW[:M]
-    A, B = generalised([center_kernel(k(X)) for k, X in zip(kernels, views)], kappa, regularization)
+    A, B = generalized([center_kernel(k(X)) for k, X in zip(kernels, views)], kappa, regularization)
     expected = eigh(A, B, eigvals_only=True)
     model = KernelCCA(
         4, kernels=kernels, kappa=kappa, regularization=regularization, solver=solver, tol=1e-12
@@ -74,7 +74,7 @@ def test_components_solve_the_problem_and_have_unit_denominators(regularization)
     X, Y = planted(rng, 40)
     model = KernelCCA(2, kernels=NARROW[:2], kappa=0.1, regularization=regularization).fit(X, Y)
     grams = [center_kernel(k(V)) for k, V in zip(NARROW, (X, Y))]
-    A, B = generalised(grams, 0.1, regularization)
+    A, B = generalized(grams, 0.1, regularization)
     # Of values on the training samples, s = G c.
     coef = [np.linalg.lstsq(G, s)[0] for G, s in zip(grams, model.transform(X, Y))]
     for k, rho in enumerate(model.correlations_):
@@ -88,7 +88,7 @@ def test_components_solve_the_problem_and_have_unit_denominators(regularization)
 
 @given(generators(), st.sampled_from([1e-3, 0.1, 3.0]))
 @settings(max_examples=20)
-def test_gram_regulariser_is_the_norm_at_two_kappa_over_n_and_a_rest(rng, kappa):
+def test_gram_regularizer_is_the_norm_at_two_kappa_over_n_and_a_rest(rng, kappa):
     """Ledger 3.14: no larger than with 2 kappa / N, and equal to it for weak regularization."""
     views = planted(rng, 30)
     model = KernelCCA(kernels=al.Gaussian(0.5), kappa=kappa, regularization="gram").fit(views)
@@ -125,7 +125,7 @@ def test_linear_kernels_are_classical_correlation_analysis():
         np.testing.assert_allclose(correlation, np.diag(expected), atol=1e-8)
 
 
-def test_without_a_regulariser_independent_views_seem_dependent():
+def test_without_a_regularizer_independent_views_seem_dependent():
     """Ledger 3.14b: the value increases to 1 as kappa decreases, for any data."""
     views = np.random.default_rng(3).normal(size=(2, 60, 2))
     found = [
@@ -218,7 +218,7 @@ def test_a_rank_that_is_too_small_is_said():
 
 
 @pytest.mark.parametrize("solver", ["exact", "low-rank"])
-def test_new_samples_are_centred_with_the_training_means(solver):
+def test_new_samples_are_centered_with_the_training_means(solver):
     """Against coefficients of the centered training kernel, row by row."""
     rng = np.random.default_rng(7)
     X, Y = planted(rng, 50)

@@ -187,7 +187,7 @@ def test_it_refuses(folder, capsys):
         (("table.csv", "--radius2", "-1"), "radius2"),
         (("real.npz", "--label-range", "-0.1:0.1"), "does not contain the labels"),
         (("no-such.csv",), "no-such.csv"),
-        (("table.csv", "--target", "colour"), "colour"),
+        (("table.csv", "--target", "color"), "color"),
         (("--target", "sold"), "--target needs DATA"),
         (("--claim", "p1-theorem-12", "--radius2", "0"), "--radius2 needs DATA"),
         (("table.csv", "--out", "x.txt"), "accepted endings"),

@@ -22,7 +22,7 @@ def test_streamed_statistics_stop(monkeypatch, script, threads):
 
 
 @pytest.mark.parametrize(("kind", "samples"), [("ridge", 8000), ("leave-one-out", 4000)])
-def test_factorisations_stop(script, kind, samples):
+def test_factorizations_stop(script, kind, samples):
     """A Cholesky factor takes seconds by then, a reduction to tridiagonal form ten."""
     assert script.delay(kind, samples=samples, wait=2.5, processor=True) < 1.0
 

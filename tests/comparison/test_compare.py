@@ -323,7 +323,7 @@ def test_ridge_path_of_an_indefinite_matrix():
         ridge_path(K, y, K, (1.0, 0.5), skip_indefinite=True)
 
 
-def test_default_grids_run_from_strong_to_weak_regularisation():
+def test_default_grids_run_from_strong_to_weak_regularization():
     assert list(C_GRID) == sorted(C_GRID)
     assert list(ALPHA_GRID) == sorted(ALPHA_GRID, reverse=True)
     # A tie goes to the stronger regularization: two distant clusters are never confused.

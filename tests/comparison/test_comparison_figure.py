@@ -36,7 +36,7 @@ def test_bars_are_mean_weights_with_their_range():
     assert [t.get_text() for t in left.get_xticklabels()] == [f"$2^{{{k}}}$" for k in range(4)]
 
 
-def test_points_are_folds_and_means_with_distinct_markers_and_colours():
+def test_points_are_folds_and_means_with_distinct_markers_and_colors():
     found = comparison()
     figure = plot_comparison(found, title="data")
     right = figure.axes[1]

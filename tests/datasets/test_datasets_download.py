@@ -15,7 +15,7 @@ import pytest
 from alignlearn import datasets
 from alignlearn.datasets import _download
 from alignlearn.datasets._data import Entry, canonical_digest
-from alignlearn.datasets._parsers import parse_labelled
+from alignlearn.datasets._parsers import parse_labeled
 
 GOOD = b"1.5,-2,a\n0.25,3,b\n1e-3,7,a\n"
 
@@ -86,7 +86,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setenv("ALIGNLEARN_DATA", str(tmp_path / "cache"))
 
     def parse(files):
-        return parse_labelled(
+        return parse_labeled(
             files, member="toy.data", width=2, labels={"a": 1, "b": -1}, delimiter=","
         )
 

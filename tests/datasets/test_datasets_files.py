@@ -84,7 +84,7 @@ def test_table_round_trip_is_exact(values, delimiter, header, at):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_compressed_text_is_recognised_by_its_content(tmp_path, pack):
+def test_compressed_text_is_recognized_by_its_content(tmp_path, pack):
     raw = pack(b"a,b\n1,2\n3,5.5\n")
     for name in ("t.csv.gz", "t.csv", "t.txt"):
         data = datasets.load(write(tmp_path, name, raw))
@@ -176,7 +176,7 @@ def test_what_cannot_be_dropped_of_other_data():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("size,colour,y\n1,red,0\n2,3,1\n", ["'colour'", "'red'", "line 2", "encode"]),
+        ("size,color,y\n1,red,0\n2,3,1\n", ["'color'", "'red'", "line 2", "encode"]),
         ("1,2,0\n2,blue,1\n", ["number 2", "'blue'", "line 2"]),
         ("a,b,y\n1,2,0\n3,,1\n", ["1 of 2 rows", "row 2", "'b'", "missing='drop'"]),
         ("a,b,y\n1,2,0\n?,4,1\n", ["row 2", "'a'"]),

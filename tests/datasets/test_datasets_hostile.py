@@ -56,10 +56,10 @@ READ = {
     "large numbers": ("a,y\n1,1e300\n3,1.0e300\n", [[1], [3]], [1e300, 1e300], ("a",)),
     "booleans": ("a,y\nTrue,2\nFALSE,4\ntrue,5\n", [[1], [0], [1]], [2, 4, 5], ("a",)),
     "words": (
-        "colour,a,y\nred,1,u\nblue,2,v\nred,3,u\n",
+        "color,a,y\nred,1,u\nblue,2,v\nred,3,u\n",
         [[0, 1, 1], [1, 0, 2], [0, 1, 3]],
         ["u", "v", "u"],
-        ("colour=blue", "colour=red", "a"),
+        ("color=blue", "color=red", "a"),
     ),
     "words without names": ("red,1,u\nblue,2,v\n", [[0, 1, 1], [1, 0, 2]], ["u", "v"], None),
     "only words": ("red,u\nblue,v\nred,u\n", [[0, 1], [1, 0], [0, 1]], ["u", "v", "u"], None),
@@ -227,16 +227,16 @@ def notes(folder, text, **options):
 
 
 def test_notes_say_what_was_read(tmp_path):
-    text = ",size,colour,y\n4,1,red,u\n9,2,none,v\n5,,red,u\n#7\n6,4,red,\n"
+    text = ",size,color,y\n4,1,red,u\n9,2,none,v\n5,,red,u\n#7\n6,4,red,\n"
     said = notes(tmp_path, text, missing="drop")
     for words in (
         "4 rows and 3 columns, separated by commas; names in line 1",
         "the first column has no name and is left out",
         "target 'y': text, 2 values",
         "1 column of numbers",
-        "'colour' (2 values)",
+        "'color' (2 values)",
         "2 columns of 0 and 1",
-        "'none' in column 'colour' is read as a value",
+        "'none' in column 'color' is read as a value",
         "1 line that starts with #",
         "missing='drop': 1 of 4 rows without a target left out",
         "missing='drop': 1 of 3 rows with missing values left out",
@@ -251,7 +251,7 @@ def test_notes_say_what_was_read(tmp_path):
 
 
 def test_imputation(tmp_path):
-    text = "a,colour,y\n1,red,u\n,red,v\n3,?,u\n10,blue,v\n4,blue,\n"
+    text = "a,color,y\n1,red,u\n,red,v\n3,?,u\n10,blue,v\n4,blue,\n"
     (tmp_path / "t.csv").write_text(text)
     data = datasets.load(tmp_path / "t.csv", missing="impute")
     # Rows with a target: the median of 1, 3, 10 is 3; red occurs twice, blue once.
@@ -261,7 +261,7 @@ def test_imputation(tmp_path):
     said = " | ".join(data.notes)
     assert "missing='impute': 1 of 5 rows without a target left out" in said
     assert (
-        "missing='impute': 1 value of column 'colour' filled with 'red', the most frequent" in said
+        "missing='impute': 1 value of column 'color' filled with 'red', the most frequent" in said
     )
     assert "missing='impute': 1 value in 1 column filled with the median" in said
     with pytest.raises(ValueError, match=r"'b'.*no value"):

@@ -55,10 +55,10 @@ def zip_of(files):
 # --- snippets in the original formats --------------------------------------------------------
 
 
-def test_labelled_table_from_text_and_from_zip():
+def test_labeled_table_from_text_and_from_zip():
     text = b"1.0 2.5 -3 2\n0 0 1e-2 1\n\n"
     parse = functools.partial(
-        parsers.parse_labelled, member="heart.dat", width=3, labels={"2": 1, "1": -1}
+        parsers.parse_labeled, member="heart.dat", width=3, labels={"2": 1, "1": -1}
     )
     packed = zip_of({"Index": b"x", "old/heart.dat.bak": b"9", "statlog/heart.dat": text})
     for files in ({"heart.dat": text}, {"statlog+heart.zip": packed}):

@@ -178,7 +178,7 @@ def test_many_kernels_make_small_tiles_not_wrong_ones():
 
 @settings(max_examples=40)
 @given(generators(), st.integers(1, 9), st.integers(1, 6), st.booleans())
-def test_centred_feature_products(rng, m, p, square):
+def test_centered_feature_products(rng, m, p, square):
     from scipy import sparse
 
     X = rng.normal(size=(m, p)) * (rng.random((m, p)) < 0.6)

@@ -416,7 +416,7 @@ def test_other_work_frees_what_was_kept():
 
 
 @pytest.mark.parametrize(("weighted", "dtype"), [(False, np.float64), (True, np.float32)])
-def test_centring(weighted, dtype):
+def test_centering(weighted, dtype):
     from numba import cuda
 
     from alignlearn.engine.cuda.centering import center_gram as on_device

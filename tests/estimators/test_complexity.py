@@ -86,7 +86,7 @@ def test_more_kernels_and_a_larger_radius_give_more():
     assert (np.diff(smaller) > 0).all()
 
 
-def test_statistics_give_the_bounds_for_centred_kernels():
+def test_statistics_give_the_bounds_for_centered_kernels():
     X = points(40)
     found = rademacher(al.alignment_statistics(X, X[:, 0], KERNELS))
     H = np.eye(40) - 1 / 40

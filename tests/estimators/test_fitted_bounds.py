@@ -123,10 +123,10 @@ DIAGONAL_ONE = {
     "product": (al.Gaussian(0.5) * al.Matern(0.5, gamma=0.1), True),
     "square": (al.Gaussian(0.5) ** 2, True),
     "on columns": (al.Columns(al.Gaussian(0.5), [1]), True),
-    "normalised, of one sign": (al.ExponentialDot(0.5).normalized(), True),
+    "normalized, of one sign": (al.ExponentialDot(0.5).normalized(), True),
     "even power of one of two signs": (al.Cosine() ** 2, True),
     "cosine": (al.Cosine(), False),
-    "normalised, of two signs": (al.Polynomial(0.5, 1.0, 3).normalized(), False),
+    "normalized, of two signs": (al.Polynomial(0.5, 1.0, 3).normalized(), False),
 }
 
 

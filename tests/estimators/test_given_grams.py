@@ -393,7 +393,7 @@ def test_feature_weighted_is_a_value():
 
 
 @pytest.mark.parametrize("kernels", [KERNELS, [al.Gaussian(1e-7), al.Linear()], ["linear"]])
-def test_the_combiner_returns_the_centred_combination(kernels):
+def test_the_combiner_returns_the_centered_combination(kernels):
     X, y, Z, _ = _data()
     model = al.KernelCombiner(kernels)
     K = model.fit_transform(X, y)
@@ -412,7 +412,7 @@ def test_the_combiner_returns_the_centred_combination(kernels):
     assert np.trace(K) == pytest.approx(m, rel=1e-6)
 
 
-def test_the_combiner_without_centring_returns_the_learned_kernel():
+def test_the_combiner_without_centering_returns_the_learned_kernel():
     X, y, Z, _ = _data()
     for kernels in (KERNELS, al.RankOneKernels()):
         model = al.KernelCombiner(kernels, center=False)

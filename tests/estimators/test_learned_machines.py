@@ -60,7 +60,7 @@ def _centered_combination(model, kernels, X_train, X_test):
 
 @pytest.mark.parametrize("weighting", ["uniform", "alignf"])
 @pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
-def test_ridge_is_ridge_on_the_centred_kernel(kernels, weighting):
+def test_ridge_is_ridge_on_the_centered_kernel(kernels, weighting):
     X, y, Z, _ = _split(*_data(load_diabetes))
     model = al.MKLRegressor(kernels, weighting=weighting, alpha=0.3).fit(X, y)
     K, T = _centered_combination(model, kernels, X, Z)
@@ -69,7 +69,7 @@ def test_ridge_is_ridge_on_the_centred_kernel(kernels, weighting):
 
 
 @pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
-def test_support_vector_regression_is_libsvm_on_the_centred_kernel(kernels):
+def test_support_vector_regression_is_libsvm_on_the_centered_kernel(kernels):
     X, y, Z, _ = _split(*_data(load_diabetes))
     y = y / 50.0
     model = al.MKLRegressor(kernels, machine="svr", C=2.0, epsilon=0.2, tol=1e-8).fit(X, y)
@@ -116,7 +116,7 @@ def test_support_vector_regression_of_several_targets():
         (NEAR_CONSTANT, "alignf", load_iris),
     ],
 )
-def test_classifier_is_libsvm_on_the_centred_kernel(kernels, weighting, load):
+def test_classifier_is_libsvm_on_the_centered_kernel(kernels, weighting, load):
     X, y, Z, _ = _split(*_data(load))
     model = al.MKLClassifier(kernels, weighting=weighting, C=3.0, tol=1e-8).fit(X, y)
     K, T = _centered_combination(model, kernels, X, Z)
@@ -136,7 +136,7 @@ def test_one_against_the_rest_is_libsvm_for_each_class():
         np.testing.assert_allclose(model.decision_function(Z)[:, k], expected, atol=1e-5)
 
 
-def test_normalisation_off_uses_the_kernels_as_they_are():
+def test_normalization_off_uses_the_kernels_as_they_are():
     X, y, Z, _ = _split(*_data(load_diabetes))
     model = al.MKLRegressor(ORDINARY, normalize=None, weighting="uniform", alpha=2.0).fit(X, y)
     K = sum(k(X) for k in ORDINARY) / 4

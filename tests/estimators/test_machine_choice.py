@@ -112,7 +112,7 @@ def test_few_columns_of_given_matrices_are_those_of_the_kernels(data):
     assert fixed.score([rows[0]], y[200:]) > 0.5
 
 
-def test_few_centres_and_several_classes(data):
+def test_few_centers_and_several_classes(data):
     X, y = data
     labels = np.digitize(y, [-1.0, 1.0])
     model = al.MKLClassifier(KERNELS, machine="nystrom", n_centers=80).fit(X, labels)

@@ -45,7 +45,7 @@ def classes():
     ],
     ids=str,
 )
-def test_regression_equals_the_rule_on_centred_matrices(regression, rule, direct):
+def test_regression_equals_the_rule_on_centered_matrices(regression, rule, direct):
     X, y = regression
     model = al.MKLRegressor(KERNELS, weighting=rule, alpha=3.0, C=2.0, epsilon=0.2).fit(X, y)
     target = y - y.mean()

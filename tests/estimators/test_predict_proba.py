@@ -120,7 +120,7 @@ def test_given_matrices_and_features():
 
 
 @pytest.mark.parametrize("n_centers", [40, 70])
-def test_machines_at_few_centres(n_centers):
+def test_machines_at_few_centers(n_centers):
     """The machine that was chosen is trained on the folds too; no more centers than samples."""
     X, y, new, y_new = halves(load_iris)
     plain = al.MKLClassifier(KERNELS, machine="nystrom", n_centers=n_centers)

@@ -42,7 +42,7 @@ MODELS = {
     ),
     "lkrr": (al.MKLRegressor(KERNELS, weighting="lkrr", alpha=0.1), Y, 0.0),
     "gram": (al.KernelCombiner(KERNELS), Y, 0.0),
-    "gram, not centred": (al.KernelCombiner(KERNELS, center=False), Y, 0.0),
+    "gram, not centered": (al.KernelCombiner(KERNELS, center=False), Y, 0.0),
 }
 
 

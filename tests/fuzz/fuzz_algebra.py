@@ -17,7 +17,7 @@ def added(parts, factors):
         K = sum(c * v.K for c, v in zip(factors, found))
         sizes = [sum(c * a for c, a in zip(factors, column)) for column in
                  ([np.abs(v.K) for v in found], *([getattr(v, f) for v in found]
-                  for f in ("exact", "centred", "register")))]  # fmt: skip
+                  for f in ("exact", "centered", "register")))]  # fmt: skip
         rounding = 2 * len(parts) * eps
         return Values(
             K,

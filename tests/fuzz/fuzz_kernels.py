@@ -32,7 +32,7 @@ class Values(NamedTuple):
 
     K: np.ndarray
     exact: np.ndarray
-    centred: np.ndarray
+    centered: np.ndarray
     register: np.ndarray
     peak: float
 
@@ -159,9 +159,9 @@ def linear(draws, X):
     def evaluate(X, Z, base, eps):
         dot, size = _products(X, Z)
         mean = Z.mean(axis=0)
-        centred = _products(X - mean, Z - mean)[1]
+        centered = _products(X - mean, Z - mean)[1]
         rounding = (X.shape[1] + 4) * eps
-        return Values(dot, rounding * size, rounding * centred, centred, float(size.max()))
+        return Values(dot, rounding * size, rounding * centered, centered, float(size.max()))
 
     return Spec(draws.pick("linear", al.Linear()), evaluate, tags={"linear"})
 

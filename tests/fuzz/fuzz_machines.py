@@ -114,14 +114,14 @@ def sklearn_ridge(K, K_test, y, alpha):
     from sklearn.kernel_ridge import KernelRidge
 
     means = K.mean(axis=0)
-    centred = K - means - K.mean(axis=1)[:, None] + means.mean()
+    centered = K - means - K.mean(axis=1)[:, None] + means.mean()
     against = K_test - means - K_test.mean(axis=1)[:, None] + means.mean()
-    centred, against = np.asarray(centred, float), np.asarray(against, float)
+    centered, against = np.asarray(centered, float), np.asarray(against, float)
     mean = y.mean(axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a singular matrix is reported
-        machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(centred, y - mean)
-    values = np.linalg.eigvalsh(centred)
+        machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(centered, y - mean)
+    values = np.linalg.eigvalsh(centered)
     with np.errstate(over="ignore"):
         condition = (max(values[-1], 0.0) + alpha) / max(alpha + min(values[0], 0.0), 1e-300)
     dual = np.abs(machine.dual_coef_).max()

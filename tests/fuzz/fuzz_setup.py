@@ -55,7 +55,7 @@ class Setup:
     def combined(self, weights, values):
         """sum_k w_k K_k in long double, and the error that evaluation may make in it."""
         K = sum(LD(w) * v.K for w, v in zip(weights, values))
-        error = sum(abs(w) * (v.centred + 4 * self.S.eps * v.register)
+        error = sum(abs(w) * (v.centered + 4 * self.S.eps * v.register)
                     for w, v in zip(weights, values))  # fmt: skip
         # The oracle rounds as well, beside large constants.
         return K, 4 * float(error.max()) + 8 * len(K) * LD_EPS * float(np.abs(K).max())
@@ -97,7 +97,7 @@ def relative_rounding(v, eps):
     C, terms = norm(center(v.K)), 2 * len(v.K) + 16
     if 8 * len(v.K) * LD_EPS * norm(v.K) >= C:  # rounding of the oracle
         return np.inf
-    return norm(v.centred) / C + 2 * terms * eps * (norm(v.register) / C) ** 2
+    return norm(v.centered) / C + 2 * terms * eps * (norm(v.register) / C) ** 2
 
 
 def classes(draws, m):

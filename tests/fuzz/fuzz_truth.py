@@ -62,18 +62,18 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     m = len(columns)
     Y = columns - columns.mean(axis=0)
     T = Y @ Y.T
-    centred = [center(v.K) for v in values]
+    centered = [center(v.K) for v in values]
     product = u_statistic if unbiased else lambda K, L: (K * L).sum()
-    plain_pair = [v.K for v in values] if unbiased else centred
+    plain_pair = [v.K for v in values] if unbiased else centered
     M = np.array([[product(K, L) for L in plain_pair] for K in plain_pair])
     a = np.array([product(K, T) for K in plain_pair])
     target2 = float(product(T, T))
     # Sums run over tiles of at most 8 rows in the precision of the data, four or more at a time.
     terms = 2 * min(m, 128) + 16
     # The oracle rounds as well, by its own precision.
-    E = np.array([norm(v.centred) + 8 * m * LD_EPS * norm(v.K) for v in values])
+    E = np.array([norm(v.centered) + 8 * m * LD_EPS * norm(v.K) for v in values])
     R = np.array([norm(v.register) for v in values])
-    C = np.array([norm(K) for K in centred])
+    C = np.array([norm(K) for K in centered])
     B = np.outer(E, C) + np.outer(C, E) + np.outer(E, E) + 4 * terms * eps * np.outer(R, R)
     length = norm(Y) if np.ptp(columns, axis=0).any() else 0.0
     wrong_Y = eps * length + 4 * EPS * float(np.abs(columns).max()) * Y.size**0.5
@@ -96,7 +96,7 @@ def truth(values, columns, eps, unbiased=False, given_eps=EPS):
     return Truth(
         a=a,
         M=M,
-        trace=np.array([np.trace(K) for K in centred]),
+        trace=np.array([np.trace(K) for K in centered]),
         target_norm=max(target2, 0.0) ** 0.5,
         slack_a=b,
         slack_M=B,
@@ -181,5 +181,5 @@ def too_small(values, eps):
 
 def bounded(values, eps, m):
     """Whether the bounds hold: no overflow, no underflow, no division by what is rounding."""
-    finite = all(np.all(np.isfinite(v.centred)) and np.all(np.isfinite(v.K)) for v in values)
+    finite = all(np.all(np.isfinite(v.centered)) and np.all(np.isfinite(v.K)) for v in values)
     return finite and not out_of_range(values, eps, m) and not too_small(values, eps)

@@ -76,22 +76,22 @@ def _costs(clf, y):
 def _check_coefficients(clf, setting, duals, y):
     """Optimality of every two-class problem and, for a definite kernel, LIBSVM's result."""
     K, error = setting.combined(clf.weights_ * clf.scale_, setting.grams)
-    centred, cost = center(K), _costs(clf, y)
-    error += 64 * EPS * float(np.abs(centred).max())
-    compared = clf.kernel_.is_psd and clf.C * float(np.abs(np.diagonal(centred)).max()) < 1e5
+    centered, cost = center(K), _costs(clf, y)
+    error += 64 * EPS * float(np.abs(centered).max())
+    compared = clf.kernel_.is_psd and clf.C * float(np.abs(np.diagonal(centered)).max()) < 1e5
     signs = problem_signs(y, clf.classes_, clf.multiclass)
     reached = np.maximum(clf.machine_.kkt_violation_, clf.tol)
     for coef, sign, tol in zip(duals.T, signs, reached):
         reach, size = cost * sign, np.abs(coef).sum()
         slack = size * error + 1e-13
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-        gap = check_svm("SVC", centred, coef, -sign, bounds, 0.0, tol, slack)
+        gap = check_svm("SVC", centered, coef, -sign, bounds, 0.0, tol, slack)
         if compared:
-            theirs = sklearn_svc(np.asarray(centred, float), sign, cost, 1e-6)
-            other = check_svm("scikit-learn", centred, theirs, -sign, bounds, 0.0, np.inf, slack)
+            theirs = sklearn_svc(np.asarray(centered, float), sign, cost, 1e-6)
+            other = check_svm("scikit-learn", centered, theirs, -sign, bounds, 0.0, np.inf, slack)
             their_size = np.abs(theirs).sum()
             gaps = gap + slack * size, other + slack * their_size
-            compare_svm("SVC", centred, coef, theirs, gaps, (their_size + size) * error)
+            compare_svm("SVC", centered, coef, theirs, gaps, (their_size + size) * error)
 
 
 def _check_decisions(clf, setting, duals):
@@ -170,19 +170,19 @@ def test_svr(draws):
     check_unmodified(setting, y, before)
     weights = reg.weights_ * reg.scale_
     K, error = setting.combined(weights, setting.grams)
-    centred = center(K)
+    centered = center(K)
     coef = np.zeros(len(y))
     coef[reg.support_] = reg.dual_coef_
-    largest = float(np.abs(centred).max())
+    largest = float(np.abs(centered).max())
     slack = np.abs(coef).sum() * (error + 64 * EPS * largest) + 64 * EPS * np.abs(y).max()
     bounds = np.full(len(y), -C), np.full(len(y), C)
     reached = max(float(reg.machine_.kkt_violation_[0]), tol)
-    gap = check_svm("SVR", centred, coef, -y, bounds, epsilon, reached, slack)
+    gap = check_svm("SVR", centered, coef, -y, bounds, epsilon, reached, slack)
     if C * largest < 1e4 * unit:
-        theirs = sklearn_svr(np.asarray(centred, float), y, C, epsilon, 1e-6 * unit)
-        other = check_svm("scikit-learn", centred, theirs, -y, bounds, epsilon, np.inf, slack)
+        theirs = sklearn_svr(np.asarray(centered, float), y, C, epsilon, 1e-6 * unit)
+        other = check_svm("scikit-learn", centered, theirs, -y, bounds, epsilon, np.inf, slack)
         gaps = gap + slack * np.abs(coef).sum(), other + slack * np.abs(theirs).sum()
-        compare_svm("SVR", centred, coef, theirs, gaps, 2 * slack)
+        compare_svm("SVR", centered, coef, theirs, gaps, 2 * slack)
     against, test_error = setting.combined(weights, setting.against)
     found = reg.predict(setting.T.given)
     expected = np.asarray(against @ coef + reg.intercept_, float)

@@ -104,7 +104,7 @@ def test_scaled(draws):
 def test_combiner(draws):
     """`KernelCombiner`: Gram matrices of the learned kernel, centered or not."""
     setting = setup(draws, psd=False)
-    centred = draws.chance(0.6)
+    centered = draws.chance(0.6)
     y = (
         classes(draws, len(setting.S))
         if draws.chance(0.5)
@@ -112,7 +112,7 @@ def test_combiner(draws):
     )
     task = "regression" if y.dtype == float else "classification"
     rule = draws.pick(*TWO_STAGE)
-    model = al.KernelCombiner(setting.kernels, weighting=rule, center=centred, task=task)
+    model = al.KernelCombiner(setting.kernels, weighting=rule, center=centered, task=task)
     if not setting.usable:
         return "no bound"
     try:
@@ -123,10 +123,10 @@ def test_combiner(draws):
         return "refused"
     T = model.transform(setting.T.given)
     weights = model.weights_ * model.scale_
-    form = {} if centred else {"centred": "exact", "register": "K"}
+    form = {} if centered else {"centered": "exact", "register": "K"}
     exact = [_with(v, form) for v in setting.grams], [_with(v, form) for v in setting.against]
     (full, error), (against, test_error) = (setting.combined(weights, v) for v in exact)
-    if centred:
+    if centered:
         means = full.mean(axis=0)
         against = against - means - against.mean(axis=1)[:, None] + means.mean()
         full = center(full)
@@ -134,7 +134,7 @@ def test_combiner(draws):
                                          ("transform", T, against, test_error)):  # fmt: skip
         slack = 4 * (slack + error) + 64 * setting.S.eps * float(np.abs(expected).max())
         wrong = float(np.abs(found - expected).max())
-        require(wrong <= slack, f"KernelCombiner.{name}", f"{wrong:.3g} > {slack:.3g} {centred}")
+        require(wrong <= slack, f"KernelCombiner.{name}", f"{wrong:.3g} > {slack:.3g} {centered}")
     return "combiner"
 
 

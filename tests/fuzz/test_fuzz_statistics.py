@@ -151,11 +151,11 @@ def test_features(draws):
         parts = [(1.0, draws.numbers.choice(d, draws.whole(1, d), False)) for _ in range(3)]
         parts = [(draws.power(-2, 2), c) for _, c in parts]
         kernels = [s * al.Columns(al.Linear(), c.tolist()) for s, c in parts]
-    centred = S.exact - S.exact.mean(axis=0)
+    centered = S.exact - S.exact.mean(axis=0)
     values = []
     for scale, c in parts:
         # Centered features, since the offsets of others would cost the digits of the oracle.
-        K, register = (scale * A[:, c] @ A[:, c].T for A in (centred, np.abs(centred)))
+        K, register = (scale * A[:, c] @ A[:, c].T for A in (centered, np.abs(centered)))
         values.append(Values(K, None, (d + m + 6) * S.eps * register, register, 0.0))
     found = al.alignment_statistics(X, y.given, kernels, task=y.task)
     kind = "features sparse" if "sparse" in tags else "features"
@@ -234,15 +234,15 @@ def test_measures(draws):
     m = draws.size(4 if unbiased else 2, 60)
     K, L, given = _pair(draws, m)
     exact = [np.asarray(A, LD) for A in (K, L)]
-    centred = [center(A) for A in exact]
-    used = exact if unbiased or name == "uncentered" else centred
+    centered = [center(A) for A in exact]
+    used = exact if unbiased or name == "uncentered" else centered
     product = u_statistic if unbiased else lambda A, B: (A * B).sum()
     found = MEASURES[name](K, given)
     value, squares = product(*used), [product(A, A) for A in used]
-    slack, own = _rounding(exact, centred, unbiased, name == "uncentered")
+    slack, own = _rounding(exact, centered, unbiased, name == "uncentered")
     never = np.array(False)
     if name.endswith("hsic"):
-        tiny = any(np.abs(A).max() <= 32 * EPS * np.abs(B).max() for A, B in zip(centred, exact))
+        tiny = any(np.abs(A).max() <= 32 * EPS * np.abs(B).max() for A, B in zip(centered, exact))
         if not (tiny and found == 0.0):
             close(name, np.array(found), value / m**2, slack / m**2, never, "")
         return name
@@ -256,7 +256,7 @@ def test_measures(draws):
     return name
 
 
-def _rounding(exact, centred, unbiased, uncentered):
+def _rounding(exact, centered, unbiased, uncentered):
     """Bounds on the rounding of the product of two matrices, and of their own squares."""
     m = len(exact[0])
     if uncentered:
@@ -264,7 +264,7 @@ def _rounding(exact, centred, unbiased, uncentered):
         return 4 * m * EPS * N[0] * N[1], [4 * m * EPS * n**2 for n in N]
     # Means of m numbers, and differences of numbers of the size of the largest.
     E = [(m + 8) * EPS * m * float(np.abs(A).max()) for A in exact]
-    C = [norm(A) for A in centred]
+    C = [norm(A) for A in centered]
     more = unbiased_factor(m) if unbiased else 1.0
     slack = E[0] * C[1] + E[1] * C[0] + E[0] * E[1] + m * EPS * C[0] * C[1]
     return more * slack, [more * (2 * e * c + e**2 + m * EPS * c**2) for e, c in zip(E, C)]

@@ -26,7 +26,7 @@ def _similar(make):
     return build
 
 
-def _labelled(make, **options):
+def _labeled(make, **options):
     return lambda draws, X, y: (make(**options), (X, classes(draws, len(X))))
 
 
@@ -58,20 +58,20 @@ def _on_gram(make, target=None):
 
 
 MODELS = {
-    "NystromSVC": _labelled(al.NystromSVC, n_centers=5, random_state=0),
+    "NystromSVC": _labeled(al.NystromSVC, n_centers=5, random_state=0),
     "NystromRidge": _real(al.NystromRidge, n_centers=5, random_state=0),
-    "NystromRidgeClassifier": _labelled(al.NystromRidgeClassifier, n_centers=5, random_state=0),
-    "KernelSGDClassifier": _labelled(al.KernelSGDClassifier, random_state=0),
+    "NystromRidgeClassifier": _labeled(al.NystromRidgeClassifier, n_centers=5, random_state=0),
+    "KernelSGDClassifier": _labeled(al.KernelSGDClassifier, random_state=0),
     "KernelSGDRegressor": _real(al.KernelSGDRegressor, random_state=0),
-    "LinearSVM": _labelled(LinearSVM, random_state=0),
-    "AlignedRandomFeaturesClassifier": _labelled(
+    "LinearSVM": _labeled(LinearSVM, random_state=0),
+    "AlignedRandomFeaturesClassifier": _labeled(
         al.AlignedRandomFeaturesClassifier, n_features=60, random_state=0
     ),
-    "BayesianMKLClassifier": _labelled(al.BayesianMKLClassifier, kernels=["rbf", "linear"]),
+    "BayesianMKLClassifier": _labeled(al.BayesianMKLClassifier, kernels=["rbf", "linear"]),
     "HyperKRR": _similar(al.HyperKRR),
     "HyperSVR": _similar(al.HyperSVR),
     "HyperNNLS": _similar(al.HyperNNLS),
-    "HyperKernelClassifier": _labelled(al.HyperKernelClassifier),
+    "HyperKernelClassifier": _labeled(al.HyperKernelClassifier),
     "MultiTaskMKLClassifier": _tasks(al.MultiTaskMKLClassifier, "labels"),
     "MultiTaskMKLRegressor": _tasks(al.MultiTaskMKLRegressor),
     "KreinSVC": _on_gram(KreinSVC, "labels"),

@@ -65,7 +65,7 @@ def test_no_fold_with_a_known_pair_leaves_out_pairs():
     assert by_points.left_out_error_ == by_pairs.left_out_error_
 
 
-def test_noise_asks_for_more_regularisation():
+def test_noise_asks_for_more_regularization():
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(40, 2))
     clean = Gaussian(0.5)(Z)

@@ -37,7 +37,7 @@ def last_columns(A):
     return 1.0 + np.abs(A[:, 0])
 
 
-def test_a_normalised_exponential_is_normalised_before_it_is_taken():
+def test_a_normalized_exponential_is_normalized_before_it_is_taken():
     K = ExponentialDot(1.0).normalized()([[40.0], [39.0]])
     np.testing.assert_allclose(K, [[1, np.exp(-0.5)], [np.exp(-0.5), 1]], rtol=1e-14)
     half = [[1.0, np.exp(-0.5)], [np.exp(-0.5), 1.0]]
@@ -45,7 +45,7 @@ def test_a_normalised_exponential_is_normalised_before_it_is_taken():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_on_raw_data_the_normalised_exponential_of_inner_products_is_the_gaussian(dtype):
+def test_on_raw_data_the_normalized_exponential_of_inner_products_is_the_gaussian(dtype):
     X = WINE.astype(dtype)
     kernels = [
         Gaussian(5e-4),
@@ -68,7 +68,7 @@ def test_on_raw_data_the_normalised_exponential_of_inner_products_is_the_gaussia
     )
 
 
-def test_a_normalised_exponential_of_inner_products_takes_part_in_ladders():
+def test_a_normalized_exponential_of_inner_products_takes_part_in_ladders():
     kernels = [ExponentialDot(g).normalized() for g in (0.5, 1.0, 2.0)]
     assert [k.rate for k in kernels] == [0.25, 0.5, 1.0]
     X = np.random.default_rng(0).normal(size=(20, 3))
@@ -89,7 +89,7 @@ EXPONENTS = {
     "power": Gaussian(0.1) ** 2,
     "polynomial": Polynomial(0.3, 1.0, 2),
     "cosine": Cosine(),
-    "normalised": Polynomial(0.3).normalized(),
+    "normalized": Polynomial(0.3).normalized(),
     "exponential": (0.1 * Linear()).exp(),
     "weighted": Linear().weighted(last_columns),
     "columns": Columns(Linear() + Gaussian(0.2), [2, 0]),
@@ -98,7 +98,7 @@ EXPONENTS = {
 
 
 @each("name", EXPONENTS)
-def test_normalised_exponential_equals_the_definition_where_nothing_overflows(name):
+def test_normalized_exponential_equals_the_definition_where_nothing_overflows(name):
     kernel = EXPONENTS[name]
     X = np.random.default_rng(1).normal(size=(19, 3))
     X[4] = 0.0
@@ -116,7 +116,7 @@ def test_normalised_exponential_equals_the_definition_where_nothing_overflows(na
     np.testing.assert_allclose(s.trace, trace.astype(float), rtol=1e-10)
 
 
-def test_normalised_exponential_of_a_given_matrix():
+def test_normalized_exponential_of_a_given_matrix():
     rng = np.random.default_rng(3)
     A = 30.0 * rng.normal(size=(9, 9))
     G = A @ A.T
@@ -177,7 +177,7 @@ def test_values_whose_squares_overflow_are_refused_by_the_statistics():
         (Polynomial(1.0, 0.0, 4), 1e50, False),
     ],
 )
-def test_normalisation_is_advised_where_it_helps(kernel, size, helps):
+def test_normalization_is_advised_where_it_helps(kernel, size, helps):
     X, y = size * np.array([[1.0, 0.0], [0.5, 0.2], [-0.2, 0.7]]), [0.0, 1.0, 2.0]
     remedy = "or normalize the kernel: kernel.normalized()" if helps else "Scale X or lower gamma."
     with pytest.raises(ValueError, match=re.escape(remedy)):
@@ -197,7 +197,7 @@ DECAYING = {
     "rational": [RationalQuadratic(a, gamma=a) for a in np.geomspace(1.0, 1e4, 30)],
     "products": [Gaussian(g) * Laplacian(g) * Gaussian(2 * g) for g in np.geomspace(0.1, 1e3, 60)],
     "powers": [Gaussian(g) ** 3 for g in np.geomspace(1.0, 1e3, 60)],
-    "normalised": [(Linear() * Gaussian(g)).normalized() for g in np.geomspace(1.0, 1e4, 60)],
+    "normalized": [(Linear() * Gaussian(g)).normalized() for g in np.geomspace(1.0, 1e4, 60)],
     "exponentials": [ExponentialDot(g).normalized() for g in np.geomspace(1.0, 1e4, 60)],
 }
 

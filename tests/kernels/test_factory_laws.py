@@ -60,7 +60,7 @@ RULES = {
     "power": lambda a, b: (a**3, lambda A, B: A**3),
     "factors": lambda a, b: (a.weighted(signed), None),
     "exponential": lambda a, b: ((0.1 * a).exp(), lambda A, B: np.exp(0.1 * A)),
-    "normalisation": lambda a, b: (a.normalized(), None),
+    "normalization": lambda a, b: (a.normalized(), None),
     "all": lambda a, b: (((a + 1).normalized() * b.weighted(signed) + b).normalized(), None),
 }
 
@@ -82,7 +82,7 @@ def test_every_rule_gives_a_kernel(X, a, b, rule):
         np.testing.assert_allclose(K, formula(a(X), b(X)), rtol=1e-9, atol=1e-12)
     if rule == "factors":
         np.testing.assert_allclose(K, signed(X)[:, None] * a(X) * signed(X), rtol=1e-9, atol=1e-12)
-    if rule == "normalisation":
+    if rule == "normalization":
         assert np.all(np.abs(np.diagonal(K) - (a.diag(X) > 0)) <= 1e-12)
         assert np.abs(K).max() <= 1.0 + 1e-12
 
@@ -206,7 +206,7 @@ def test_polynomials_are_not_universal():
     assert np.sum(values > 1e-12 * values[-1]) == 4
 
 
-def test_a_gaussian_is_the_exponential_kernel_of_twice_its_gamma_normalised():
+def test_a_gaussian_is_the_exponential_kernel_of_twice_its_gamma_normalized():
     X = np.random.default_rng(2).normal(size=(9, 3))
     expected = ExponentialDot(1.4)(X) / np.exp(0.7 * np.add.outer(*[(X**2).sum(axis=1)] * 2))
     np.testing.assert_allclose(ExponentialDot(1.4).normalized()(X), expected, rtol=1e-12)

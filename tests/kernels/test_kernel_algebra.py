@@ -66,7 +66,7 @@ RULES = {
         lambda A, B: A[:, :1] * G(A, B) * B[:, 0],
     ),
     "exponential": ((0.5 * G + 0.1 * L).exp(), lambda A, B: np.exp(0.5 * G(A, B) + 0.1 * L(A, B))),
-    "normalised": (P.normalized(), _normalized(P)),
+    "normalized": (P.normalized(), _normalized(P)),
     "normalized sum": ((G + L).normalized(), _normalized(G + L)),
     "cosine is normalized linear": (Cosine(), _normalized(L)),
     "on columns": (Columns(G, [2, 0]), lambda A, B: G(A[:, [2, 0]], B[:, [2, 0]])),
@@ -231,7 +231,7 @@ def test_factor_of_wrong_shape_is_refused():
         G.weighted(np.transpose)(X)
 
 
-def test_normalised_kernel_is_zero_where_the_diagonal_is():
+def test_normalized_kernel_is_zero_where_the_diagonal_is():
     K = Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
     np.testing.assert_array_equal(K, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])
 

@@ -158,7 +158,7 @@ def test_long_ladder_keeps_its_accuracy(kind):
         max_size=9,
     )
 )
-def test_any_mix_equals_one_by_one_and_up_to_what_centring_removes_in_centred_mode(kernels):
+def test_any_mix_equals_one_by_one_and_up_to_what_centering_removes_in_centered_mode(kernels):
     weights = np.arange(1.0, len(kernels) + 1)
     expected = sum(w * k(X) for w, k in zip(weights, kernels))
     np.testing.assert_allclose(weighted_gram(kernels, weights, X), expected, rtol=1e-12, atol=1e-13)
@@ -167,7 +167,7 @@ def test_any_mix_equals_one_by_one_and_up_to_what_centring_removes_in_centred_mo
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_offsets_turn_centred_registers_into_values(full):
+def test_offsets_turn_centered_registers_into_values(full):
     """Value = register + offset, for plain exponentials in both forms and for shifted others."""
     from alignlearn.engine import tiles
 

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(0)
 M = 40
 FRAME = pd.DataFrame(
     {
-        "colour": RNG.choice(["red", "green", "blue"], M),
+        "color": RNG.choice(["red", "green", "blue"], M),
         "size": RNG.normal(size=M),
         "sold": RNG.random(M) < 0.5,
         "shop": pd.Categorical(RNG.integers(0, 4, M)),
@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(
     }
 )
 NUMBERS = ["size", "price"]
-Y = ((FRAME["colour"] == "red") ^ (FRAME["size"] > 0)).to_numpy()
+Y = ((FRAME["color"] == "red") ^ (FRAME["size"] > 0)).to_numpy()
 
 
 def gower(A, B, train=None, numbers=NUMBERS):
@@ -48,20 +48,20 @@ def test_types_of_a_frame_say_which_columns_are_categories():
     assert kernel.categorical == (0, 2, 3)
     assert_allclose(Gower()(FRAME), gower(FRAME, FRAME), rtol=1e-12)
     assert_allclose(Gower().diag(FRAME), 1.0, rtol=1e-12)
-    new = FRAME[:7].assign(colour="violet", size=40.0)
+    new = FRAME[:7].assign(color="violet", size=40.0)
     assert_allclose(Gower()(FRAME, new), gower(FRAME, new), rtol=1e-12)
-    text = FRAME.astype({"colour": "string", "sold": object})
+    text = FRAME.astype({"color": "string", "sold": object})
     assert_allclose(Gower()(text), gower(FRAME, FRAME), rtol=1e-12)
     w = np.linalg.eigvalsh(Gower()(FRAME))
     assert w[0] >= -1e-13 * w[-1]
-    two = Columns(Gower(), ["price", "colour"])(FRAME)
-    assert_allclose(two, gower(FRAME[["price", "colour"]], FRAME[["price", "colour"]]), rtol=1e-12)
+    two = Columns(Gower(), ["price", "color"])(FRAME)
+    assert_allclose(two, gower(FRAME[["price", "color"]], FRAME[["price", "color"]]), rtol=1e-12)
 
 
 def test_other_frames_have_types_too():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({name: FRAME[name].tolist() for name in FRAME}).with_columns(
-        polars.col("colour").cast(polars.Categorical)
+        polars.col("color").cast(polars.Categorical)
     )
     shop = {"shop": "float64"}
     expected = gower(FRAME.astype(shop), FRAME.astype(shop), numbers=[*NUMBERS, "shop"])
@@ -75,7 +75,7 @@ def test_columns_by_number_and_name():
     assert Gower([]) == Gower(()) != Gower()
     for columns in ([0, 2, 3], (0, 2, 3), np.array([3, 2, 0])):
         assert_allclose(Gower(columns)(array), expected, rtol=1e-12)
-    assert_allclose(Gower(["shop", "sold", "colour"])(FRAME), expected, rtol=1e-12)
+    assert_allclose(Gower(["shop", "sold", "color"])(FRAME), expected, rtol=1e-12)
     assert_allclose(Gower([0, 2, 3])(array.tolist()), expected, rtol=1e-12)
     codes = np.column_stack([RNG.integers(0, 3, 15), RNG.normal(size=15)])
     frame = pd.DataFrame(codes, columns=["code", "size"])
@@ -105,7 +105,7 @@ def test_ranges_are_those_of_samples_that_count():
 )
 def test_estimators_on_frames_with_texts(kernels, tmp_path):
     model = al.MKLClassifier(kernels).fit(FRAME[:30], Y[:30])
-    new = FRAME[30:].assign(colour=["violet", *FRAME["colour"][31:]])
+    new = FRAME[30:].assign(color=["violet", *FRAME["color"][31:]])
     found = model.decision_function(new)
     if kernels == ["gower"]:
         function = al.FromFunction(lambda i, j: K[int(i[0]), int(j[0])])
@@ -122,11 +122,11 @@ def test_estimators_on_frames_with_texts(kernels, tmp_path):
 
 def test_tables_with_texts():
     def tables(frame):
-        return {"sales": frame[["colour", "sold", "shop"]], "numbers": frame[NUMBERS]}
+        return {"sales": frame[["color", "sold", "shop"]], "numbers": frame[NUMBERS]}
 
     kernels = {"sales": "gower", "numbers": "rbf"}
     model = al.MKLClassifier(kernels).fit(tables(FRAME), Y)
-    own = [Columns(Gower(), ["colour", "sold", "shop"]), Columns("rbf", NUMBERS)]
+    own = [Columns(Gower(), ["color", "sold", "shop"]), Columns("rbf", NUMBERS)]
     one = al.MKLClassifier(own).fit(FRAME, Y)
     assert_allclose(model.weights_, one.weights_, rtol=1e-6)
     found = model.decision_function(tables(FRAME[:9]))
@@ -147,9 +147,9 @@ def test_kernels_that_read_texts_as_numbers_are_refused(kernels):
 
 @each("gap", [None, np.nan, pd.NA, pd.NaT])
 def test_gaps_are_refused_with_the_column(gap):
-    frame = FRAME.astype({"colour": object})
-    frame.loc[3, "colour"] = gap
-    with pytest.raises(ValueError, match=r"NaN in column 'colour'.*Fill the gaps"):
+    frame = FRAME.astype({"color": object})
+    frame.loc[3, "color"] = gap
+    with pytest.raises(ValueError, match=r"NaN in column 'color'.*Fill the gaps"):
         Gower()(frame)
 
 

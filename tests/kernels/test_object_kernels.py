@@ -36,7 +36,7 @@ def test_function_of_two_strings():
     assert str(FromFunction(common_letters, name="letters")) == "letters"
 
 
-def test_function_of_rows_and_vectorised_function():
+def test_function_of_rows_and_vectorized_function():
     X, Z = np.arange(12.0).reshape(4, 3), np.ones((2, 3))
     for kernel in (FromFunction(np.dot), FromFunction(inner_products, vectorized=True)):
         np.testing.assert_array_equal(kernel(X), X @ X.T)
@@ -46,7 +46,7 @@ def test_function_of_rows_and_vectorised_function():
         np.testing.assert_allclose(mixed(X), X @ X.T + Gaussian(0.1)(X), rtol=1e-14)
 
 
-def test_vectorised_function_sees_no_more_than_blocks(monkeypatch):
+def test_vectorized_function_sees_no_more_than_blocks(monkeypatch):
     from alignlearn.engine import external
 
     sizes = []

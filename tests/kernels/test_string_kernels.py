@@ -49,9 +49,9 @@ def test_equals_counters(left, right, k):
     np.testing.assert_array_equal(kernel.diag(left), np.diagonal(K))
     norms = np.sqrt(np.diagonal(K))
     scale = np.divide(1.0, norms, where=norms > 0, out=np.zeros_like(norms))
-    for normalised in (StringSpectrum(k, normalize=True), kernel.normalized()):
-        np.testing.assert_allclose(normalised(left), scale[:, None] * K * scale, atol=1e-14)
-        np.testing.assert_allclose(normalised.diag(left), norms > 0, atol=1e-14)
+    for normalized in (StringSpectrum(k, normalize=True), kernel.normalized()):
+        np.testing.assert_allclose(normalized(left), scale[:, None] * K * scale, atol=1e-14)
+        np.testing.assert_allclose(normalized.diag(left), norms > 0, atol=1e-14)
 
 
 @each("k", [2, 9, 12, 40])

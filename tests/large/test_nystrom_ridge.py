@@ -34,7 +34,7 @@ def dense(model, X, y, alpha, weight=None, fit_intercept=True):
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.1, 10.0])
-def test_all_samples_as_centres_is_kernel_ridge(alpha):
+def test_all_samples_as_centers_is_kernel_ridge(alpha):
     X, y = data()
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
     Y = np.column_stack([y, y**2])
@@ -48,7 +48,7 @@ def test_all_samples_as_centres_is_kernel_ridge(alpha):
 
 @each("centers", ["uniform", "leverage", "k-means++"])
 @each("intercept", [True, False])
-def test_few_centres_solve_the_normal_equations(centers, intercept):
+def test_few_centers_solve_the_normal_equations(centers, intercept):
     X, y = data(400)
     weight = np.random.default_rng(1).uniform(0.0, 2.0, len(X))
     model = al.NystromRidge(
@@ -155,7 +155,7 @@ def test_leverage_scores_find_what_is_rare():
     assert spread.size == 3
 
 
-def test_equal_samples_leave_fewer_centres():
+def test_equal_samples_leave_fewer_centers():
     X, y = data(30)
     X, y = np.tile(X, (4, 1)), np.tile(y, 4)
     model = al.NystromRidge(KERNEL, 0.1, n_centers=120, tol=1e-10).fit(X, y)

@@ -30,7 +30,7 @@ def data(m=300, seed=0):
 
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, class_weight):
+def test_all_samples_as_centers_is_the_machine_on_the_gram_matrix(multiclass, class_weight):
     X, y = data()
     weight = np.random.default_rng(1).uniform(0.1, 2.0, len(X))
     options = {"multiclass": multiclass, "class_weight": class_weight}
@@ -44,7 +44,7 @@ def test_all_samples_as_centres_is_the_machine_on_the_gram_matrix(multiclass, cl
 
 
 @pytest.mark.parametrize("memory", [None, "1MB"])
-def test_few_centres_reach_the_optimum_of_their_features(stepwise, memory):
+def test_few_centers_reach_the_optimum_of_their_features(stepwise, memory):
     X, y = data(3000)
     options = {"n_centers": 30, "memory": memory}
     model = al.NystromSVC(KERNEL, 1.0, **options).fit(X, y == "a")

@@ -21,7 +21,7 @@ def data(m=400):
 
 @pytest.mark.parametrize("alpha", [1e-3, 0.3, 10.0])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_equals_the_factorised_machine(alpha, weighted):
+def test_equals_the_factorized_machine(alpha, weighted):
     X, Y = data()
     weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
     kernel = al.Gaussian(0.3) + 0.2 * al.Matern(0.5)

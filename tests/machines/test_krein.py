@@ -221,7 +221,7 @@ def test_ridge_solves_its_normal_equations(intercept, columns):
         assert objective(ours.dual_coef_, ours.intercept_ + 1e-3) > best
 
 
-def test_ridge_shrinks_each_eigenvector_where_stabilising_reverses_or_overshoots():
+def test_ridge_shrinks_each_eigenvector_where_stabilizing_reverses_or_overshoots():
     """y |w| / (|w| + alpha) against y w / (w + alpha) of (K + alpha I)^-1 y."""
     Q = np.linalg.qr(np.random.default_rng(10).standard_normal((3, 3)))[0]
     w, alpha = np.array([2.0, -0.5, -1.5]), 1.0
@@ -229,14 +229,14 @@ def test_ridge_shrinks_each_eigenvector_where_stabilising_reverses_or_overshoots
     K, y = (K + K.T) / 2, Q @ np.ones(3)
     ours = KreinRidge(alpha=alpha, fit_intercept=False).fit(K, y)
     np.testing.assert_allclose(Q.T @ ours.predict(K), [2 / 3, 1 / 3, 3 / 5], rtol=1e-12)
-    stabilised = Q.T @ K @ np.linalg.solve(K + alpha * np.eye(3), y)
-    np.testing.assert_allclose(stabilised, [2 / 3, -1.0, 3.0], rtol=1e-12)
+    stabilized = Q.T @ K @ np.linalg.solve(K + alpha * np.eye(3), y)
+    np.testing.assert_allclose(stabilized, [2 / 3, -1.0, 3.0], rtol=1e-12)
     near = np.linalg.solve(K + (0.5 + 1e-9) * np.eye(3), y)
     assert np.abs(near).max() > 1e8
     assert np.abs(KreinRidge(alpha=0.5 + 1e-9).fit(K, y).dual_coef_).max() < 10.0
 
 
-def test_ridge_without_regularisation_interpolates_or_says_that_it_cannot():
+def test_ridge_without_regularization_interpolates_or_says_that_it_cannot():
     K, _, _ = problem(m=12, seed=11)
     y = np.arange(12.0)
     np.testing.assert_allclose(KreinRidge(alpha=0.0).fit(K, y).predict(K), y, atol=1e-6)

@@ -77,7 +77,7 @@ def test_ridge_uses_the_plain_not_the_averaged_loss():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ridge_intercept_minimises_the_primal_objective(weighted):
+def test_ridge_intercept_minimizes_the_primal_objective(weighted):
     """Oracle: least squares in explicit features, the intercept an unpenalized column."""
     rng = np.random.default_rng(2)
     features, y = rng.standard_normal((30, 4)) + 5.0, rng.standard_normal(30) + 2.0
@@ -123,7 +123,7 @@ def test_loo_path_equals_leaving_each_sample_out(intercept, columns):
     assert path.best_alpha == alphas[int(np.argmin(path.loo_mse))]
 
 
-def test_ridge_without_regularisation_interpolates():
+def test_ridge_without_regularization_interpolates():
     K, _ = noisy(12, seed=11)
     y = np.arange(12.0)
     np.testing.assert_allclose(

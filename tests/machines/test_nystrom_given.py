@@ -33,7 +33,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("part", [None, np.arange(0, M, 2)])
-def test_only_the_columns_of_the_centres_are_read(part):
+def test_only_the_columns_of_the_centers_are_read(part):
     gram = Counted(K)
     opened = open_source([gram], "precomputed").combine(np.ones(1))
     opened = opened if part is None else opened.part(part)

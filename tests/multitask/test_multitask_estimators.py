@@ -35,7 +35,7 @@ def test_every_method_classifies_and_regresses(method):
     assert classifier.score(X, y, task) > 0.8
     assert regressor.score(X, signal, task) > 0.6
     for model in (classifier, regressor):
-        assert model.weights_.shape == model.neighbourhood_kernels_.shape == (3, 3)
+        assert model.weights_.shape == model.neighborhood_kernels_.shape == (3, 3)
         assert model.weights_.min() >= 0.0
         assert np.all(model.shared_weights_ <= model.weights_.min(axis=0) + 1e-12)
         assert np.abs(model.alignment_matrix_).max() <= 1.0

@@ -10,7 +10,7 @@ from multitask_oracle import Problem, machine, proxy_dual
 import alignlearn as al
 from alignlearn.multitask import (
     alignment_matrix,
-    neighbourhood_coefficients,
+    neighborhood_coefficients,
     projected_identity,
     ridge_shared,
 )
@@ -58,7 +58,7 @@ def objective(oracle, model, beta):
 
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 @pytest.mark.parametrize("beta", [0.005, 0.05, 0.3])
-def test_onmkl_minimises_the_traces_and_the_machines(epsilon, beta):
+def test_onmkl_minimizes_the_traces_and_the_machines(epsilon, beta):
     oracle, stacked, y, task = problem(3, (14, 20, 17), epsilon)
     model = fit(stacked, y, task, epsilon, beta=beta)
     best, weights = oracle.separate(beta)
@@ -100,13 +100,13 @@ def test_without_coupling_the_tasks_decouple():
     assert stacked_best == pytest.approx(total, rel=1e-5)
 
 
-def test_eta_changes_the_neighbourhood_and_no_weight():
+def test_eta_changes_the_neighborhood_and_no_weight():
     _, stacked, y, task = problem(11, (16, 16))
     low, high = (fit(stacked, y, task, beta=0.1, eta=eta) for eta in (0.2, 20.0))
     np.testing.assert_array_equal(low.weights_, high.weights_)
     np.testing.assert_array_equal(low.predict(stacked, task), high.predict(stacked, task))
-    far = np.abs(low.neighbourhood_kernels_ - low.weights_)
-    near = np.abs(high.neighbourhood_kernels_ - high.weights_)
+    far = np.abs(low.neighborhood_kernels_ - low.weights_)
+    near = np.abs(high.neighborhood_kernels_ - high.weights_)
     np.testing.assert_allclose(far, 100.0 * near, rtol=1e-9)
 
 
@@ -119,21 +119,21 @@ def omega_objective(K, Khat, V, beta, eta):
     return 0.5 * eta * np.sum((x - v) ** 2) + 0.5 * beta * omega
 
 
-def test_neighbourhood_of_one_kernel_as_in_the_ledger():
+def test_neighborhood_of_one_kernel_as_in_the_ledger():
     K = np.array([[2.0, 1.0], [1.0, 2.0]])
     inner, traces = np.array([[np.sum(K * K)]]), np.array([4.0])
     assert projected_identity(inner, traces) == pytest.approx(0.4)
-    assert neighbourhood_coefficients(np.ones(1), inner, traces, 1.0, 8.0) == pytest.approx(0.95)
+    assert neighborhood_coefficients(np.ones(1), inner, traces, 1.0, 8.0) == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize("eta", [3.0, 10.0, 100.0])
-def test_elimination_of_the_neighbourhood_leaves_the_trace(eta):
+def test_elimination_of_the_neighborhood_leaves_the_trace(eta):
     rng = np.random.default_rng(2)
     _, Ks = grams(rng, 6)
     V = Ks.reshape(3, -1).T
     inner, traces, theta, beta = V.T @ V, np.full(3, 6.0), np.array([0.4, 2.0, 0.7]), 1.0
     K = np.tensordot(theta, Ks, 1)
-    c = neighbourhood_coefficients(theta, inner, traces, beta, eta)
+    c = neighborhood_coefficients(theta, inner, traces, beta, eta)
     best = omega_objective(K, np.tensordot(c, Ks, 1), V, beta, eta)
     constant = beta**2 / (2.0 * eta) * traces @ np.linalg.solve(inner, traces)
     assert best == pytest.approx(beta * np.trace(K) - constant, rel=1e-9)
@@ -145,7 +145,7 @@ def test_elimination_of_the_neighbourhood_leaves_the_trace(eta):
     assert below[0] > below[1] > below[2]
 
 
-def test_duplicated_kernels_have_a_neighbourhood_too():
+def test_duplicated_kernels_have_a_neighborhood_too():
     rng = np.random.default_rng(4)
     _, Ks = grams(rng, 5)
     inner = np.einsum("kij,lij->kl", Ks, Ks)
@@ -380,7 +380,7 @@ def test_alignments_of_pairs_of_tasks():
         Ks = np.array([K[np.ix_(rows, rows)] for K in stacked])
         K = np.tensordot(model.weights_[t], Ks, 1)
         for s in range(2):
-            other = np.tensordot(model.neighbourhood_kernels_[s], Ks, 1)
+            other = np.tensordot(model.neighborhood_kernels_[s], Ks, 1)
             expected = np.sum(K * other) / np.linalg.norm(K) / np.linalg.norm(other)
             assert model.alignment_matrix_[t, s] == pytest.approx(expected, abs=1e-9)
     assert alignment_matrix(np.zeros((1, 2)), np.ones((1, 2)), np.eye(2)[None]) == 0.0

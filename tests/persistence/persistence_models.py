@@ -140,8 +140,8 @@ def two_stage():
     order = pd.Categorical.from_codes(
         np.arange(len(X)) % 3, ["low", "middle", "high"], ordered=True
     )
-    labelled = pd.DataFrame(X).assign(label=LABELS, order=order)
-    yield "TablePreparer", al.TablePreparer().fit(labelled), on(labelled[:5])
+    labeled = pd.DataFrame(X).assign(label=LABELS, order=order)
+    yield "TablePreparer", al.TablePreparer().fit(labeled), on(labeled[:5])
     turned = al.FeatureScales(al.Matern(2.5), alpha=0.1, full=True).fit(X, SIGNAL)
     yield "FeatureScales full", turned, NEW_DATA
 

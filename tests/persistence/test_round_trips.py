@@ -216,7 +216,7 @@ TAKEN = {
     "bytes": (al.MKLClassifier([SPECTRUM]), [word.encode() for word in WORDS]),
     "words in steps": (al.KernelSGDClassifier(SPECTRUM), WORDS),
 }
-LABELLED = {
+LABELED = {
     "words": models.LABELS,
     "a series": pd.Series(models.LABELS, dtype="string"),
     "categories": pd.Categorical(models.LABELS),
@@ -236,7 +236,7 @@ def test_samples_of_every_kind(name):
 
 
 def test_labels_of_every_kind():
-    for labels in LABELLED.values():
+    for labels in LABELED.values():
         model = al.MKLClassifier(models.KERNELS).fit(models.X, labels)
         other = again(model)
         assert other.classes_.dtype == model.classes_.dtype

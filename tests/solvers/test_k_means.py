@@ -8,7 +8,7 @@ from alignlearn.solvers.k_means import k_means, nearest
 
 
 @given(st.integers(0, 999), st.integers(1, 6))
-def test_centres_are_means_and_labels_are_nearest(seed, n):
+def test_centers_are_means_and_labels_are_nearest(seed, n):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 2))
     centers, labels = k_means(X, n, rng)

@@ -14,7 +14,7 @@ from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 EPS = np.finfo(np.float64).eps
 
 
-def factorise(A, with_submatrix=False, order="F", **options):
+def factorize(A, with_submatrix=False, order="F", **options):
     """The callbacks of a stored matrix."""
     part = (lambda index: A[np.ix_(index, index)]) if with_submatrix else None
     return pivoted_cholesky(
@@ -62,7 +62,7 @@ def test_rank_is_that_of_greedy_pivoting(name):
     eigenvalues, tols = np.linalg.eigvalsh(A), [1e-2, 1e-5, 1e-8]
     for tol, rank in zip(tols, greedy_ranks(A, tols)):
         for with_submatrix in (False, True):
-            found = factorise(A, with_submatrix, tol=tol, block=32)
+            found = factorize(A, with_submatrix, tol=tol, block=32)
             assert found.converged
             assert found.trace_error <= tol * found.trace
             assert len(found.pivots) <= 1.12 * rank + 1
@@ -98,7 +98,7 @@ def problems(draw):
 )
 def test_laws(A, with_submatrix, block, tol, max_rank):
     n, before = len(A), A.copy()
-    found = factorise(A, with_submatrix, tol=tol, max_rank=max_rank, block=block)
+    found = factorize(A, with_submatrix, tol=tol, max_rank=max_rank, block=block)
     np.testing.assert_array_equal(A, before)
     L, rank, unit = found.factor, len(found.pivots), np.diag(A).max()
     rounding = 100 * (16 + n) * EPS * unit
@@ -124,7 +124,7 @@ def test_laws(A, with_submatrix, block, tol, max_rank):
 
 @given(problems(), st.booleans())
 def test_residual_never_grows_with_rank(A, with_submatrix):
-    full = factorise(A, with_submatrix, tol=0.0)
+    full = factorize(A, with_submatrix, tol=0.0)
     residual = np.diag(A)[:, None] - np.cumsum(full.factor**2, axis=1)
     assert full.converged
     assert residual.min(initial=0.0) >= -100 * (16 + len(A)) * EPS * np.diag(A).max()
@@ -138,17 +138,17 @@ def test_exact_at_full_rank():
     factor = rng.normal(size=(300, 40))
     A = factor @ factor.T
     for with_submatrix in (False, True):
-        found = factorise(A, with_submatrix, tol=0.0)
+        found = factorize(A, with_submatrix, tol=0.0)
         assert len(found.pivots) == 40
         assert found.converged
         np.testing.assert_allclose(found.factor @ found.factor.T, A, atol=1e-11 * A.max())
     definite = A + np.eye(300)
-    assert len(factorise(definite, tol=0.0).pivots) == 300
+    assert len(factorize(definite, tol=0.0).pivots) == 300
 
 
 def test_duplicated_rows_are_taken_once():
     A = np.kron(gaussian(np.arange(10.0)[:, None], 1.0), np.ones((30, 30)))
-    found = factorise(A, tol=0.0)
+    found = factorize(A, tol=0.0)
     assert sorted(found.pivots // 30) == list(range(10))
 
 
@@ -167,7 +167,7 @@ def test_more_rows_than_a_panel():
 
 @pytest.mark.parametrize("n", [1, 7])
 def test_zero_matrix(n):
-    found = factorise(np.zeros((n, n)), tol=0.0)
+    found = factorize(np.zeros((n, n)), tol=0.0)
     assert found.factor.shape == (n, 0)
     assert found.pivot_factor.shape == (0, 0)
     assert found.converged
@@ -176,18 +176,18 @@ def test_zero_matrix(n):
 
 def test_order_and_precision_of_the_columns():
     A = gaussian(np.random.default_rng(3).normal(size=(200, 2)), 1.0)
-    expected = factorise(A, tol=1e-4)
-    np.testing.assert_allclose(factorise(A, order="C", tol=1e-4).factor, expected.factor)
-    found = factorise(A.astype(np.float32), tol=0.0)
+    expected = factorize(A, tol=1e-4)
+    np.testing.assert_allclose(factorize(A, order="C", tol=1e-4).factor, expected.factor)
+    found = factorize(A.astype(np.float32), tol=0.0)
     assert found.converged
     assert found.factor.dtype == np.float64
     np.testing.assert_allclose(found.factor @ found.factor.T, A, atol=1e-4)
-    assert len(found.pivots) < len(factorise(A, tol=0.0).pivots)
+    assert len(found.pivots) < len(factorize(A, tol=0.0).pivots)
 
 
 def test_max_rank_is_reported():
     A = np.eye(50)
-    found = factorise(A, max_rank=20, tol=1e-3)
+    found = factorize(A, max_rank=20, tol=1e-3)
     assert len(found.pivots) == 20
     assert not found.converged
     assert found.trace_error == pytest.approx(30.0)
@@ -220,7 +220,7 @@ def indefinite_matrices():
 @each("with_submatrix", [False, True])
 def test_indefinite(A, with_submatrix):
     with pytest.raises(ValueError, match="not positive semi-definite: its residual diagonal is -"):
-        factorise(A, with_submatrix, tol=0.0)
+        factorize(A, with_submatrix, tol=0.0)
 
 
 @each(

@@ -109,7 +109,7 @@ def test_alignments_stay_in_their_interval():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_an_exponential_normalised_of_equal_directions_is_constant(dtype):
+def test_an_exponential_normalized_of_equal_directions_is_constant(dtype):
     X = np.outer(np.linspace(1.0, 2.0, 9), [0.1, 0.7, 0.3]).astype(dtype)
     y = np.arange(9.0)
     X[:, 1:] = 0.0  # cosines are 1, except rounding

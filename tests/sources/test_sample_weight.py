@@ -151,7 +151,7 @@ def test_every_training_set(given, m):
         assert_same(statistics, want)
 
 
-def test_a_kernel_that_centring_would_cancel():
+def test_a_kernel_that_centering_would_cancel():
     """f(x) + f(x') and a little more: the second pass subtracts weighted means."""
     rng = np.random.default_rng(5)
     X, weight = rng.normal(size=(50, 3)), rng.exponential(size=50)
@@ -201,7 +201,7 @@ def test_measures_of_matrices(kind):
     assert found == pytest.approx(al.alignment(K, L, kind=kind, sample_weight=weight), rel=1e-5)
 
 
-def test_hsic_cka_and_centring():
+def test_hsic_cka_and_centering():
     X, y = data()
     weight, rows = counts(len(y))
     K, L = al.Gaussian(0.1)(X), al.Polynomial(0.3)(X)

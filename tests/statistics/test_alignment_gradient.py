@@ -55,7 +55,7 @@ def test_what_is_constant_and_what_is_refused():
     with pytest.raises(ValueError, match="unbiased=True is for kind='centered'"):
         al.alignment_gradient(at(0.4), REAL, kind="uncentered", unbiased=True)
     with pytest.raises(ValueError, match="kind"):
-        al.alignment_gradient(at(0.4), REAL, kind="centred")
+        al.alignment_gradient(at(0.4), REAL, kind="centered")
     with pytest.raises(ValueError, match="not symmetric"):
         al.alignment_gradient(np.triu(at(0.4)), REAL)
     with pytest.raises(ValueError, match="square"):
@@ -147,7 +147,7 @@ def test_what_is_refused_under_jax():
     with pytest.raises(Exception, match="NaN"):
         jax.grad(lambda K: al.alignment(K * np.nan, REAL))(K)
     with pytest.raises(ValueError, match="kind"):
-        jax.grad(lambda K: al.alignment(K, REAL, kind="centred"))(K)
+        jax.grad(lambda K: al.alignment(K, REAL, kind="centered"))(K)
     with pytest.raises(ValueError, match="unbiased=True is for"):
         jax.grad(lambda K: al.alignment(K, REAL, kind="uncentered", unbiased=True))(K)
 

@@ -27,7 +27,7 @@ def frobenius(A, B):
 
 
 @given(gram_matrices())
-def test_centred_kernel_is_h_k_h(K):
+def test_centered_kernel_is_h_k_h(K):
     centered = center_kernel(K)
     tolerance = 1e-14 * np.abs(K).max()
     np.testing.assert_allclose(centered, oracle.center(K).astype(float), rtol=0, atol=tolerance)
@@ -36,7 +36,7 @@ def test_centred_kernel_is_h_k_h(K):
 
 
 @given(gram_pairs())
-def test_lemma_1_centring_one_matrix_of_a_product_is_enough(pair):
+def test_lemma_1_centering_one_matrix_of_a_product_is_enough(pair):
     K, L = pair
     both = frobenius(center_kernel(K), center_kernel(L))
     bound = 1e-13 * np.linalg.norm(K) * np.linalg.norm(L)
@@ -45,7 +45,7 @@ def test_lemma_1_centring_one_matrix_of_a_product_is_enough(pair):
 
 
 @given(generators(), st.integers(1, 8), st.integers(1, 5))
-def test_new_samples_are_centred_with_the_training_mean_feature(rng, m, n):
+def test_new_samples_are_centered_with_the_training_mean_feature(rng, m, n):
     features, new = rng.normal(size=(m, 3)), rng.normal(size=(n, 3))
     mean = features.mean(axis=0)
     expected = (new - mean) @ (features - mean).T
@@ -57,7 +57,7 @@ def test_new_samples_are_centred_with_the_training_mean_feature(rng, m, n):
 
 @given(gram_pairs(min_samples=2), st.floats(1e-6, 1e6), st.floats(0, 10))
 @pytest.mark.filterwarnings("ignore::alignlearn.DegenerateKernelWarning")
-def test_alignment_is_the_cosine_of_centred_matrices(pair, scale, shift):
+def test_alignment_is_the_cosine_of_centered_matrices(pair, scale, shift):
     K, L = pair
     value = alignment(K, L)
     Kc, Lc = oracle.center(K), oracle.center(L)
@@ -227,7 +227,7 @@ def test_unbiased_products_form_a_positive_semi_definite_matrix(m, p, rng):
     assert abs(cka(grams[0], grams[-1], unbiased=True)) <= 1 + 1e-12
 
 
-def test_zero_matrix_uncentred():
+def test_zero_matrix_uncentered():
     with pytest.warns(DegenerateKernelWarning):
         assert alignment(np.zeros((2, 2)), np.eye(2), kind="uncentered") == 0.0
 

@@ -42,7 +42,7 @@ def test_scaled_kernels_have_the_scaled_statistics(grams, rng):
     assert scaled.names == expected.names
 
 
-def test_trace_normalisation_gives_trace_m_and_drops_what_has_none():
+def test_trace_normalization_gives_trace_m_and_drops_what_has_none():
     grams = [np.diag([1.0, 2, 3, 4]), np.ones((4, 4)), -np.eye(4), 1e-8 * np.eye(4)]
     s, scale = summary(grams, np.arange(4.0)).trace_normalized()
     np.testing.assert_allclose(s.trace, [4, 0, 0, 4], rtol=1e-9)

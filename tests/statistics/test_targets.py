@@ -26,7 +26,7 @@ def test_classes_become_signs_or_one_hot_columns(y):
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
-def test_real_values_are_one_centred_column(y):
+def test_real_values_are_one_centered_column(y):
     Y = target_columns(y)
     np.testing.assert_allclose(Y[:, 0], np.array(y) - np.mean(y), atol=1e-9)
     np.testing.assert_array_equal(Y, target_columns(np.array(y)[:, None]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
-from alignlearn.theory.bounds import neighbourhood
+from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
@@ -77,7 +77,7 @@ def test_khat_of_the_example():
     np.testing.assert_allclose(prop.bound(same), prop.corrected_bound(same))
 
 
-def test_proposition_1_without_the_regulariser_halves_the_kernel():
+def test_proposition_1_without_the_regularizer_halves_the_kernel():
     prop = file("p3-prop-1")
     case = prop.counterexample() | {"beta": 0.0}
     np.testing.assert_allclose(prop.bound(case), 0.5 * ONE.ravel())
@@ -203,7 +203,7 @@ def test_the_radius_of_the_proof():
 def test_two_tasks_lose_the_square_root_of_two():
     theorem = file("p3-theorem-1")
     case = theorem.identity_case(kernels=[np.eye(2)[None]] * 2, targets=[np.zeros((2, 2))] * 2)
-    found = neighbourhood.neighbourhood_bounds(*tasks.class_of(case))
+    found = neighborhood.neighborhood_bounds(*tasks.class_of(case))
     assert found.arithmetic / found.printed == pytest.approx(0.707107, abs=5e-7)
 
 
@@ -217,21 +217,21 @@ def test_the_printed_bound_of_an_empty_class():
     lemma = terms.d @ inner @ terms.d + 2
     printed = np.sqrt(0.5 * (terms.d @ inner @ terms.b + (lemma + room) / 2)) / 2
     assert printed == pytest.approx(0.353553, abs=5e-7)
-    for call in (neighbourhood.neighbourhood_bounds, neighbourhood.neighbourhood_complexity):
+    for call in (neighborhood.neighborhood_bounds, neighborhood.neighborhood_complexity):
         with pytest.raises(HypothesisNotMet, match="empty"):
             call(*tasks.class_of(case))
     near = empty.near_target()
     room = 4 * (near["rho"] - 0.0)
     assert room == 4
     with pytest.raises(HypothesisNotMet, match="empty"):
-        neighbourhood.neighbourhood_bounds(near["kernels"], near["targets"], 1.0, near["rho"])
+        neighborhood.neighborhood_bounds(near["kernels"], near["targets"], 1.0, near["rho"])
 
 
 def test_the_arithmetic_mean_depends_on_the_unit_of_the_kernels():
     scaling = file("p3-am-gm")
     case = CLAIMS["p3-am-gm"].negative_control.case() | {"scale": 10.0}
-    before = neighbourhood.neighbourhood_bounds(*tasks.class_of(case))
-    after = neighbourhood.neighbourhood_bounds(*tasks.class_of(scaling.rescaled(case)))
+    before = neighborhood.neighborhood_bounds(*tasks.class_of(case))
+    after = neighborhood.neighborhood_bounds(*tasks.class_of(scaling.rescaled(case)))
     assert after.geometric == pytest.approx(np.sqrt(10) * before.geometric)
     assert after.printed > 1.5 * np.sqrt(10) * before.printed
 

@@ -24,7 +24,7 @@ def test_lemma_6():
     assert (printed.measured, printed.bound, fixed.bound) == (4, pytest.approx(2), pytest.approx(4))
 
 
-def test_uncentred_objective():
+def test_uncentered_objective():
     file = CLAIMS.module("p1-eq-3")
     case = file.counterexample()
     assert (file.bound(case)[-1], file.measure(case)[-1]) == (4, 0)
@@ -189,7 +189,7 @@ def test_hypothesis_bound_is_attained():
     assert file.sharp_bound(case) == pytest.approx(5)
 
 
-def test_generalisation_bounds_of_both_papers():
+def test_generalization_bounds_of_both_papers():
     file = CLAIMS.module("p1-theorem-17")
     misprinted = replace(file.FIXED, bound=file.printed_bound)
     found = check(misprinted, file.one_toss())

@@ -145,7 +145,7 @@ def test_direct_sum_makes_any_kernels_orthogonal_and_keeps_them():
     assert not products[~np.eye(3, dtype=bool)].any()
 
 
-def test_weights_learned_on_neighbouring_samples_can_change_completely():
+def test_weights_learned_on_neighboring_samples_can_change_completely():
     """The supremum of ||Delta mu||_1 that theorem 17 needs is 2 here, as large as it can be."""
     file = CLAIMS.module("p1-theorem-17-learned")
     law = FiniteDistribution(np.array([0.5, 0.25, 0.25]), np.array([1.0, -1.0, -1.0]))

@@ -23,7 +23,7 @@ def at_counterexample(name):
 @each(
     ("name", "measured", "printed"),
     [
-        ("p5-centred-gram", [[0.75, -0.75], [-0.75, 0.75]], [[-2.75, -4.25], [-4.25, -2.75]]),
+        ("p5-centered-gram", [[0.75, -0.75], [-0.75, 0.75]], [[-2.75, -4.25], [-4.25, -2.75]]),
         ("p5-frobenius", 70.0, 8.366600),
         ("p5-hinge-envelope", 1.5, 1.0),
         ("p5-intercept", [0.4, 0.4, -0.08, -0.08], 1.0),
@@ -152,15 +152,15 @@ def test_the_same_kappa_means_another_penalty():
     """With 2 kappa/N the penalized correlation is close, with kappa it is far away."""
     G, kappa = views(), 0.1
     rho, N = kcca.correlation(G, kappa), len(G[0])
-    assert rho < kcca.penalised(G, 2 * kappa / N) < 1.02 * rho
-    assert kcca.penalised(G, kappa) < 0.8 * rho
+    assert rho < kcca.penalized(G, 2 * kappa / N) < 1.02 * rho
+    assert kcca.penalized(G, kappa) < 0.8 * rho
     K = G[0]
     shifted = K + kappa * np.eye(N)
     expanded = K @ K / N + 2 * kappa / N * K + kappa**2 / N * np.eye(N)
     np.testing.assert_allclose(shifted @ shifted / N, expanded, atol=1e-12)
 
 
-def test_without_regularisation_independent_samples_are_perfectly_correlated():
+def test_without_regularization_independent_samples_are_perfectly_correlated():
     rng = np.random.default_rng(1)
     G = np.array([center(al.Gaussian(0.5)(rng.normal(size=(40, 1)))) for _ in range(2)])
     found = [kcca.correlation(G, kappa) for kappa in (1.0, 1e-2, 1e-4, 1e-6)]

@@ -166,14 +166,14 @@ LEMMA_6 = (
     "K x z - E p (fun u => K u z) - E p (fun u => K x u)"
     " + E p (fun u => E p (fun v => K u v)).",
     "Definition target (y : X -> R) (x z : X) : R := y x * y z.",
-    "E p (fun x => E p (fun z => centred p K x z * centred p (target y) x z)).",
+    "E p (fun x => E p (fun z => centered p K x z * centered p (target y) x z)).",
     "E p (fun x => (y x - E p y) * (y x - E p y)).",
     "map (fun x => (/ INR (length points), x)) points.",
     "Theorem lemma_6_population p K y r2 : is_law p -> pds K ->"
-    " (forall w x, In (w, x) p -> centred p K x x <= r2) ->"
+    " (forall w x, In (w, x) p -> centered p K x x <= r2) ->"
     " 0 <= rho_u p K y <= r2 * variance p y.",
     "Theorem lemma_6_sample p K y r2 points : points <> [] -> pds K ->"
-    " (forall x, In x points -> centred p K x x <= r2) -> let s := sample points in"
+    " (forall x, In x points -> centered p K x x <= r2) -> let s := sample points in"
     " 0 <= rho_u s K y <= r2 * variance s y /\\"
     " (0 <= r2 -> r2 * variance s y <= r2 * E s (fun x => y x * y x)).",
 )  # fmt: skip
@@ -233,12 +233,12 @@ LEMMA_20 = (
     "Definition norm (u : vector) : R := sqrt (dot u u).",
     "Definition minus (u v : vector) : vector := fun i => u i - v i.",
     "Definition plus (u v : vector) : vector := fun i => u i + v i.",
-    "Definition normalised (u : vector) : vector := fun i => u i / norm u.",
+    "Definition normalized (u : vector) : vector := fun i => u i / norm u.",
     "Theorem lemma_20 v w : 0 < norm v -> 0 < norm w -> forall i,"
-    " minus (normalised w) (normalised v) i = minus w v i / norm w"
+    " minus (normalized w) (normalized v) i = minus w v i / norm w"
     " - dot (minus w v) (plus v w) * v i / (norm v * norm w * (norm v + norm w)).",
     "Theorem lemma_20_corollary v w : 0 < norm v -> 0 < norm w ->"
-    " norm (minus (normalised w) (normalised v)) <= 2 * norm (minus w v) / (norm v + norm w).",
+    " norm (minus (normalized w) (normalized v)) <= 2 * norm (minus w v) / (norm v + norm w).",
 )
 
 

@@ -167,7 +167,7 @@ def test_no_kappa_makes_the_estimate_that_of_the_penalty():
         estimate = kcca.correlation(G, kappa)
         assert estimate == pytest.approx((s / (s + kappa)) ** 2)
         same = (2 * kappa + kappa**2 / s) / 2
-        assert kcca.penalised(G, same) == pytest.approx(estimate)
+        assert kcca.penalized(G, same) == pytest.approx(estimate)
         found.append(same)
     assert found[0] > 1.05 * found[1]
 
@@ -200,7 +200,7 @@ def test_theorem_17_for_one_kernel_where_the_stability_it_uses_is_wrong(lam0):
     """Large kappa/lam0: M2/m is no bound of |Delta h|, and the risk obeys it all the same."""
     file = CLAIMS.module("p1-theorem-17")
     for delta in (0.3, 0.9):
-        case = file.memorised(10, 60) | {"lam0": lam0, "delta": delta}
+        case = file.memorized(10, 60) | {"lam0": lam0, "delta": delta}
         assert check(file.FIXED, case).outcome in ("holds", "vacuous")
     stable = CLAIMS.module("p1-theorem-16").residual_counterexample(200)
     g2 = 1 / stable["lam0"]

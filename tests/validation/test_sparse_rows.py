@@ -106,7 +106,7 @@ def test_copies_and_pickles_share_nothing_and_drop_what_was_kept():
     assert "7 x 9" in repr(X)
 
 
-def test_columns_without_zeros_lose_their_means_only_in_centred():
+def test_columns_without_zeros_lose_their_means_only_in_centered():
     rng = np.random.default_rng(0)
     A = thin(rng, m=40)
     A[:, [1, 5]] = 1e8 + rng.random((40, 2))

@@ -103,7 +103,7 @@ def best_on_simplex(S):
 
 @pytest.mark.parametrize("n_neighbors", [1, 5, 100])
 @pytest.mark.parametrize("normalize", ["trace", None])
-def test_structure_minimises_the_distortion_of_the_graph(n_neighbors, normalize, monkeypatch):
+def test_structure_minimizes_the_distortion_of_the_graph(n_neighbors, normalize, monkeypatch):
     # Several blocks of rows, the last of them smaller.
     monkeypatch.setattr("alignlearn.sources.source._BLOCK_ENTRIES", 7 * 40 * len(KERNELS))
     value, expected = best_on_simplex(naive_distortion(min(n_neighbors, 39)))
@@ -185,12 +185,12 @@ def test_what_is_refused():
         al.KernelCombiner(KERNELS, weighting="structure").fit(np.ones((9, 5)))
 
 
-def test_neighbours_are_those_of_the_samples():
+def test_neighbors_are_those_of_the_samples():
     """Graphs by distances of the samples themselves, for a kernel that falls with distance."""
-    from alignlearn.weights.unsupervised import CenteredRows, neighbour_graph
+    from alignlearn.weights.unsupervised import CenteredRows, neighbor_graph
 
     source = open_source(X, [al.Gaussian(0.1)])
-    L = neighbour_graph(CenteredRows([source.single(0)]), 3).toarray()
+    L = neighbor_graph(CenteredRows([source.single(0)]), 3).toarray()
     D = cdist(X, X)
     np.fill_diagonal(D, np.inf)
     W = np.zeros((40, 40))

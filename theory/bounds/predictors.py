@@ -71,7 +71,7 @@ def scaled_regression_risk(rho, energy) -> float:
     return 1 - rho**2 / check_positive("energy", energy, "E[h*^2] is positive when rho is.")
 
 
-def unnormalised_guarantee(rho_u, radius2) -> float:
+def unnormalized_guarantee(rho_u, radius2) -> float:
     """Pr[y g* < 0] <= 1 - rho_u / R^2 for labels +-1 and K_c(x, x) <= R^2: theorem 15 of P1.
 
     Raises

@@ -20,7 +20,7 @@ _WHERE = {
     "predictors": ("predictors", "predictor_risks"),
     "two-stage-stability": ("stability", "two_stage"),
     "lkrr-stability": ("stability", "lkrr_stability"),
-    "generalisation": ("risk", "generalisation"),
+    "generalization": ("risk", "generalization"),
     "algorithm-1": ("algorithm", "algorithm_1"),
     "rademacher": ("multitask", "rademacher"),
     "hyper-kernel": ("similarity", "hyper_kernel"),

@@ -110,7 +110,7 @@ def _draw_bounds(ax, shown):
     ax.set_ylim(2e-4, 3e3)
     words = "shaded: vacuous\ndots, numbers below: smallest $m$ with a bound below 1/2"
     style.shade_vacuous(ax, 1.0, words)
-    ax.axhline(HALF, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+    ax.axhline(HALF, color=style.GRAY, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
     for name, (_, look) in names.items():
         dot = {"color": look["color"], "markersize": 6, "mec": "white", "mew": 0.9, "zorder": 5}
         ax.plot([starts[name]], [HALF], "o", **dot)
@@ -195,11 +195,11 @@ def _draw_bias(ax):
     sharp = [bounds.bias_bound(size) for size in m]
     ax.plot(m, sharp, label=r"sharpened: $(2m^2-3m+2)/m^3$", **style.CORRECTED)
     marks = style.log_grid(2, 1e4, 15)
-    colours = (style.BLACK, style.ORANGE, style.GREEN)
-    for (name, (distribution, K, L)), shape, colour in zip(bias_examples().items(), "osD", colours):
+    colors = (style.BLACK, style.ORANGE, style.GREEN)
+    for (name, (distribution, K, L)), shape, color in zip(bias_examples().items(), "osD", colors):
         found = distribution.moments(K, L)
         shown = [abs(bounds.expected_numerator(int(s), *found) - found.theta) for s in marks]
-        ax.plot(marks, shown, shape, color=colour, markersize=5, label=f"exact: {name}")
+        ax.plot(marks, shown, shape, color=color, markersize=5, label=f"exact: {name}")
     title = "(a) Bias of the numerator"
     y = r"$|\mathrm{E}f-\mathrm{E}[K_cK'_c]|\ /\ (R^2R'^2)$"
     style.finish(ax, y=y, title=title, legend="lower left")
@@ -227,7 +227,7 @@ def _draw_sensitivity(ax, quick):
     y = r"$m\,|f(S)-f(S')|\ /\ (R^2R'^2)$"
     style.finish(ax, y=y, title=title, log="x", legend="lower right")
     ax.set_ylim(0, 7)
-    ax.plot(m, m, color=style.GREY, linewidth=0.8, zorder=1)
+    ax.plot(m, m, color=style.GRAY, linewidth=0.8, zorder=1)
     ax.fill_between(m, np.minimum(m, 7), 7, color="#000000", alpha=0.07, linewidth=0, zorder=0)
     ax.text(8, 6.7, "shaded: vacuous", fontsize=9, color="#444444")
     words = "Lemma 18 as printed: 24"

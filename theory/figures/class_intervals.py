@@ -134,14 +134,14 @@ def _draw_ends(ax, quick):
     trials = 3 if quick else 12
     # Where half of the samples have a lower end above 0 is looked for on a finer grid.
     fine = {1: range(80, 200, 10), 2: range(30, 130, 5)}
-    for k, (name, interval, colour, line) in enumerate(_LOOKS):
+    for k, (name, interval, color, line) in enumerate(_LOOKS):
         shown = mean_ends(interval, sizes, trials)
         label = name
         if k in fine and not quick:
             label += f": low end above 0 from m = {half_positive(interval, fine[k], 40)}"
         for column in (0, 1):
             ax.plot(
-                shown.m, shown.ends[:, column], color=colour, linestyle=line, linewidth=2.0,
+                shown.m, shown.ends[:, column], color=color, linestyle=line, linewidth=2.0,
                 marker="o" if column == 0 else "s", markersize=3.5,
                 label=label if column == 0 else None,
             )  # fmt: skip

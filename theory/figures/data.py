@@ -168,10 +168,10 @@ def _draw_scores(ax, scores, data):
         (scores.centered, "centered", style.BLUE, "o", "-"),
         (scores.uncentered, "without centering", style.ORANGE, "s", (0, (4, 2))),
     )
-    for (values, name, colour, marker, line), r in zip(looks, correlations):
+    for (values, name, color, marker, line), r in zip(looks, correlations):
         label = f"{name}: correlation {r:+.2f}"
         ax.plot(
-            scores.accuracy, values, marker=marker, color=colour, linestyle=line, linewidth=1.0,
+            scores.accuracy, values, marker=marker, color=color, linestyle=line, linewidth=1.0,
             markersize=6.5, label=label,
         )  # fmt: skip
     regression = data.task == "regression"

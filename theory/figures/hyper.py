@@ -118,18 +118,18 @@ def _text(value):
 
 def _draw_theorem_1(ax):
     alpha = np.linspace(1e-3, 1.0, 600)
-    for (r, s, p, q), colour in SETTINGS:
+    for (r, s, p, q), color in SETTINGS:
         theta = rates.noise_exponent(p, q)
         name = f"$r={r:g}$, $s={_text(s)}$, $p={_text(p)}$, $q={q:g}$"
         printed = rates.svr_exponent_printed(alpha, r, s, theta)
         sharper = rates.svr_exponent(alpha, r, s, theta)
-        ax.plot(alpha, sharper, color=colour, linewidth=2.1, label=name)
-        ax.plot(alpha, printed, color=colour, linewidth=1.7, linestyle=(0, (5, 2)))
+        ax.plot(alpha, sharper, color=color, linewidth=2.1, label=name)
+        ax.plot(alpha, printed, color=color, linewidth=1.7, linestyle=(0, (5, 2)))
         for best, face in (
             (rates.svr_optimum_printed(r, s, theta), "white"),
-            (rates.svr_optimum(r, s, theta), colour),
+            (rates.svr_optimum(r, s, theta), color),
         ):
-            ax.plot(*best, "o", color=colour, markerfacecolor=face, markersize=7, zorder=5)
+            ax.plot(*best, "o", color=color, markerfacecolor=face, markersize=7, zorder=5)
     ax.plot([], [], color="black", linewidth=2.1, label="exponents of the proof, best: full dot")
     ax.plot(
         [], [], color="black", linewidth=1.7, linestyle=(0, (5, 2)), label="as printed, best: ring"

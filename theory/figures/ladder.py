@@ -47,12 +47,12 @@ def _draw_errors(ax, m, number):
         ("one width", [scale], GaussianHyperKernel(scale, multiple=7.0), style.RED, "v"),
         ("ladder", scale * 4.0 ** np.arange(-3, 4), hyper_kernels(unit=scale), style.BLUE, "o"),
     )
-    for name, widths, hyper, colour, marker in looks:
+    for name, widths, hyper, color, marker in looks:
         least = [width_error(gamma, widths, variances) for gamma in gammas]
-        ax.plot(scale * gammas, least, color=colour, label=f"{name}: lower limit")
+        ax.plot(scale * gammas, least, color=color, label=f"{name}: lower limit")
         some = gammas[:: len(gammas) // number]
         errors = [measured_error(hyper, gamma, X, U) for gamma in some]
-        ax.plot(scale * some, errors, marker, color=colour, label=f"{name}: fit to {m} points")
+        ax.plot(scale * some, errors, marker, color=color, label=f"{name}: fit to {m} points")
     ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
     ax.set_ylim(1e-3, 10.0)
     style.finish(

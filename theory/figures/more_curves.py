@@ -10,7 +10,7 @@ import numpy as np
 
 from alignlearn.bounds import class_intervals, rademacher
 
-from ..bounds import hyper_rates, neighbourhood
+from ..bounds import hyper_rates, neighborhood
 from .drawing import Curve
 
 FEATURES = class_intervals.FeatureRange(1.0, non_negative=True)
@@ -99,19 +99,19 @@ def _task(m, kernels, square, cosine):
     mean = np.full(p, 1 / p)
     products = gram @ mean
     traces = np.full(p, float(m))
-    return neighbourhood.Task(
+    return neighborhood.Task(
         gram, traces, products, float(mean @ products), np.full((p, p), float(m)), int(m)
     )
 
 
 def _multitask(name):
-    """One of `NeighbourhoodBounds` for equal tasks."""
+    """One of `NeighborhoodBounds` for equal tasks."""
 
     def form(m, delta, tasks, radius, kernels, square, cosine, room):
         task = _task(m, kernels, square, cosine)
         found = int(tasks) * [task]
         rho = room * tasks * task.square
-        return getattr(neighbourhood.bounds_of_tasks(found, radius, rho), name)
+        return getattr(neighborhood.bounds_of_tasks(found, radius, rho), name)
 
     return form
 
@@ -119,7 +119,7 @@ def _multitask(name):
 def _multitask_level(tasks, radius, kernels, square, cosine, room):
     """Largest mean of |f| in the class, for kernels without diagonal beyond their mean."""
     task = _task(10**9, kernels, square, cosine)
-    found = neighbourhood.projections([task])
+    found = neighborhood.projections([task])
     # The largest sum over the tasks of K_t(x, x), from d'theta over the ellipsoid of all tasks.
     size = found.trace_target + np.sqrt(found.trace_square * room * task.square)
     return float(np.sqrt(radius * tasks * size / task.size) / tasks)

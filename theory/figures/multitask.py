@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..reference.problems import gaussian_kernel
 from . import style
 from .curves import mixture
@@ -21,7 +21,7 @@ class Growth(NamedTuple):
     n: np.ndarray
     complexity: np.ndarray
     standard_error: np.ndarray
-    bounds: np.ndarray  # (len(n), 4), the fields of NeighbourhoodBounds
+    bounds: np.ndarray  # (len(n), 4), the fields of NeighborhoodBounds
 
 
 def mixture_class(n, n_tasks, random_state=0):
@@ -35,7 +35,7 @@ def mixture_class(n, n_tasks, random_state=0):
         X, y = mixture().sample(n, rng)
         kernels.append(np.array([gaussian_kernel(X, width) for width in BANDWIDTHS]))
         targets.append(np.outer(y, y))
-    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(kernels, targets))
+    least = neighborhood.distance_to_cone(neighborhood.tasks_of(kernels, targets))
     return kernels, targets, float(n_tasks), 1.05 * least
 
 
@@ -44,8 +44,8 @@ def complexity_growth(sizes, n_tasks, draws) -> Growth:
     rows = []
     for n in sizes:
         case = mixture_class(int(n), n_tasks)
-        found = neighbourhood.neighbourhood_complexity(*case, draws=draws, random_state=1)
-        rows.append((*found, *neighbourhood.neighbourhood_bounds(*case)))
+        found = neighborhood.neighborhood_complexity(*case, draws=draws, random_state=1)
+        rows.append((*found, *neighborhood.neighborhood_bounds(*case)))
     rows = np.array(rows)
     return Growth(np.asarray(sizes), rows[:, 0], rows[:, 1], rows[:, 2:])
 

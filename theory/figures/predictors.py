@@ -82,10 +82,10 @@ def predictor_risks(quick=False):
     return figure
 
 
-def _band(ax, sizes, values, colour, label):
+def _band(ax, sizes, values, color, label):
     low, middle, high = np.quantile(values, (0.05, 0.5, 0.95), axis=1)
-    ax.fill_between(sizes, low, high, color=colour, alpha=0.25, linewidth=0)
-    look = style.OBSERVED | {"color": colour}
+    ax.fill_between(sizes, low, high, color=color, alpha=0.25, linewidth=0)
+    look = style.OBSERVED | {"color": color}
     ax.plot(sizes, middle, label=label, **look)
 
 
@@ -97,7 +97,7 @@ def _draw_classification(ax, distribution, K, sizes, found, rho, h):
     Kc = distribution.center(K)
     gamma = predictors.gamma_values(distribution, K).max()
     rho_u = float(distribution.moments(K, distribution.target()).theta)
-    g = promised.unnormalised_guarantee(rho_u, np.diagonal(Kc).max())
+    g = promised.unnormalized_guarantee(rho_u, np.diagonal(Kc).max())
     guarantee = promised.classification_guarantee(rho, gamma)
     _level(ax, g, r"Theorem 15: $1-\rho_u/R^2$", style.REPAIRED)
     _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
@@ -134,7 +134,7 @@ def _draw_gaps(ax, distribution, h, sizes, found, coin):
     _band(ax, sizes, coin.classification, style.RED, f"0/1 loss, {three}")
     _band(ax, sizes, coin.regression, style.GREEN, f"squared loss, {three}")
     _band(ax, sizes, squared, style.BLUE, "squared loss, the normal distributions")
-    ax.plot(sizes, 1 / np.sqrt(sizes), color=style.GREY, linestyle=":", label=r"$1/\sqrt{m}$")
+    ax.plot(sizes, 1 / np.sqrt(sizes), color=style.GRAY, linestyle=":", label=r"$1/\sqrt{m}$")
     title = r"(c) Is $h_S$ as good as $h^*$ up to $O(1/\sqrt{m})$?"
     style.finish(ax, y=r"$|R(h^*)-R(h_S)|$", title=title, legend=None)
     ax.set_ylim(2e-6, 2)

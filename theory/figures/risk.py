@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds import concentration, generalization
+from alignlearn.bounds import concentration
+from alignlearn.bounds.generalization import exchange_bound, lkrr_bound_printed
 
 from . import style
 from .curves import CURVES
@@ -34,7 +35,7 @@ def constant_kernel_quantile(sizes, lam0, delta=DELTA):
     return (0.5 - share) * (1 - 2 * share / (1 + lam0))
 
 
-def generalisation(quick=False):
+def generalization(quick=False):
     """Draw theorem 17 and theorem 3, printed and corrected, against m."""
     figure, axes = style.new_figure(3, width=15.0, height=5.8)
     _draw_theorem_17(axes[0])
@@ -50,9 +51,9 @@ def generalisation(quick=False):
 
 def _mark(ax, curve, level, changes, names):
     starts = curve.smallest(DELTA, changes)
-    for name, colour, place in names:
+    for name, color, place in names:
         options = {"shift": (-4, -13), "ha": "right"} if place == "left" else {}
-        style.mark_start(ax, starts[name], level, colour, **options)
+        style.mark_start(ax, starts[name], level, color, **options)
 
 
 def _draw_theorem_17(ax):
@@ -113,8 +114,8 @@ def _draw_one_stage(ax):
 def _draw_coin(ax):
     label = 10.0
     m = style.log_grid(10, 1e6)
-    printed = [generalization.lkrr_bound_printed(0.0, s, DELTA, label, 0.0) for s in m]
-    right = [generalization.exchange_bound(0.0, s, DELTA, 0.0, label**2) for s in m]
+    printed = [lkrr_bound_printed(0.0, s, DELTA, label, 0.0) for s in m]
+    right = [exchange_bound(0.0, s, DELTA, 0.0, label**2) for s in m]
     ax.plot(m, printed, label="Theorem 3 as printed (false)", **style.PRINTED)
     ax.plot(m, right, label="corrected", **style.CORRECTED)
     sizes = style.log_grid(10, 1e6, 14)
@@ -131,7 +132,7 @@ def _draw_coin(ax):
     risk = label**2 / 2
     style.shade_vacuous(ax, risk, "shaded: vacuous, more than $R=50$")
     start = concentration.smallest_sample_size(
-        lambda s: generalization.exchange_bound(0.0, s, DELTA, 0.0, label**2), risk
+        lambda s: exchange_bound(0.0, s, DELTA, 0.0, label**2), risk
     )
     if start > m[0]:
         style.mark_start(ax, start, risk, style.BLUE)

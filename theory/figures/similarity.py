@@ -54,7 +54,7 @@ def hyper_kernel(quick=False):
     for k, (ax, (name, kernel)) in enumerate(zip(axes, kernels.items())):
         _contours(ax, kernel)
         if k == 0:
-            ax.plot(*X.T, ".", color=style.GREY, markersize=3)
+            ax.plot(*X.T, ".", color=style.GRAY, markersize=3)
         ax.set_title(name, fontsize=10.5, loc="left")
     U = rng.uniform(-_SIDE, _SIDE, (100, 2))
     _unseen(axes[3], U, kernels)
@@ -65,11 +65,11 @@ def _contours(ax, kernel):
     """Draw contours of the similarity to each of two points, at levels common to all panels."""
     side = np.linspace(-_SIDE, _SIDE, _SHOWN)
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    for origin, colour in zip(_ORIGINS, (style.RED, style.BLUE)):
+    for origin, color in zip(_ORIGINS, (style.RED, style.BLUE)):
         values = kernel(origin[None], grid).reshape(_SHOWN, _SHOWN)
-        lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=colour)
+        lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=color)
         ax.clabel(lines, fontsize=7.5)
-        ax.plot(*origin, "*", color=colour, markersize=12, mec="white")
+        ax.plot(*origin, "*", color=color, markersize=12, mec="white")
     ax.grid(False)
     ax.set_aspect("equal")
 
@@ -78,7 +78,7 @@ def _unseen(ax, U, kernels):
     upper = np.triu_indices(len(U), 1)
     truth = target(U, U)[upper]
     looks = (("best Gaussian", style.ORANGE, 2.0), ("learned with a hyper-kernel", style.BLUE, 2.0))
-    for name, colour, size in looks:
+    for name, color, size in looks:
         values = kernels[name](U, U)[upper]
         error = np.sqrt(np.mean(np.square(values - truth)))
         label = f"{name}: error {error:.3f}"
@@ -86,7 +86,7 @@ def _unseen(ax, U, kernels):
             truth,
             values,
             ".",
-            color=colour,
+            color=color,
             markersize=size,
             alpha=0.5,
             label=label,

@@ -72,7 +72,7 @@ def _draw_length(ax, ends, needed, closed):
     ax.set_ylim(low, 1.6)
     style.shade_vacuous(ax, 1.0, "shaded: not informative")
     if needed is not None:
-        ax.axhline(goal, color=style.GREY, linewidth=0.8, linestyle=(0, (2, 2)))
+        ax.axhline(goal, color=style.GRAY, linewidth=0.8, linestyle=(0, (2, 2)))
         style.mark_start(ax, needed, goal, style.PURPLE)
         look = {"color": style.PURPLE, "linewidth": 1.2, "linestyle": (0, (2, 2))}
         if lengths[-1] < 1:

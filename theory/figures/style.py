@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, RED, PURPLE, GREY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777"
+YELLOW, BLUE, RED, PURPLE, GRAY = "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#777777"
 
 # One look for each role, in all figures.
 PRINTED = {"color": RED, "linestyle": (0, (6, 2)), "linewidth": 1.9}
@@ -20,7 +20,7 @@ CORRECTED = {"color": BLUE, "linestyle": "-", "linewidth": 2.1}
 REFINED = {"color": GREEN, "linestyle": (0, (3, 1)), "linewidth": 2.1}
 INTERVAL = {"color": PURPLE, "linestyle": (0, (1, 1)), "linewidth": 2.4}
 OBSERVED = {"color": BLACK, "marker": "o", "markersize": 4.5, "linestyle": "-", "linewidth": 0.9}
-SECOND = {"color": GREY, "marker": "s", "markersize": 4.0, "linestyle": "-", "linewidth": 0.9}
+SECOND = {"color": GRAY, "marker": "s", "markersize": 4.0, "linestyle": "-", "linewidth": 0.9}
 BY_RANK = (PRINTED, CORRECTED, REFINED, INTERVAL, REPAIRED)
 
 _SETTINGS = {
@@ -101,15 +101,15 @@ def shade_vacuous(ax, level, text, *, at=(0.985, 0.975), ha="right", va="top"):
     if level >= top:
         return
     ax.axhspan(level, top, color="#000000", alpha=0.07, linewidth=0, zorder=0)
-    ax.axhline(level, color=GREY, linewidth=0.8, zorder=1)
+    ax.axhline(level, color=GRAY, linewidth=0.8, zorder=1)
     ax.set_ylim(bottom, top)
     ax.text(*at, text, transform=ax.transAxes, ha=ha, va=va, fontsize=9, color="#444444")
 
 
-def mark_start(ax, m, level, colour, *, shift=(5, 4), ha="left"):
+def mark_start(ax, m, level, color, *, shift=(5, 4), ha="left"):
     """Mark the first m at which a bound is informative."""
-    ax.plot([m], [level], "o", color=colour, markersize=6, mec="white", mew=0.9, zorder=5)
-    style = {"textcoords": "offset points", "fontsize": 9, "color": colour, "zorder": 6}
+    ax.plot([m], [level], "o", color=color, markersize=6, mec="white", mew=0.9, zorder=5)
+    style = {"textcoords": "offset points", "fontsize": 9, "color": color, "zorder": 6}
     ax.annotate(count(m), (m, level), xytext=shift, ha=ha, **style)
 
 

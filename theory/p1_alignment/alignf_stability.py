@@ -38,7 +38,7 @@ from ..reference.exchange import (
     rows_of,
     two_stage_change,
 )
-from ..reference.library import alignf_minimiser
+from ..reference.library import alignf_minimizer
 
 
 def cases(draw):
@@ -95,7 +95,7 @@ def _terms(case):
     terms = []
     for rows, y in zip(rows_of(case), labels_of(case)):
         a, M = alignf_terms(case["kernels"][:, rows][:, :, rows], y)
-        terms.append((a, M, alignf_minimiser(a, M)))
+        terms.append((a, M, alignf_minimizer(a, M)))
     (a, M, v), (b, N, w) = terms
     if np.linalg.eigvalsh(M)[0] < 1e-6 * max(np.diag(M).max(), np.diag(N).max(), 1e-9):
         raise HypothesisNotMet("M must be positive definite")

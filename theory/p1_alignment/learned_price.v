@@ -8,7 +8,7 @@
      every u >= 0, for a symmetric N;
    - oracle_inequality: if v has that property, then q(v) - q(w) <= h'z + eps |v - w|_D^2 for every
      w >= 0, eps >= 0, and z with (M + eps D) z = h; z is (M + eps D)^-1 h where that exists;
-   - alignment_gap: if w minimises q over u >= 0, then V^2 (rho(w)^2 - rho(v)_+^2) <= q(v) - q(w)
+   - alignment_gap: if w minimizes q over u >= 0, then V^2 (rho(w)^2 - rho(v)_+^2) <= q(v) - q(w)
      where both combinations have a positive norm; V^2 rho(u)^2 = (u'a)^2/(u'Mu).
 
    N need not be positive semi-definite in the second, as unbiased statistics are not. *)

@@ -57,16 +57,16 @@ Proof.
   now rewrite Hu, Hv, IH.
 Qed.
 
-Definition normalised (u : vector) : vector := fun i => u i / norm u.
+Definition normalized (u : vector) : vector := fun i => u i / norm u.
 
 Theorem lemma_20 v w : 0 < norm v -> 0 < norm w -> forall i,
-  minus (normalised w) (normalised v) i
+  minus (normalized w) (normalized v) i
   = minus w v i / norm w
     - dot (minus w v) (plus v w) * v i / (norm v * norm w * (norm v + norm w)).
 Proof.
   intros Hv Hw i.
   rewrite dot_difference_sum, <- !norm_square.
-  unfold minus, normalised; field; lra.
+  unfold minus, normalized; field; lra.
 Qed.
 
 (* Cauchy and Schwarz, on the side that is needed. *)
@@ -77,7 +77,7 @@ Proof.
 Qed.
 
 Theorem lemma_20_corollary v w : 0 < norm v -> 0 < norm w ->
-  norm (minus (normalised w) (normalised v)) <= 2 * norm (minus w v) / (norm v + norm w).
+  norm (minus (normalized w) (normalized v)) <= 2 * norm (minus w v) / (norm v + norm w).
 Proof.
   intros Hv Hw.
   assert (Hsum : 0 < norm v + norm w) by lra.
@@ -85,11 +85,11 @@ Proof.
   assert (low : - (norm v * norm w) <= dot v w).
   { apply (Rmult_le_reg_r (norm v * norm w)); [exact Hprod|apply dot_lower]. }
   assert (left_square :
-    dot (minus (normalised w) (normalised v)) (minus (normalised w) (normalised v))
+    dot (minus (normalized w) (normalized v)) (minus (normalized w) (normalized v))
     = 2 - 2 * dot v w / (norm v * norm w)).
   { rewrite (dot_ext _ _ (plus (scale (/ norm w) w) (scale (- / norm v) v))
       (plus (scale (/ norm w) w) (scale (- / norm v) v)))
-      by (intro; unfold minus, normalised, plus, scale; field; lra).
+      by (intro; unfold minus, normalized, plus, scale; field; lra).
     rewrite dot_combination, <- !norm_square.
     replace (dot w v) with (dot v w)
       by (unfold dot; induction index as [|j rest IH]; simpl; [|rewrite IH]; ring).
@@ -107,9 +107,9 @@ Proof.
     with (2 * norm (minus w v)) by (field; lra).
   apply Rsqr_incr_0_var; [|assert (H := norm_nonneg (minus w v)); lra].
   unfold Rsqr.
-  replace (norm (minus (normalised w) (normalised v)) * (norm v + norm w)
-      * (norm (minus (normalised w) (normalised v)) * (norm v + norm w)))
-    with (norm (minus (normalised w) (normalised v)) * norm (minus (normalised w) (normalised v))
+  replace (norm (minus (normalized w) (normalized v)) * (norm v + norm w)
+      * (norm (minus (normalized w) (normalized v)) * (norm v + norm w)))
+    with (norm (minus (normalized w) (normalized v)) * norm (minus (normalized w) (normalized v))
       * ((norm v + norm w) * (norm v + norm w))) by ring.
   replace (2 * norm (minus w v) * (2 * norm (minus w v)))
     with (4 * (norm (minus w v) * norm (minus w v))) by ring.
@@ -133,11 +133,11 @@ Theorem lemma_20_corollary_is_sharp : exists (v w : vector bool),
   (forall i, 0 <= v i /\ 0 <= w i) /\
   0 < norm bool [true; false] v /\ 0 < norm bool [true; false] w /\
   norm bool [true; false]
-      (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v))
+      (minus bool (normalized bool [true; false] w) (normalized bool [true; false] v))
     = 2 * norm bool [true; false] (minus bool w v)
       / (norm bool [true; false] v + norm bool [true; false] w) /\
   norm bool [true; false]
-      (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v)) = sqrt 2.
+      (minus bool (normalized bool [true; false] w) (normalized bool [true; false] v)) = sqrt 2.
 Proof.
   set (v := fun i : bool => if i then 1 else 0); set (w := fun i : bool => if i then 0 else 1).
   assert (one : norm bool [true; false] v = 1).
@@ -147,9 +147,9 @@ Proof.
   assert (apart : norm bool [true; false] (minus bool w v) = sqrt 2).
   { unfold norm, dot, minus, v, w; simpl; f_equal; ring. }
   assert (same : norm bool [true; false]
-    (minus bool (normalised bool [true; false] w) (normalised bool [true; false] v)) = sqrt 2).
+    (minus bool (normalized bool [true; false] w) (normalized bool [true; false] v)) = sqrt 2).
   { rewrite <- apart; unfold norm; f_equal.
-    apply dot_ext; intro; unfold minus, normalised; rewrite one, other; field. }
+    apply dot_ext; intro; unfold minus, normalized; rewrite one, other; field. }
   exists v, w; rewrite same, one, other, apart.
   repeat split; try lra; try (destruct i; unfold v, w; lra); field.
 Qed.

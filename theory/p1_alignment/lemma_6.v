@@ -4,7 +4,7 @@
 
    - lemma_6_population: for a law p of finite support, a positive definite symmetric kernel K and
      labels y, if K_c(x, x) <= r2 at the points of p, then 0 <= rho_u <= r2 Var(y);
-   - lemma_6_sample: for a sample s whose points have K_c(x, x) <= r2, K_c centred by the law p and
+   - lemma_6_sample: for a sample s whose points have K_c(x, x) <= r2, K_c centered by the law p and
      not by the sample, 0 <= rho_u_hat <= r2 Var_s(y) <= r2 (1/m) sum y_i^2;
    - lemma_6_printed_is_false: rho_u <= M r2 for |y| <= M, as printed, does not hold for all laws;
    - lemma_6_is_sharp: r2 Var(y) is attained, so no smaller multiple will do.
@@ -35,14 +35,14 @@ Definition is_law (p : weighted) : Prop :=
 Definition pds (K : X -> X -> R) : Prop :=
   (forall x z, K x z = K z x) /\ forall c : weighted, 0 <= E c (fun x => E c (fun z => K x z)).
 
-Definition centred (p : weighted) (K : X -> X -> R) (x z : X) : R :=
+Definition centered (p : weighted) (K : X -> X -> R) (x z : X) : R :=
   K x z - E p (fun u => K u z) - E p (fun u => K x u) + E p (fun u => E p (fun v => K u v)).
 
 Definition target (y : X -> R) (x z : X) : R := y x * y z.
 
 (* E[K_c K_Yc], definition 5 of the paper. *)
 Definition rho_u (p : weighted) (K : X -> X -> R) (y : X -> R) : R :=
-  E p (fun x => E p (fun z => centred p K x z * centred p (target y) x z)).
+  E p (fun x => E p (fun z => centered p K x z * centered p (target y) x z)).
 
 Definition variance (p : weighted) (y : X -> R) : R :=
   E p (fun x => (y x - E p y) * (y x - E p y)).
@@ -103,26 +103,26 @@ Proof.
   apply IH; intros v z Hin; apply H; now right.
 Qed.
 
-(* -- centring ---------------------------------------------------------------------------- *)
+(* -- centering ---------------------------------------------------------------------------- *)
 
-Lemma target_centred p y x z : E p (fun _ => 1) = 1 ->
-  centred p (target y) x z = (y x - E p y) * (y z - E p y).
+Lemma target_centered p y x z : E p (fun _ => 1) = 1 ->
+  centered p (target y) x z = (y x - E p y) * (y z - E p y).
 Proof.
-  intros H1; unfold centred, target.
+  intros H1; unfold centered, target.
   rewrite (E_ext p (fun u => y u * y z) (fun u => y z * y u)) by (intro; ring).
   rewrite (E_ext p (fun u => E p (fun v => y u * y v)) (fun u => E p y * y u))
     by (intro; rewrite E_scale; ring).
   rewrite !E_scale; ring.
 Qed.
 
-Lemma centred_label_mean p y : E p (fun _ => 1) = 1 -> E p (fun x => y x - E p y) = 0.
+Lemma centered_label_mean p y : E p (fun _ => 1) = 1 -> E p (fun x => y x - E p y) = 0.
 Proof. intros H1; rewrite E_minus, (E_const p (E p y)), H1; ring. Qed.
 
-(* Subtracting means first does not change what centring by another law gives. *)
-Lemma centred_twice p s K x z : E s (fun _ => 1) = 1 ->
-  centred s (centred p K) x z = centred s K x z.
+(* Subtracting means first does not change what centering by another law gives. *)
+Lemma centered_twice p s K x z : E s (fun _ => 1) = 1 ->
+  centered s (centered p K) x z = centered s K x z.
 Proof.
-  intros H1; unfold centred.
+  intros H1; unfold centered.
   set (c := E p (fun u => E p (fun v => K u v))).
   assert (row : forall v, E s (fun u => K u v - E p (fun t => K t v) - E p (fun t => K u t) + c)
     = E s (fun u => K u v) - E p (fun t => K t v) - E s (fun u => E p (fun t => K u t)) + c).
@@ -139,18 +139,18 @@ Proof.
   ring.
 Qed.
 
-Lemma rho_u_centred p s K y : E s (fun _ => 1) = 1 ->
-  rho_u s (centred p K) y = rho_u s K y.
+Lemma rho_u_centered p s K y : E s (fun _ => 1) = 1 ->
+  rho_u s (centered p K) y = rho_u s K y.
 Proof.
   intros H1; unfold rho_u.
   apply E_ext; intros x; apply E_ext; intros z.
-  now rewrite centred_twice.
+  now rewrite centered_twice.
 Qed.
 
-Lemma centred_pds p K : pds K -> pds (centred p K).
+Lemma centered_pds p K : pds K -> pds (centered p K).
 Proof.
   intros [sym pos]; split.
-  - intros x z; unfold centred.
+  - intros x z; unfold centered.
     rewrite (sym x z).
     rewrite (E_ext p (fun u => K u z) (fun u => K z u)) by (intro; apply sym).
     rewrite (E_ext p (fun u => K x u) (fun u => K u x)) by (intro; apply sym).
@@ -168,10 +168,10 @@ Proof.
       (fun x => - s * (E c (fun z => K x z) - s * E p (fun z => K x z)))) in pos
       by (intro; rewrite inner; ring).
     rewrite E_scale, !E_minus, !E_scale in pos.
-    replace (E c (fun x => E c (fun z => centred p K x z)))
+    replace (E c (fun x => E c (fun z => centered p K x z)))
       with (F c c - s * F p c - s * F c p + s * s * F p p).
     + unfold F; lra.
-    + unfold centred.
+    + unfold centered.
       rewrite (E_ext c (fun x => E c (fun z => K x z - E p (fun u => K u z)
           - E p (fun u => K x u) + E p (fun u => E p (fun v => K u v))))
         (fun x => E c (fun z => K x z) - F p c - s * E p (fun u => K x u) + s * F p p)).
@@ -186,13 +186,13 @@ Qed.
 
 (* -- the bound --------------------------------------------------------------------------- *)
 
-(* Once the labels are centred, the kernel need not be. *)
-Lemma rho_u_one_centring s G y : E s (fun _ => 1) = 1 ->
+(* Once the labels are centered, the kernel need not be. *)
+Lemma rho_u_one_centering s G y : E s (fun _ => 1) = 1 ->
   let t := fun x => y x - E s y in
   rho_u s G y = E s (fun x => E s (fun z => G x z * (t x * t z))).
 Proof.
   intros H1 t.
-  assert (H0 : E s t = 0) by (apply centred_label_mean; exact H1).
+  assert (H0 : E s t = 0) by (apply centered_label_mean; exact H1).
   set (T := E s (fun z => E s (fun u => G u z) * t z)).
   unfold rho_u.
   rewrite (E_ext s _ (fun x => E s (fun z => G x z * (t x * t z)) - T * t x)).
@@ -201,7 +201,7 @@ Proof.
     rewrite (E_ext s _ (fun z => G x z * (t x * t z) - t x * (E s (fun u => G u z) * t z)
       + (E s (fun u => E s (fun v => G u v)) - E s (fun u => G x u)) * t x * t z)).
     + rewrite E_plus, E_minus, !E_scale, H0; fold T; ring.
-    + intros z; rewrite target_centred by exact H1; unfold centred; fold (t x) (t z); ring.
+    + intros z; rewrite target_centered by exact H1; unfold centered; fold (t x) (t z); ring.
 Qed.
 
 (* The 2 x 2 Gram matrices of a positive definite symmetric kernel. *)
@@ -217,7 +217,7 @@ Lemma rho_u_bounds s G y : is_law s -> pds G ->
   0 <= rho_u s G y <= E s (fun x => G x x * ((y x - E s y) * (y x - E s y))).
 Proof.
   intros [H0 H1] HG.
-  rewrite rho_u_one_centring by exact H1; simpl.
+  rewrite rho_u_one_centering by exact H1; simpl.
   set (t := fun x => y x - E s y).
   split.
   - destruct HG as [_ pos]; specialize (pos (reweight t s)).
@@ -251,14 +251,14 @@ Proof.
   assert (H := Rle_0_sqr (E s y)); unfold Rsqr in H; lra.
 Qed.
 
-(* A bound of the diagonal of the kernel centred by one law, on the points of another. *)
+(* A bound of the diagonal of the kernel centered by one law, on the points of another. *)
 Lemma rho_u_by_radius p s K y r2 : is_law s -> pds K ->
-  (forall w x, In (w, x) s -> centred p K x x <= r2) ->
+  (forall w x, In (w, x) s -> centered p K x x <= r2) ->
   0 <= rho_u s K y <= r2 * variance s y.
 Proof.
   intros Hs HK Hr.
-  rewrite <- (rho_u_centred p s K y) by apply Hs.
-  destruct (rho_u_bounds s (centred p K) y Hs (centred_pds p K HK)) as [low high].
+  rewrite <- (rho_u_centered p s K y) by apply Hs.
+  destruct (rho_u_bounds s (centered p K) y Hs (centered_pds p K HK)) as [low high].
   split; [exact low|].
   apply (Rle_trans _ _ _ high).
   unfold variance; rewrite <- E_scale.
@@ -267,7 +267,7 @@ Proof.
 Qed.
 
 Theorem lemma_6_population p K y r2 : is_law p -> pds K ->
-  (forall w x, In (w, x) p -> centred p K x x <= r2) ->
+  (forall w x, In (w, x) p -> centered p K x x <= r2) ->
   0 <= rho_u p K y <= r2 * variance p y.
 Proof. intros Hp HK Hr; now apply (rho_u_by_radius p). Qed.
 
@@ -289,7 +289,7 @@ Proof.
 Qed.
 
 Theorem lemma_6_sample p K y r2 points : points <> [] -> pds K ->
-  (forall x, In x points -> centred p K x x <= r2) ->
+  (forall x, In x points -> centered p K x x <= r2) ->
   let s := sample points in
   0 <= rho_u s K y <= r2 * variance s y /\
   (0 <= r2 -> r2 * variance s y <= r2 * E s (fun x => y x * y x)).
@@ -311,7 +311,7 @@ Definition lemma_6_printed : Prop :=
   forall (X : Type) (p : weighted X) (K : X -> X -> R) (y : X -> R) (M r2 : R),
   is_law X p -> pds X K ->
   (forall w x, In (w, x) p -> Rabs (y x) <= M) ->
-  (forall w x, In (w, x) p -> centred X p K x x <= r2) ->
+  (forall w x, In (w, x) p -> centered X p K x x <= r2) ->
   rho_u X p K y <= M * r2.
 
 (* x = +-1 with probability 1/2 each, K = xx', y = 2x. *)
@@ -335,11 +335,11 @@ Proof.
   - intros x; rewrite E_scale; ring.
 Qed.
 
-Lemma coin_radius b : centred bool coin product b b = 1.
-Proof. unfold centred, coin, product; destruct b; simpl; lra. Qed.
+Lemma coin_radius b : centered bool coin product b b = 1.
+Proof. unfold centered, coin, product; destruct b; simpl; lra. Qed.
 
 Lemma coin_rho_u : rho_u bool coin product double = 4.
-Proof. unfold rho_u, centred, target, coin, product, double; simpl; lra. Qed.
+Proof. unfold rho_u, centered, target, coin, product, double; simpl; lra. Qed.
 
 Lemma coin_variance : variance bool coin double = 4.
 Proof. unfold variance, coin, double; simpl; lra. Qed.
@@ -358,7 +358,7 @@ Proof.
 Qed.
 
 Theorem lemma_6_is_sharp : exists (p : weighted bool) K y r2,
-  is_law bool p /\ pds bool K /\ (forall x, centred bool p K x x <= r2) /\
+  is_law bool p /\ pds bool K /\ (forall x, centered bool p K x x <= r2) /\
   0 < r2 * variance bool p y /\ rho_u bool p K y = r2 * variance bool p y.
 Proof.
   exists coin, product, double, 1.

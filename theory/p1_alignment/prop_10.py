@@ -14,7 +14,7 @@ number, which needs kernels and labels, is not part of it.
 import numpy as np
 
 from ..prelude import P1, Claim, HypothesisNotMet, NegativeControl, alignf_terms, combine
-from ..reference.matrices import alignf_minimiser, alignment
+from ..reference.matrices import alignf_minimizer, alignment
 
 
 def cases(draw):
@@ -25,7 +25,7 @@ def cases(draw):
 
 def _solution(case):
     a, M = alignf_terms(case["kernels"], case["y"])
-    v = alignf_minimiser(a, M)
+    v = alignf_minimizer(a, M)
     size = np.sqrt(max(v @ M @ v, 0.0))
     yc = case["y"] - case["y"].mean()
     total = max(abs(K).max() for K in case["kernels"])

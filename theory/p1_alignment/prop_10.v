@@ -1,7 +1,7 @@
 (* Proposition 10 of Cortes, Mohri and Rostamizadeh (2012).
 
    What is proved, over the real numbers of Coq's standard library, for a matrix M and a vector a
-   indexed by any finite list: if v minimises u'Mu - 2 u'a over u >= 0 and v'Mv > 0, then
+   indexed by any finite list: if v minimizes u'Mu - 2 u'a over u >= 0 and v'Mv > 0, then
 
    - minimum_meets_labels: v'Mv = v'a;
    - prop_10: rho_0(mu) = mu'a/(mu'M mu)^(1/2) equals (v'Mv)^(1/2) for mu = v/|v|.

@@ -15,7 +15,7 @@ is not. Checked: both sides at solutions found by trying every support. Verdict:
 import numpy as np
 
 from ..prelude import P1, Claim, Mutant, NegativeControl, Status
-from ..reference.matrices import alignf_minimiser
+from ..reference.matrices import alignf_minimizer
 
 
 def cases(draw):
@@ -29,7 +29,7 @@ def cases(draw):
 
 
 def _solutions(case):
-    return [alignf_minimiser(case["a" + end], case["M" + end]) for end in ("", "_new")]
+    return [alignf_minimizer(case["a" + end], case["M" + end]) for end in ("", "_new")]
 
 
 def _scale(case):

@@ -36,9 +36,9 @@ from ..prelude import (
     center,
     replace,
 )
-from ..reference.library import alignf_minimiser as library_minimiser
+from ..reference.library import alignf_minimizer as library_minimizer
 from ..reference.library import two_stage_weights
-from ..reference.matrices import alignf_minimiser
+from ..reference.matrices import alignf_minimizer
 from .prop_8 import cases, printed_bound, printed_measure, quotient, terms, unaligned
 
 
@@ -53,7 +53,7 @@ def measure(case):
     size = mu @ M @ mu
     if not size > 0:
         raise HypothesisNotMet("the competitor must not be zero")
-    return np.array([mu @ a / np.sqrt(size), quotient(alignf_minimiser(a, M), a, M)])
+    return np.array([mu @ a / np.sqrt(size), quotient(alignf_minimizer(a, M), a, M)])
 
 
 def _control_case():
@@ -130,7 +130,7 @@ def svm_bound(case):
     """The value of the quadratic program."""
     kernels, y, _ = _terms(case)
     a, M = alignf_terms(kernels, y)
-    v = library_minimiser(a, M)
+    v = library_minimizer(a, M)
     return 2 * v @ a - v @ M @ v
 
 
@@ -205,7 +205,7 @@ def _zero_terms(case):
 
 
 def _value(a, M):
-    v = library_minimiser(a, M)
+    v = library_minimizer(a, M)
     return 2 * v @ a - v @ M @ v, v
 
 

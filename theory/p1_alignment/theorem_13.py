@@ -28,7 +28,7 @@ from ..prelude import (
 from ..reference import predictors
 
 
-def standardised(weights, y):
+def standardized(weights, y):
     """The distribution with labels shifted and scaled to mean 0 and variance 1."""
     y = np.asarray(y, float) - weights @ y
     size = np.sqrt(weights @ y**2)
@@ -42,7 +42,7 @@ def cases(draw):
     form = draw.choice(("generic", "rank-one", "low-rank", "duplicated"))
     y = draw.choice((draw.array, draw.signs))(n)
     y[0] += 2.5 if np.ptp(y) < 1e-3 else 0.0
-    return {"law": standardised(draw.weights(n), y), "K": draw.kernel(n, form)}
+    return {"law": standardized(draw.weights(n), y), "K": draw.kernel(n, form)}
 
 
 def alignment_of(case):

@@ -26,7 +26,7 @@ from ..prelude import (
     replace,
 )
 from ..reference import predictors
-from .theorem_13 import alignment_of, cases, standardised
+from .theorem_13 import alignment_of, cases, standardized
 from .theorem_13 import binary_cases as footnote_cases
 
 
@@ -141,7 +141,7 @@ def footnote_corrected_bound(case):
 def footnote_corrected_measure(case):
     alignment_of(case)
     law = case["law"]
-    h = predictors.h_star(standardised(law.weights, law.labels), case["K"])
+    h = predictors.h_star(standardized(law.weights, law.labels), case["K"])
     return predictors.regression_risk(law, law.mean(law.labels) + np.sqrt(_variance(law)) * h)
 
 
@@ -153,7 +153,7 @@ def _noisy():
 
 def _not_shifted(case):
     law = case["law"]
-    h = predictors.h_star(standardised(law.weights, law.labels), case["K"])
+    h = predictors.h_star(standardized(law.weights, law.labels), case["K"])
     return predictors.regression_risk(law, np.sqrt(_variance(law)) * h)
 
 

@@ -25,7 +25,7 @@ def _radius2(case):
 def bound(case):
     law = case["law"]
     rho_u = law.moments(case["K"], law.target()).theta
-    return promised.unnormalised_guarantee(rho_u, _radius2(case))
+    return promised.unnormalized_guarantee(rho_u, _radius2(case))
 
 
 def measure(case):

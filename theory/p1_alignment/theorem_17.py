@@ -138,7 +138,7 @@ def corrected_bound(case):
     return generalization.two_stage_bound(0.0, m, delta, label_bound, kappa, lam0, change)
 
 
-def memorised(m=10, atoms=500):
+def memorized(m=10, atoms=500):
     """Points that never recur: R_S is small, and R is that of h = 0, in nearly every sample.
 
     At a delta near 1 the loss term alone is smaller than their difference.
@@ -174,12 +174,12 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     confidence=0.9,
-    extremes=lambda: [memorised(), memorised(1), one_toss()],
+    extremes=lambda: [memorized(), memorized(1), one_toss()],
     mutants=(
         Mutant("no bound of the loss", _no_loss_bound),
         Mutant("no stability term", _no_stability),
     ),
-    negative_control=NegativeControl(memorised, bound=_no_stability, note="no stability term"),
+    negative_control=NegativeControl(memorized, bound=_no_stability, note="no stability term"),
     proof="14",
 )
 
@@ -219,7 +219,7 @@ FIXED = replace(
     ),
     hypotheses="|y| <= M, K(x, x) <= kappa, a kernel that does not depend on the sample.",
     bound=bound,
-    extremes=lambda: [memorised(), memorised(1), one_toss()],
+    extremes=lambda: [memorized(), memorized(1), one_toss()],
     mutants=(Mutant("M1 M2/4 for M1^2/4", printed_bound),),
     negative_control=NegativeControl(
         lambda: one_toss(0.3), bound=lambda case: 0.6 * bound(case), note="0.6 of it"
@@ -300,7 +300,7 @@ def learned_measure(case):
     return risk - empirical
 
 
-def learned_memorised(points=6, delta=0.75):
+def learned_memorized(points=6, delta=0.75):
     """Memorized labels of coin tosses: R_S is small and R is not in most samples of two.
 
     At a delta near 1 the loss term alone is smaller than their difference.
@@ -340,7 +340,7 @@ LEARNED = Claim(
     measure=learned_measure,
     cases=learned_cases,
     confidence=0.9,
-    extremes=lambda: [learned_memorised()],
+    extremes=lambda: [learned_memorized()],
     mutants=(Mutant("without the terms of stability", _learned_no_stability),),
     negative_control=NegativeControl(
         _one_toss, bound=lambda case: 0.45 * learned_bound(case), note="0.45 of it"

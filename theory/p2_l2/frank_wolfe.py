@@ -85,7 +85,7 @@ CLAIM = Claim(
         r"J(\mu_{t+1}) - J^\star \le q\,[J(\mu_t) - J^\star],\ q = 1 - \tfrac s2\ (s \le 1),\ "
         r"\tfrac1{2s}\ (s \ge 1),\ s = \tfrac{\lambda^3\|v\|}{4\Lambda|y|^2\sum_k\|K_k\|^2}"
     ),
-    hypotheses="lam > 0, mu0 >= 0, L > 0, exact line search towards mu0 + L v/|v|.",
+    hypotheses="lam > 0, mu0 >= 0, L > 0, exact line search toward mu0 + L v/|v|.",
     kind="upper",
     bound=bound,
     measure=measure,

@@ -98,7 +98,7 @@ def corrected_bound(case):
     return generalization.lkrr_bound(0.0, *arguments)
 
 
-def memorised(m=1, atoms=200):
+def memorized(m=1, atoms=200):
     """Points that never recur: R_S is small, and R is that of h = 0, in nearly every sample.
 
     At a delta near 1 the loss term alone is smaller than their difference.
@@ -133,12 +133,12 @@ CORRECTED = Claim(
     measure=measure,
     cases=cases,
     confidence=0.9,
-    extremes=lambda: [memorised(), counterexample()],
+    extremes=lambda: [memorized(), counterexample()],
     mutants=(
         Mutant("no bound of the loss", _no_loss_bound),
         Mutant("no stability term", _no_stability),
     ),
-    negative_control=NegativeControl(memorised, bound=_no_stability, note="no stability term"),
+    negative_control=NegativeControl(memorized, bound=_no_stability, note="no stability term"),
     proof="4",
 )
 

@@ -12,10 +12,10 @@ proofs.md, section 8.
 
 import numpy as np
 
-from ..bounds.neighbourhood import tasks_of
+from ..bounds.neighborhood import tasks_of
 from ..prelude import P3, Claim, NegativeControl, Status, combine, replace
 from ..reference.library import support_vectors
-from ..reference.matrices import alignf_minimiser, frobenius
+from ..reference.matrices import alignf_minimizer, frobenius
 from ..reference.multitask import svm_value, unstack
 from .prop_1 import closed_form
 from .tasks import random_model
@@ -61,7 +61,7 @@ def one_round(case, alphas):
         gram = np.einsum("kij,lij->kl", K, K)
         b = np.array([2 * frobenius(Km, target) for Km in K])
         right = b + 2 / case["eta"] * forms(case, alphas)[:, t]
-        found.append(alignf_minimiser(right / 2, gram))
+        found.append(alignf_minimizer(right / 2, gram))
     return np.array(found).T
 
 
@@ -70,7 +70,7 @@ def gradient_step(case, alphas, length):
     found, q = [], forms(case, alphas)
     for t, task in enumerate(tasks_of(case["kernels"], case["targets"])):
         slope = case["beta"] * task.traces - q[:, t]
-        found.append(alignf_minimiser(task.gram @ case["lam"][:, t] - length * slope, task.gram))
+        found.append(alignf_minimizer(task.gram @ case["lam"][:, t] - length * slope, task.gram))
     return np.array(found).T
 
 

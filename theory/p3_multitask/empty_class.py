@@ -9,9 +9,9 @@ raise an error otherwise, where (7) returns a number.
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import P3, Claim, Mutant, NegativeControl, Status
-from ..reference.matrices import alignf_minimiser
+from ..reference.matrices import alignf_minimizer
 from .tasks import random_tasks
 
 
@@ -25,7 +25,7 @@ def cases(draw):
 
 
 def _projection(case):
-    return neighbourhood.projections(neighbourhood.tasks_of(case["kernels"], case["targets"]))
+    return neighborhood.projections(neighborhood.tasks_of(case["kernels"], case["targets"]))
 
 
 def least_distance(case):
@@ -33,7 +33,7 @@ def least_distance(case):
     total = 0.0
     for K, target in zip(case["kernels"], case["targets"]):
         gram, right = np.einsum("kij,lij->kl", K, K), np.einsum("kij,ij->k", K, target)
-        theta = alignf_minimiser(right, gram)
+        theta = alignf_minimizer(right, gram)
         total += np.sum((np.tensordot(theta, K, axes=1) - target) ** 2)
     return float(total)
 
@@ -49,8 +49,8 @@ def without_signs(case):
 
 
 def bound(case):
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    return _near(neighbourhood.distance_to_cone(tasks), case["rho"], case)
+    tasks = neighborhood.tasks_of(case["kernels"], case["targets"])
+    return _near(neighborhood.distance_to_cone(tasks), case["rho"], case)
 
 
 def measure(case):

@@ -9,7 +9,7 @@ P)v||^2) >= 0.
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import P3, Claim, NegativeControl
 from ..reference.multitask import forms, inverse, largest_form
 from .tasks import random_class, terms_of
@@ -33,8 +33,8 @@ def bound(case):
 def measure(case):
     """The maximum found by trying every support, and the one found by the library."""
     u = forms(case["kernels"], case["signs"])
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    found = neighbourhood.largest_forms(tasks, u.T[None], case["rho"])[0]
+    tasks = neighborhood.tasks_of(case["kernels"], case["targets"])
+    found = neighborhood.largest_forms(tasks, u.T[None], case["rho"])[0]
     return np.array([largest_form(terms_of(case), u, case["rho"]), found])
 
 

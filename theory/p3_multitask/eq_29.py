@@ -7,7 +7,7 @@ diagonal at (t, ii)], tr P = rank V; proofs.md, section 7.
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import P3, Claim, NegativeControl, replace
 from ..reference.multitask import inverse, projector
 from .tasks import random_tasks, terms_of
@@ -25,14 +25,14 @@ def bound(case):
 
 def measure(case):
     inner = inverse(terms_of(case).A)
-    u = np.concatenate(list(neighbourhood.all_forms(case["kernels"]))).transpose(0, 2, 1)
+    u = np.concatenate(list(neighborhood.all_forms(case["kernels"]))).transpose(0, 2, 1)
     stacked = np.concatenate([u.sum(2), u.reshape(len(u), -1)], axis=1)
     return float(np.einsum("si,ij,sj->s", stacked, inner, stacked).mean())
 
 
 def sharp_bound(case):
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    found = neighbourhood.projections(tasks)
+    tasks = neighborhood.tasks_of(case["kernels"], case["targets"])
+    found = neighborhood.projections(tasks)
     return found.trace_square + 2 * (found.rank - found.diagonal)
 
 
@@ -42,8 +42,8 @@ def _control_case():
 
 
 def _without_the_diagonal(case):
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    found = neighbourhood.projections(tasks)
+    tasks = neighborhood.tasks_of(case["kernels"], case["targets"])
+    found = neighborhood.projections(tasks)
     return found.trace_square + 2 * found.rank - found.diagonal
 
 

@@ -10,7 +10,7 @@ one (proposition 9 of Cortes, Mohri and Rostamizadeh); proofs.md, section 1.
 import numpy as np
 
 from ..prelude import P3, Claim, HypothesisNotMet, NegativeControl, Status, combine, replace
-from ..reference.matrices import alignf_minimiser, frobenius
+from ..reference.matrices import alignf_minimizer, frobenius
 
 
 def cases(draw):
@@ -53,7 +53,7 @@ def corrected_bound(case):
 def _nearest(case):
     products = np.array([frobenius(K, np.outer(case["y"], case["y"])) for K in case["kernels"]])
     gram = np.einsum("kij,lij->kl", case["kernels"], case["kernels"])
-    found = alignf_minimiser(products, gram)
+    found = alignf_minimizer(products, gram)
     return found if found.any() else np.ones(len(found))
 
 

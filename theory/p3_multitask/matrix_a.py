@@ -8,7 +8,7 @@ is the sum of those of lambda_t^m. Correct: A = V'V is positive semi-definite of
 
 import numpy as np
 
-from ..bounds.neighbourhood import projections, tasks_of
+from ..bounds.neighborhood import projections, tasks_of
 from ..prelude import P3, Claim, NegativeControl, Status, replace
 from .tasks import random_tasks, terms_of
 

@@ -23,7 +23,7 @@ def cases(draw):
         "labels": [draw.signs(n) for _ in range(T)],
         "C": draw.log_real(0.1, 10),
         "theta_factor": draw.choice((1.0, 1e3)),
-        "minimise": draw.choice((False, True)),
+        "minimize": draw.choice((False, True)),
     }
 
 
@@ -36,7 +36,7 @@ def objective(case, factor):
     """The value of (10) at theta and at the target matrices, or at the stationary ones."""
     case = _scaled(case)
     terms, theta = terms_of(case), stacked(case)
-    if case.get("minimise"):
+    if case.get("minimize"):
         terms = at(terms, best_targets(terms, theta, case["eta"], case["beta"], factor))
     values = [svm_value(K, y, case["C"]) for K, y in zip(learned(case), case["labels"])]
     return sum(values) + alignment_part(terms, theta, case["eta"], case["beta"], factor)
@@ -69,7 +69,7 @@ def counterexample(factor=1000.0):
     kernels = [np.array([[[2.0, 1.0], [1.0, 2.0]]])]
     case = {"kernels": kernels, "targets": [np.zeros((2, 2))], "eta": 8.0, "beta": 1.0, "C": 1.0}
     weights = {"mu": np.ones(1), "lam": np.zeros((1, 1)), "labels": [np.array([1.0, -1.0])]}
-    return case | weights | {"theta_factor": factor, "minimise": True}
+    return case | weights | {"theta_factor": factor, "minimize": True}
 
 
 def corrected_measure(case):

@@ -14,9 +14,9 @@ at fixed kernels, rho and R the bound (7) is an increasing function of Omega (wi
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import P3, Claim, NegativeControl, Status, replace
-from ..reference.multitask import inverse, projector, regulariser
+from ..reference.multitask import inverse, projector, regularizer
 from .tasks import class_of, random_class, random_tasks, terms_of
 from .theorem_1 import identity_case
 
@@ -32,7 +32,7 @@ def _scale(case):
 
 
 def bound(case):
-    return regulariser(terms_of(case), 4.0)
+    return regularizer(terms_of(case), 4.0)
 
 
 def measure(case):
@@ -49,12 +49,12 @@ def counterexample():
 
 def corrected_bound(case):
     """By the matrices of the paper, and by the projections on the span of the kernels."""
-    found = neighbourhood.projections(neighbourhood.tasks_of(case["kernels"], case["targets"]))
-    return np.array([regulariser(terms_of(case)), 2 * (found.trace_target - found.distance)])
+    found = neighborhood.projections(neighborhood.tasks_of(case["kernels"], case["targets"]))
+    return np.array([regularizer(terms_of(case)), 2 * (found.trace_target - found.distance)])
 
 
 def _three(case):
-    return np.full(2, regulariser(terms_of(case), 3.0))
+    return np.full(2, regularizer(terms_of(case), 3.0))
 
 
 CORRECTED = Claim(
@@ -99,11 +99,11 @@ def complexity_cases(draw):
 
 
 def complexity_bound(case):
-    return regulariser(terms_of(case), 4.0)
+    return regularizer(terms_of(case), 4.0)
 
 
 def complexity_measure(case):
-    return neighbourhood.neighbourhood_complexity(*class_of(case)).value
+    return neighborhood.neighborhood_complexity(*class_of(case)).value
 
 
 def complexity_counterexample():
@@ -114,7 +114,7 @@ def complexity_counterexample():
 def complexity_corrected_bound(case):
     terms, T = terms_of(case), len(case["kernels"])
     rest = terms.d @ inverse(terms.A) @ terms.d + 2 * np.trace(projector(terms.V))
-    inside = regulariser(terms) + rest / 2 + 2 * case["rho"]
+    inside = regularizer(terms) + rest / 2 + 2 * case["rho"]
     n = np.mean([len(K[0]) for K in case["kernels"]])
     return float(np.sqrt(case["radius"] / (2 * T) * max(inside, 0.0)) / n)
 

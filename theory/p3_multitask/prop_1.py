@@ -12,7 +12,7 @@ coincide.
 
 import numpy as np
 
-from ..bounds.neighbourhood import pseudo_inverse, tasks_of
+from ..bounds.neighborhood import pseudo_inverse, tasks_of
 from ..prelude import P3, Claim, NegativeControl, Status, combine, replace
 from ..reference.multitask import best_targets, inverse, projector
 from .elimination import example as counterexample

@@ -6,7 +6,7 @@ task, of any sign and not symmetric.
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import combine
 from ..reference.multitask import paper_terms, stack
 
@@ -36,8 +36,8 @@ def random_tasks(draw, most_tasks=3, sizes=(2, 3), most_kernels=3):
 def random_class(draw, **options):
     """The same with R and a rho for which the class is not empty."""
     case = random_tasks(draw, **options)
-    tasks = neighbourhood.tasks_of(case["kernels"], case["targets"])
-    least = neighbourhood.distance_to_cone(tasks)
+    tasks = neighborhood.tasks_of(case["kernels"], case["targets"])
+    least = neighborhood.distance_to_cone(tasks)
     size = sum(np.trace(task.gram) for task in tasks)
     return case | {
         "radius": draw.log_real(0.1, 10),

@@ -24,7 +24,7 @@ keep the geometric mean (the arithmetic one at the best weight); proofs.md, sect
 
 import numpy as np
 
-from ..bounds import neighbourhood
+from ..bounds import neighborhood
 from ..prelude import P3, Claim, NegativeControl, Status, replace
 from ..reference import multitask
 from .tasks import class_of, random_class, terms_of
@@ -35,7 +35,7 @@ def cases(draw):
 
 
 def bound(case):
-    return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
+    return neighborhood.neighborhood_bounds(*class_of(case)).printed
 
 
 def measure(case):
@@ -46,7 +46,7 @@ def measure(case):
 
 
 def corrected_measure(case):
-    return neighbourhood.neighbourhood_complexity(*class_of(case)).value
+    return neighborhood.neighborhood_complexity(*class_of(case)).value
 
 
 def identity_case(**changes):
@@ -62,14 +62,14 @@ def counterexample():
 
 def chain(case):
     """The complexity, the supremum over theta of any sign, and the bounds, sharpest first."""
-    found = neighbourhood.neighbourhood_bounds(*class_of(case))
+    found = neighborhood.neighborhood_bounds(*class_of(case))
     return np.array([corrected_measure(case), relaxed(case), *found])
 
 
 def relaxed(case):
     """The mean over the signs of (26): theta of any sign, with the matrices of the paper."""
     terms, sizes = terms_of(case), [len(K[0]) for K in case["kernels"]]
-    forms = np.concatenate(list(neighbourhood.all_forms(case["kernels"])))
+    forms = np.concatenate(list(neighborhood.all_forms(case["kernels"])))
     values = [multitask.largest_form(terms, u.T, case["rho"], cone=False) for u in forms]
     return float(np.sqrt(case["radius"] * np.maximum(values, 0.0)).mean() / sum(sizes))
 
@@ -153,7 +153,7 @@ def radius_cases(draw):
 
 
 def radius_bound(case):
-    return neighbourhood.neighbourhood_bounds(*class_of(case)).printed
+    return neighborhood.neighborhood_bounds(*class_of(case)).printed
 
 
 def radius_measure(case):
@@ -161,7 +161,7 @@ def radius_measure(case):
 
 
 def radius_corrected_measure(case):
-    return neighbourhood.neighbourhood_complexity(*class_of(case)).value
+    return neighborhood.neighborhood_complexity(*class_of(case)).value
 
 
 def radius_counterexample():
@@ -213,7 +213,7 @@ def means_cases(draw):
 
 
 def _bounds(case):
-    return neighbourhood.neighbourhood_bounds(*class_of(case))
+    return neighborhood.neighborhood_bounds(*class_of(case))
 
 
 def rescaled(case):
@@ -236,14 +236,14 @@ def means_measure(case):
 
 def means_sharp_bound(case):
     """The complexity and the two geometric means, in the unit of the case."""
-    complexity = neighbourhood.neighbourhood_complexity(*class_of(case)).value
+    complexity = neighborhood.neighborhood_complexity(*class_of(case)).value
     found = _bounds(case)
     return np.sqrt(case["scale"]) * np.array([complexity, found.variance, found.geometric])
 
 
 def means_sharp_measure(case):
     other = rescaled(case)
-    complexity = neighbourhood.neighbourhood_complexity(*class_of(other)).value
+    complexity = neighborhood.neighborhood_complexity(*class_of(other)).value
     found = _bounds(other)
     return np.array([complexity, found.variance, found.geometric])
 

@@ -28,7 +28,7 @@ def _values(case, factor=1.0):
     return _matrix(case) @ ridge_coefficients(case, factor * case["lam"])
 
 
-def _minimiser(case):
+def _minimizer(case):
     """K beta for the beta that minimizes |K beta - y|^2/m^2 + lam |K^(1/2) beta|^2."""
     K, y, m = _matrix(case), case["target"].ravel(), len(case["X"])
     values, vectors = np.linalg.eigh(K)
@@ -57,7 +57,7 @@ def measure(case):
     K, y, lam = _matrix(case), case["target"].ravel(), case["lam"]
     beta, *_ = hyper.svr(K, y, 1 / (2 * lam * len(y)), case["eps"], bias=False)
     loss = np.maximum(np.abs(K @ beta - y) - case["eps"], 0.0).mean()
-    return np.r_[_minimiser(case), loss + lam * beta @ K @ beta]
+    return np.r_[_minimizer(case), loss + lam * beta @ K @ beta]
 
 
 def _one_lambda(case):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..prelude import P4, Claim, NegativeControl, Status
 from ..reference import hyper
-from ..reference.matrices import alignf_minimiser
+from ..reference.matrices import alignf_minimizer
 from .problems import random_case, ridge_coefficients
 
 
@@ -34,7 +34,7 @@ def reduced(case):
 
 def nonnegative(K, y, w, lam):
     """min over gamma >= 0 of |W^(1/2)(K gamma - y)|^2 + lam gamma'K gamma: gamma and the value."""
-    gamma = alignf_minimiser(K @ (w * y), K @ (w[:, None] * K) + lam * K)
+    gamma = alignf_minimizer(K @ (w * y), K @ (w[:, None] * K) + lam * K)
     return gamma, float(w @ (K @ gamma - y) ** 2 + lam * gamma @ K @ gamma)
 
 

@@ -23,5 +23,5 @@ FILES = (
     "kcca_penalty",
     "kcca_penalty:kcca_second_block",
     "kcca_penalty:kcca_several",
-    "centred_gram",
+    "centered_gram",
 )

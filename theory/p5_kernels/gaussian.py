@@ -16,14 +16,14 @@ def cases(draw):
     return {"X": draw.array((n, d)), "alpha": draw.log_real(1e-2, 3.0)}
 
 
-def normalised(case, factor):
+def normalized(case, factor):
     """exp(factor alpha <x, y>) divided by the roots of its diagonal, in exponents."""
     G = factor * case["alpha"] * case["X"] @ case["X"].T
     return np.exp(G - (np.diag(G)[:, None] + np.diag(G)) / 2)
 
 
 def bound(case):
-    return normalised(case, 2.0)
+    return normalized(case, 2.0)
 
 
 def measure(case):
@@ -50,7 +50,7 @@ CLAIM = Claim(
     scale=lambda case: 1.0,
     negative_control=NegativeControl(
         _control_case,
-        bound=lambda case: normalised(case, 1.0),
+        bound=lambda case: normalized(case, 1.0),
         note="the exponential kernel of alpha in place of 2 alpha",
     ),
 )

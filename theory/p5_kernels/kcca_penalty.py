@@ -33,7 +33,7 @@ def cases(draw):
 
 
 def bound(case):
-    return kcca.penalised(case["G"], case["kappa"])
+    return kcca.penalized(case["G"], case["kappa"])
 
 
 def measure(case):
@@ -47,13 +47,13 @@ def counterexample():
 
 def corrected_bound(case):
     """The estimate, and the estimate with the penalty."""
-    value = kcca.penalised(case["G"], 2 * case["kappa"] / len(case["G"][0]))
+    value = kcca.penalized(case["G"], 2 * case["kappa"] / len(case["G"][0]))
     return np.array([value, measure(case)])
 
 
 def corrected_measure(case, power=1.0):
     """The estimate, and its lower bound."""
-    kappa, value = case["kappa"], kcca.penalised(case["G"], 2 * case["kappa"] / len(case["G"][0]))
+    kappa, value = case["kappa"], kcca.penalized(case["G"], 2 * case["kappa"] / len(case["G"][0]))
     for K in case["G"]:
         s = np.linalg.eigvalsh(K)
         s = s[s > 1e-9 * s[-1]]
@@ -63,7 +63,7 @@ def corrected_measure(case, power=1.0):
 
 def _one_kappa(case):
     """The penalty kappa/N."""
-    value = kcca.penalised(case["G"], case["kappa"] / len(case["G"][0]))
+    value = kcca.penalized(case["G"], case["kappa"] / len(case["G"][0]))
     return np.array([measure(case), value * corrected_measure(case)[1] / corrected_bound(case)[0]])
 
 
@@ -104,7 +104,7 @@ CLAIM = replace(
     corrected=CORRECTED,
     negative_control=NegativeControl(
         counterexample,
-        bound=lambda case: kcca.penalised(case["G"], case["kappa"] / 2),
+        bound=lambda case: kcca.penalized(case["G"], case["kappa"] / 2),
         note="the penalty kappa/N",
     ),
     proof="",

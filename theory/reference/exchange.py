@@ -51,7 +51,7 @@ def constants(case):
 
 def alignf_weights(kernels, rows, y):
     """alignf's weights with sum 1 on the given rows; equal ones where a = 0."""
-    v = library.alignf_minimiser(*alignf_terms(kernels[:, rows][:, :, rows], y))
+    v = library.alignf_minimizer(*alignf_terms(kernels[:, rows][:, :, rows], y))
     return v / v.sum() if v.sum() > 0 else np.full(len(v), 1 / len(v))
 
 

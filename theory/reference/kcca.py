@@ -53,7 +53,7 @@ def correlation(G, kappa):
     return float(np.linalg.norm(shrunk(G[0], kappa) @ shrunk(G[1], kappa), 2))
 
 
-def penalised(G, penalty):
+def penalized(G, penalty):
     """sup of cov(f, g) over the roots of var f + penalty |f|^2 and var g + penalty |g|^2."""
     factors = []
     for K in G:

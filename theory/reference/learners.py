@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .matrices import alignf_minimiser, combine, krr
+from .matrices import alignf_minimizer, combine, krr
 
 
 def quadratic_forms(kernels, alpha):
@@ -42,14 +42,14 @@ def interpolated_iteration(kernels, y, lam, mu0, radius, eta=0.5, steps=500, tol
 
 
 def lkrr(kernels, y, lam, mu0, radius):
-    """Solution (alpha, mu) of L2-regularised kernel learning with ridge regression."""
+    """Solution (alpha, mu) of L2-regularized kernel learning with ridge regression."""
     alpha, _, _ = interpolated_iteration(kernels, y, lam, mu0, radius, steps=2000, tol=1e-15)
     return alpha, lkrr_weights(kernels, alpha, mu0, radius)
 
 
 def kernel_quadratic(linear, Q):
     """argmin over mu >= 0 of mu'Q mu - mu'linear for positive definite Q."""
-    return alignf_minimiser(linear / 2, Q)
+    return alignf_minimizer(linear / 2, Q)
 
 
 def aligned_objective(mu, kernels, y, lam, linear, Q):

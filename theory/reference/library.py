@@ -35,7 +35,7 @@ def two_stage_weights(rule, a, M):
     return rule.solve(statistics(a, M)).weights
 
 
-def alignf_minimiser(a, M):
+def alignf_minimizer(a, M):
     """argmin over v >= 0 of v'Mv - 2 v'a by `nonnegative_qp`."""
     return nonnegative_qp(M, a).v
 
@@ -51,7 +51,7 @@ def ridge_with_intercept(K, y, lam, K_test, weight):
 
 
 def lkrr(kernels, y, lam, mu0, radius):
-    """Solution (alpha, mu) of L2-regularised kernel learning by `LKRR`.
+    """Solution (alpha, mu) of L2-regularized kernel learning by `LKRR`.
 
     Where v is almost 0, the required precision is beyond rounding, and it warns; the claims judge
     the solution instead.

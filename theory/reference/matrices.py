@@ -47,7 +47,7 @@ def alignf_terms(kernels, y):
     return a, M
 
 
-def alignf_minimiser(a, M):
+def alignf_minimizer(a, M):
     """argmin over v >= 0 of v'Mv - 2 v'a for a in range(M); M may be singular, p <= 12.
 
     By trying every support. `scipy.optimize.nnls` is not used: where an unconstrained solution

@@ -1,7 +1,7 @@
 """The matrices of the multi-task paper as it defines them, and its problems solved naively.
 
 A, b, c, d and V are formed in full, with (sum_t n_t^2) rows and M + MT columns, as an oracle for
-what `neighbourhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m with m
+what `neighborhood` computes from (M, M) matrices. Columns: mu^1..mu^M, then lambda_t^m with m
 outer and t inner, the order in which (4), (5) and (8) agree.
 """
 
@@ -116,7 +116,7 @@ def _on_face(V, v, u, rho):
 # -- model (10) ------------------------------------------------------------------------
 
 
-def regulariser(terms: PaperTerms, factor=2.0):
+def regularizer(terms: PaperTerms, factor=2.0):
     """Omega of (9): d'A^+b + b'A^+b/2 - factor c; printed with factor 4."""
     inner = inverse(terms.A)
     return float(terms.d @ inner @ terms.b + terms.b @ inner @ terms.b / 2 - factor * terms.c)
@@ -125,7 +125,7 @@ def regulariser(terms: PaperTerms, factor=2.0):
 def alignment_part(terms: PaperTerms, theta, eta, beta, factor=2.0):
     """eta/2 sum_t ||K_t - Khat_t||^2 + beta/2 Omega at the stacked theta = [mu; vec(Lambda')]."""
     gap = terms.V @ theta - terms.v
-    return float(eta / 2 * gap @ gap + beta / 2 * regulariser(terms, factor))
+    return float(eta / 2 * gap @ gap + beta / 2 * regularizer(terms, factor))
 
 
 def best_targets(terms: PaperTerms, theta, eta, beta, factor=2.0):

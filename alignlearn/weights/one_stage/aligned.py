@@ -112,8 +112,8 @@ class AlignedKRR(OneStageWeighting):
         Y, shaped = real_rows(y, family.n_samples)
         problem = _AlignedProblem(family, Y, self, statistics)
         limit = self.max_iter or 200
-        minimise = _newton if self.solver == "newton" else _fixed_point
-        point, n_iter, converged = minimise(problem, self.tol, limit)
+        minimize = _newton if self.solver == "newton" else _fixed_point
+        point, n_iter, converged = minimize(problem, self.tol, limit)
         gap = problem.duality_gap(point)
         # Without a gap, what remains of the residual is rounding of an ill-conditioned problem.
         converged = converged or (self.solver == "newton" and gap <= _ROUNDING)

@@ -52,13 +52,13 @@ class Cuts:
         return x * (total / x.sum()), value
 
 
-def minimise_with_cuts(oracle, best, total, tol, max_iter):
+def minimize_with_cuts(oracle, best, total, tol, max_iter):
     """Close the gap of a point; ``oracle`` is a `Cuts` that has seen the points before.
 
     Returns
     -------
     (point, gap, n_iter, converged)
-        As `alignlearn.weights.one_stage.simplex.minimise_on_simplex`.
+        As `alignlearn.weights.one_stage.simplex.minimize_on_simplex`.
     """
     lower, n_iter, gap = -np.inf, 0, np.inf
     while True:

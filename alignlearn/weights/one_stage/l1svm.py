@@ -18,8 +18,8 @@ from alignlearn.validation import (
 )
 
 from .base import REMEDY, OneStageWeighting, check_scale, real_rows
-from .cuts import Cuts, minimise_with_cuts
-from .simplex import minimise_on_simplex, newton_step
+from .cuts import Cuts, minimize_with_cuts
+from .simplex import minimize_on_simplex, newton_step
 from .svm import Duals, Settings, SVMPoint
 
 LOSSES = ("hinge", "epsilon-insensitive")
@@ -173,10 +173,10 @@ class L1SVM(OneStageWeighting):
 
         limit, total = self.max_iter or 500, float(self.Lambda)
         cuts = Cuts(oracle)
-        point, gap, n, converged = minimise_on_simplex(cuts, cuts(x), total, self.tol, limit)
+        point, gap, n, converged = minimize_on_simplex(cuts, cuts(x), total, self.tol, limit)
         settings.n_updates = n
         if not converged and n < limit and point.v.any():
-            closer = minimise_with_cuts(cuts, point, total, self.tol, limit - n)
+            closer = minimize_with_cuts(cuts, point, total, self.tol, limit - n)
             point, gap, settings.n_updates, converged = *closer[:2], n + closer[2], closer[3]
         elif converged:
 
@@ -258,7 +258,7 @@ def _refine(step, point, gap, limit):
 
 
 def _newton_weights(point, q, total):
-    """Newton step towards x_k proportional to v_k^(1/(q - 1)), in the logarithms of x."""
+    """Newton step toward x_k proportional to v_k^(1/(q - 1)), in the logarithms of x."""
     index = np.flatnonzero((point.x > 0.0) & (point.v > 0.0))
     x, v = point.x[index], point.v[index]
     # (q - 1) log x - log v = constant, of slopes q - 1 - x dv/dx / v, with dv/dx = -2 H.

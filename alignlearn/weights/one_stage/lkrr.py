@@ -128,7 +128,7 @@ class LKRR(OneStageWeighting):
             )
         if not v.max() > 1e-14 * np.abs(family.traces()).max() * np.vdot(Y, Y):
             return self._degenerate(problem, shaped)
-        state, method = self._minimise(problem)
+        state, method = self._minimize(problem)
         if not state.converged:
             reached = state.step if self.norm == 2 else state.gap
             what = "a fixed-point residual of" if self.norm == 2 else "a duality gap of"
@@ -145,7 +145,7 @@ class LKRR(OneStageWeighting):
             "method": method,
         }
 
-    def _minimise(self, problem):
+    def _minimize(self, problem):
         max_iter = self.max_iter or 1000
         if self.norm == 1 and self.Lambda > 0.0:
             return simplex.ridge_on_simplex(problem, self.tol, max_iter), "simplex-newton"

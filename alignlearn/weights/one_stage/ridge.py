@@ -158,7 +158,7 @@ def subspace(problem, tol, max_iter):
     while True:
         n_iter += 1
         basis.extend(change)
-        alpha, forms, mu, v = basis.minimise()
+        alpha, forms, mu, v = basis.minimize()
         residual = Y - lam * alpha - family.apply(mu, forms)
         change = solve(residual)
         shift = problem.weights(v + 2.0 * family.against(forms, change)) - mu
@@ -230,7 +230,7 @@ class _Basis:
         v = self.T @ self.coef @ self.coef
         return alpha, forms, self.problem.weights(v), v
 
-    def minimise(self):
+    def minimize(self):
         """Newton's method with backtracking in the coordinates of the basis."""
         problem, j = self.problem, len(self.coef)
         linear = self.Z.reshape(j, -1) @ problem.Y.ravel()

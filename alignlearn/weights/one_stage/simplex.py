@@ -22,7 +22,7 @@ _IDLE = 2  # steps that bring neither bound closer, until machines are solved mo
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
-def minimise_on_simplex(oracle, start, total, tol, max_iter):
+def minimize_on_simplex(oracle, start, total, tol, max_iter):
     """Minimize over ``x >= 0, sum(x) = total``.
 
     Parameters
@@ -56,7 +56,7 @@ def descend(oracle, start, target, tol, max_iter):
     Parameters
     ----------
     oracle, start, tol, max_iter
-        As in `minimise_on_simplex`; gradients of any sign.
+        As in `minimize_on_simplex`; gradients of any sign.
     target : callable
         ``target(point, gap, damping)`` gives the feasible minimizer of the second-order model, with
         ``damping`` (0 to 1) times an upper bound of the curvature added.
@@ -191,7 +191,7 @@ def ridge_on_simplex(problem, tol, max_iter):
         return _RidgeOracle(problem, unit, x)
 
     start = np.full(p, problem.radius / p)
-    point, gap, n_iter, converged = minimise_on_simplex(
+    point, gap, n_iter, converged = minimize_on_simplex(
         oracle, oracle(start), problem.radius, tol, max_iter
     )
     residual = gap if _norm(point.alpha) else 0.0

@@ -50,13 +50,13 @@ def draw(row, weights):
     """The scatter of the paper, a marker per kernel."""
     figure, axes = shared.new_figure(1, 1, (5.6, 4.8))
     ax = axes[0, 0]
-    colours = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
+    colors = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
     top = 1.05 * weights.max()
     ax.plot([0.0, top], [0.0, top], color="#999999", linewidth=1.0, zorder=1)
     low = row.exponents[0]
-    for k, (colour, marker) in enumerate(zip(colours, "os^Dv<P")):
+    for k, (color, marker) in enumerate(zip(colors, "os^Dv<P")):
         label = f"$2^{{{low + k}}}$"
-        ax.plot(*weights[:, :, k].T, marker, color=colour, alpha=0.75, mew=0, label=label)
+        ax.plot(*weights[:, :, k].T, marker, color=color, alpha=0.75, mew=0, label=label)
     ax.legend(title="gamma", frameon=False, fontsize=9)
     ax.set(xlabel="weight by alignf (two stages)", ylabel="weight by aligned-krr (one stage)")
     ax.set_title("kinematics: one marker per kernel and trial", fontsize=11)

@@ -88,9 +88,9 @@ def draw(found):
     for ax, (row, accuracy, aligned, correlation) in zip(axes[0], found):
         mean = accuracy.mean(axis=0)
         order = np.argsort(mean)
-        for kind, a, r, (colour, marker, line) in zip(KINDS, aligned, correlation, looks):
+        for kind, a, r, (color, marker, line) in zip(KINDS, aligned, correlation, looks):
             label = f"{kind} ({r:+.2f}; paper {PAPER[row.name][KINDS.index(kind)]:+.2f})"
-            ax.plot(mean[order], a[order], line, color=colour, marker=marker, label=label)
+            ax.plot(mean[order], a[order], line, color=color, marker=marker, label=label)
         ax.set_ylim(bottom=0.0, top=1.3 * aligned.max())
         ax.set_title(row.title.partition(" (")[0], fontsize=11)
         ax.set_xlabel("1 - RMSE" if row.task == "regression" else "1 - fraction misclassified")

@@ -238,11 +238,11 @@ def draw(sizes, reviews, methods, uci):
     for (top, bottom), (domain, errors) in zip(axes.T, reviews.items()):
         for ax, values in ((top, errors), (bottom, errors / errors[:, :1])):
             for k, method in enumerate(METHODS):
-                colour, marker = shared.STYLES[method]
+                color, marker = shared.STYLES[method]
                 e = values[:, k]
                 x = np.array(sizes) * (1.0 + 0.02 * (k - 1))
                 ax.errorbar(
-                    x, e.mean(axis=1), e.std(axis=1, ddof=1), fmt=f"-{marker}", color=colour,
+                    x, e.mean(axis=1), e.std(axis=1, ddof=1), fmt=f"-{marker}", color=color,
                     markersize=6, capsize=2, linewidth=1.2, label=method,
                 )  # fmt: skip
             ax.set_xlabel("number of bigram kernels N")
@@ -253,9 +253,9 @@ def draw(sizes, reviews, methods, uci):
     ax = axes[0, -1]
     looks = (("#0072B2", "o"), *(shared.STYLES[m] for m in METHODS))
     for i, (errors, paper) in enumerate(zip(uci, list(UCI.values())[-len(uci) :])):
-        for k, (e, (colour, marker)) in enumerate(zip(errors, looks)):
+        for k, (e, (color, marker)) in enumerate(zip(errors, looks)):
             ax.errorbar(
-                i + 0.14 * (k - 1.5), e.mean(), e.std(ddof=1), fmt=marker, color=colour, capsize=2,
+                i + 0.14 * (k - 1.5), e.mean(), e.std(ddof=1), fmt=marker, color=color, capsize=2,
                 markersize=6, label=methods[k] if i == 0 else None,
             )  # fmt: skip
         label = "paper" if i == 0 else None

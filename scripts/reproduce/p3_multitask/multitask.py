@@ -145,7 +145,7 @@ def split(tasks, seed):
     return [np.flatnonzero(part == k) for k in range(3)]
 
 
-def standardised(tasks, train):
+def standardized(tasks, train):
     """X, and for regression y, on the mean and deviation of every task's training samples."""
     X, y = np.empty_like(tasks.X), tasks.y.astype(float)
     for t in np.unique(tasks.task):
@@ -184,7 +184,7 @@ def scores(tasks, y, rows, values):
 def trial(tasks, seed, quick):
     """Test scores (methods, 2, T) of one split, and the chosen models."""
     train, validate, test = split(tasks, seed)
-    X, y = standardised(tasks, train)
+    X, y = standardized(tasks, train)
     sign = 1.0 if tasks.greater_is_better else -1.0
     results, models = [], {}
     grid = candidates(X[train], quick)

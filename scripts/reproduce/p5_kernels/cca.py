@@ -30,7 +30,7 @@ SIZES = (25, 50, 100, 200, 400, 800, 1600, 3200)
 CURVES = (25, 200, 3200)
 HELD_OUT = 5000
 BATCH = 100  # samples of a mini-batch
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#777777"
+BLUE, ORANGE, GREEN, GRAY = "#0072B2", "#E69F00", "#009E73", "#777777"
 
 
 # Planted dependence
@@ -89,12 +89,12 @@ def draw_kcca(ax, sizes, found):
         "new": ("new samples", BLUE, "o"),
         "dependent": ("training samples", GREEN, "s"),
         "independent": ("independent views", ORANGE, "^"),
-        "linear": ("linear correlation", GREY, "v"),
+        "linear": ("linear correlation", GRAY, "v"),
     }
-    for name, (label, colour, marker) in looks.items():
+    for name, (label, color, marker) in looks.items():
         low, middle, high = np.quantile(found[name], (0.1, 0.5, 0.9), axis=1)
-        ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(sizes, middle, marker=marker, color=colour, label=label, markersize=5)
+        ax.fill_between(sizes, low, high, color=color, alpha=0.15, linewidth=0)
+        ax.plot(sizes, middle, marker=marker, color=color, label=label, markersize=5)
     ax.axhline(
         EXACT, color="black", linestyle="--", linewidth=1.2, label=f"population: {EXACT:.3f}"
     )
@@ -110,7 +110,7 @@ def draw_functions(ax, sizes=CURVES, seed=0):
     """First components of single samples, turned to the phase that fits them, and the cosine."""
     grid = np.linspace(0.0, 2.0 * np.pi, 400)[:, None]
     angle = grid[:, 0]
-    for N, colour, style in zip(sizes, (ORANGE, GREEN, BLUE), (":", "--", "-")):
+    for N, color, style in zip(sizes, (ORANGE, GREEN, BLUE), (":", "--", "-")):
         X, Y = angles(N, np.random.default_rng([seed, N, 0]))
         model = al.KernelCCA(kernels=al.Gaussian(1.0), kappa=kappa(N)).fit(X, Y)
         values = model.transform(grid)[:, 0]
@@ -118,7 +118,7 @@ def draw_functions(ax, sizes=CURVES, seed=0):
         phase = np.arctan2(values @ np.sin(angle), values @ np.cos(angle))
         turned = np.mod(angle - phase + np.pi, 2.0 * np.pi) - np.pi
         values[turned.argmin()] = np.nan  # no line from one end to the other
-        ax.plot(turned, values, style, color=colour, label=f"N = {N}", linewidth=1.8)
+        ax.plot(turned, values, style, color=color, label=f"N = {N}", linewidth=1.8)
     ax.plot(angle - np.pi, np.sqrt(2.0) * np.cos(angle - np.pi), "k--", lw=1.0, label="cosine")
     ax.set(xlabel="angle minus phase (rad)", ylabel="first component, unit variance")
     ax.set_title("First function found", fontsize=11, loc="left")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from alignlearn.theory import figures
-from alignlearn.theory.bounds import neighbourhood
+from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.figures import multitask
 
 
 def test_random_signs_agree_with_enumeration():
     case = multitask.mixture_class(5, 2)
-    exact = neighbourhood.neighbourhood_complexity(*case)
+    exact = neighborhood.neighborhood_complexity(*case)
     found = multitask.complexity_growth([5], 2, 400)
     assert abs(found.complexity[0] - exact.value) < 4 * found.standard_error[0]
     assert (exact.value <= found.bounds).all()

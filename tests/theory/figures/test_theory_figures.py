@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check, figures
-from alignlearn.theory.bounds import neighbourhood
+from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, find_curve, mixture
 from alignlearn.theory.figures.drawing import draw_curve
@@ -91,14 +91,14 @@ def test_the_multitask_curve_is_the_bound_of_matrices():
     target, tasks = K.mean(axis=0), 4
     changes = {"tasks": tasks, "radius": 2.5, "kernels": 2, "square": 0.16, "cosine": 1 / 3}
     rho = 0.3 * tasks * float((target**2).sum())
-    expected = neighbourhood.neighbourhood_bounds(tasks * [K], tasks * [target], 2.5, rho)
+    expected = neighborhood.neighborhood_bounds(tasks * [K], tasks * [target], 2.5, rho)
     curve = find_curve("p3-theorem-1")
     found = curve.values([3], 0.05, changes | {"room": 0.3})
     shown = {"printed": "printed", "corrected": "arithmetic", "sharpened": "variance"}
     for form, name in shown.items():
         assert found[form][0] == pytest.approx(getattr(expected, name), rel=1e-12)
     level = curve.level(changes | {"room": 0.3})
-    exact = neighbourhood.neighbourhood_complexity(tasks * [K], tasks * [target], 2.5, rho, 200, 0)
+    exact = neighborhood.neighborhood_complexity(tasks * [K], tasks * [target], 2.5, rho, 200, 0)
     assert exact.value < found["sharpened"][0] < level
 
 

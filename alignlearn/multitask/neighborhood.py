@@ -41,7 +41,7 @@ def projected_identity(inner, traces):
     return np.linalg.lstsq(inner, traces, rcond=_CUT)[0]
 
 
-def neighbourhood_coefficients(weights, inner, traces, beta, eta):
+def neighborhood_coefficients(weights, inner, traces, beta, eta):
     """Coefficients of the optimal neighborhood kernel for given kernel weights.
 
     The minimizer over all matrices Khat of ``eta/2 ||K - Khat||_F^2 + beta/2 Omega(Khat)``, ``K =
@@ -73,9 +73,9 @@ def neighbourhood_coefficients(weights, inner, traces, beta, eta):
     Examples
     --------
     >>> import numpy as np
-    >>> from alignlearn.multitask import neighbourhood_coefficients
+    >>> from alignlearn.multitask import neighborhood_coefficients
     >>> inner, traces = np.diag([2.0, 2.0]), np.array([2.0, 2.0])  # their sum is I
-    >>> neighbourhood_coefficients(np.array([1.0, 0.0]), inner, traces, beta=0.1, eta=0.4).round(2)
+    >>> neighborhood_coefficients(np.array([1.0, 0.0]), inner, traces, beta=0.1, eta=0.4).round(2)
     array([ 0.75, -0.25])
     """
     check_eta(eta, beta)
@@ -116,7 +116,7 @@ def ridge_shared(weights):
     return np.minimum(weights.sum(axis=0) / (len(weights) + 1), weights.min(axis=0))
 
 
-def alignment_matrix(weights, neighbours, inner):
+def alignment_matrix(weights, neighbors, inner):
     """Alignment of every task's kernel with every task's neighborhood kernel.
 
     Parameters
@@ -143,9 +143,9 @@ def alignment_matrix(weights, neighbours, inner):
            [0.5, 1. ]])
     """
     left = np.einsum("tk,tkl->tl", weights, inner)
-    product = left @ neighbours.T
+    product = left @ neighbors.T
     own = np.sqrt(np.maximum(np.einsum("tl,tl->t", left, weights), 0.0))
-    others = np.einsum("sk,tkl,sl->ts", neighbours, inner, neighbours, optimize=True)
+    others = np.einsum("sk,tkl,sl->ts", neighbors, inner, neighbors, optimize=True)
     size = own[:, None] * np.sqrt(np.maximum(others, 0.0))
     ratio = np.divide(product, size, out=np.zeros_like(product), where=size > 0.0)
     return np.clip(ratio, -1.0, 1.0)

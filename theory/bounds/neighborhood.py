@@ -79,7 +79,7 @@ class Projections(NamedTuple):
     diagonal: float
 
 
-class NeighbourhoodBounds(NamedTuple):
+class NeighborhoodBounds(NamedTuple):
     """Upper bounds on the complexity, from the sharpest to the printed one.
 
     Attributes
@@ -200,7 +200,7 @@ def distance_to_cone(tasks) -> float:
     return max(float(_at(tasks, nothing, inverses, np.zeros(1))[0][0]), 0.0)
 
 
-def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
+def neighborhood_bounds(kernels, targets, radius, rho) -> NeighborhoodBounds:
     """Upper bounds on the complexity of the class.
 
     Parameters
@@ -222,8 +222,8 @@ def neighbourhood_bounds(kernels, targets, radius, rho) -> NeighbourhoodBounds:
     return bounds_of_tasks(tasks_of(kernels, targets), radius, rho)
 
 
-def bounds_of_tasks(tasks, radius, rho) -> NeighbourhoodBounds:
-    """`neighbourhood_bounds` computed from a list of `Task` statistics."""
+def bounds_of_tasks(tasks, radius, rho) -> NeighborhoodBounds:
+    """`neighborhood_bounds` computed from a list of `Task` statistics."""
     check_number("radius", radius, low=0.0)
     check_class(tasks, rho)
     found = projections(tasks)
@@ -237,7 +237,7 @@ def bounds_of_tasks(tasks, radius, rho) -> NeighbourhoodBounds:
         return float(front * np.sqrt(max(linear + inside, 0.0)))
 
     arithmetic = root((lemma + room) / 2)
-    return NeighbourhoodBounds(
+    return NeighborhoodBounds(
         root(np.sqrt(max(exact, 0.0) * room)),
         root(np.sqrt(lemma * room)),
         arithmetic,
@@ -273,7 +273,7 @@ def random_forms(kernels, draws, random_state=None) -> np.ndarray:
     )
 
 
-def neighbourhood_complexity(
+def neighborhood_complexity(
     kernels, targets, radius, rho, draws=None, random_state=None
 ) -> Complexity:
     """The empirical Rademacher complexity of the class: exact, or the mean over random signs.
@@ -281,7 +281,7 @@ def neighbourhood_complexity(
     Parameters
     ----------
     kernels, targets, radius, rho
-        As in `neighbourhood_bounds`.
+        As in `neighborhood_bounds`.
     draws : int, optional
         Number of random signs; by default all signs are enumerated, up to 2^16.
     random_state : int, Generator or None
@@ -289,7 +289,7 @@ def neighbourhood_complexity(
     Raises
     ------
     ValueError
-        As `neighbourhood_bounds`, and if there are too many signs or kernels.
+        As `neighborhood_bounds`, and if there are too many signs or kernels.
     """
     tasks = tasks_of(kernels, targets)
     check_number("radius", radius, low=0.0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS
-from alignlearn.theory.bounds import neighbourhood
+from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import multitask
@@ -23,14 +23,14 @@ def problem(seed, sizes=(3, 3), p=2, duplicated=False):
             K[-1] = K[0]
         kernels.append(K)
     targets = [3 * rng.standard_normal((n, n)) for n in sizes]
-    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(kernels, targets))
+    least = neighborhood.distance_to_cone(neighborhood.tasks_of(kernels, targets))
     return kernels, targets, 1.5, least + rng.uniform(0, 5)
 
 
 @each("seed", range(10))
 def test_projections_against_the_matrices_of_the_paper(seed):
     kernels, targets, _, _ = problem(seed, duplicated=seed % 2 == 0)
-    found = neighbourhood.projections(neighbourhood.tasks_of(kernels, targets))
+    found = neighborhood.projections(neighborhood.tasks_of(kernels, targets))
     terms = multitask.paper_terms(kernels, targets)
     P, inner = multitask.projector(terms.V), multitask.inverse(terms.A)
     diagonal = np.concatenate([np.eye(len(K[0])).ravel() for K in kernels]) > 0
@@ -49,11 +49,11 @@ def test_projections_against_the_matrices_of_the_paper(seed):
 @pytest.mark.parametrize("sizes", [(3,), (2, 3), (2, 2, 2)])
 def test_the_largest_form_against_every_support(seed, sizes):
     kernels, targets, _, rho = problem(seed, sizes, duplicated=seed % 3 == 0)
-    tasks, terms = neighbourhood.tasks_of(kernels, targets), multitask.paper_terms(kernels, targets)
+    tasks, terms = neighborhood.tasks_of(kernels, targets), multitask.paper_terms(kernels, targets)
     rng = np.random.default_rng(seed)
     for _ in range(3):
         u = multitask.forms(kernels, rng.choice([-1.0, 1.0], sum(sizes)))
-        found = neighbourhood.largest_forms(tasks, u.T[None], rho)[0]
+        found = neighborhood.largest_forms(tasks, u.T[None], rho)[0]
         assert found == pytest.approx(multitask.largest_form(terms, u, rho), rel=1e-7, abs=1e-9)
 
 
@@ -62,24 +62,24 @@ def test_the_bounds_by_hand(n_tasks):
     """K = diag(2, 1), Khat = diag(1, 3): G = 5, d = 3, <K, Khat> = 5, and 5 of 10 are left."""
     T = n_tasks
     given = [np.diag([2.0, 1.0])[None]] * T, [np.diag([1.0, 3.0])] * T
-    found = neighbourhood.neighbourhood_bounds(*given, 3.0, 5.0 * T + 2)
+    found = neighborhood.neighborhood_bounds(*given, 3.0, 5.0 * T + 2)
     lemma, exact, linear, room = (9 / 5 + 2) * T, 9 / 5 * T, 2 * 3 * T, 8.0
     inside = np.sqrt(exact * room), np.sqrt(lemma * room), (lemma + room) / 2
     expected = [np.sqrt(3 / 2 * (linear + x)) / (2 * T) for x in inside]
     assert found == pytest.approx((*expected, np.sqrt(T) * expected[2]))
-    tasks = neighbourhood.tasks_of(*given)
-    assert neighbourhood.distance_to_cone(tasks) == pytest.approx(5.0 * T)
-    assert neighbourhood.check_class(tasks, 5.0 * T + 2) == pytest.approx(2.0)
-    least = neighbourhood.distance_to_cone(neighbourhood.tasks_of(given[0], [-K for K in given[1]]))
+    tasks = neighborhood.tasks_of(*given)
+    assert neighborhood.distance_to_cone(tasks) == pytest.approx(5.0 * T)
+    assert neighborhood.check_class(tasks, 5.0 * T + 2) == pytest.approx(2.0)
+    least = neighborhood.distance_to_cone(neighborhood.tasks_of(given[0], [-K for K in given[1]]))
     assert least == pytest.approx(10.0 * T)  # theta = 0
 
 
 def test_the_weights_at_the_edge_of_an_empty_class():
     """rho is the minimal distance: one theta remains."""
     kernels, targets = [np.eye(2)[None]], [2 * np.eye(2)]
-    found = neighbourhood.neighbourhood_complexity(kernels, targets, 1.0, 0.0)
+    found = neighborhood.neighborhood_complexity(kernels, targets, 1.0, 0.0)
     assert found.value == pytest.approx(np.sqrt(2 * 2) / 2)
-    assert neighbourhood.neighbourhood_bounds(kernels, targets, 1.0, 0.0).variance == pytest.approx(
+    assert neighborhood.neighborhood_bounds(kernels, targets, 1.0, 0.0).variance == pytest.approx(
         found.value
     )
 
@@ -93,15 +93,15 @@ def test_enumeration_against_all_signs_of_all_tasks():
         for s in multitask.all_signs(5)
     ]
     expected = np.sqrt(radius * np.array(values)).mean() / 5
-    found = neighbourhood.neighbourhood_complexity(kernels, targets, radius, rho)
+    found = neighborhood.neighborhood_complexity(kernels, targets, radius, rho)
     assert found == pytest.approx((expected, 0.0))
 
 
 def test_random_signs_are_within_their_error():
     kernels, targets, radius, rho = problem(5, (4, 4))
-    exact = neighbourhood.neighbourhood_complexity(kernels, targets, radius, rho).value
+    exact = neighborhood.neighborhood_complexity(kernels, targets, radius, rho).value
     for seed in range(5):
-        found = neighbourhood.neighbourhood_complexity(
+        found = neighborhood.neighborhood_complexity(
             kernels, targets, radius, rho, draws=500, random_state=seed
         )
         assert abs(found.value - exact) < 4 * found.standard_error
@@ -111,11 +111,10 @@ def test_random_signs_are_within_their_error():
 def test_more_room_and_a_larger_radius_give_more():
     kernels, targets, _, rho = problem(6)
     first, second = (
-        neighbourhood.neighbourhood_complexity(kernels, targets, 1.0, r).value
-        for r in (rho, rho + 5)
+        neighborhood.neighborhood_complexity(kernels, targets, 1.0, r).value for r in (rho, rho + 5)
     )
     assert first < second
-    four = neighbourhood.neighbourhood_complexity(kernels, targets, 4.0, rho).value
+    four = neighborhood.neighborhood_complexity(kernels, targets, 4.0, rho).value
     assert four == pytest.approx(2 * first)
 
 
@@ -129,17 +128,17 @@ def test_signs_are_all_there_and_different():
 @each(
     ("call", "message"),
     [
-        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t[:1], 1.0, 1.0), "2 and 1 tasks"),
-        (lambda k, t: neighbourhood.neighbourhood_bounds([], [], 1.0, 1.0), "at least 1"),
-        (lambda k, t: neighbourhood.neighbourhood_bounds(k, [np.eye(4)] * 2, 1.0, 1.0), "shape"),
-        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, -1.0, 1.0), "radius"),
-        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, -1.0), "rho"),
-        (lambda k, t: neighbourhood.neighbourhood_bounds(k, t, 1.0, np.nan), "rho"),
-        (lambda k, t: neighbourhood.neighbourhood_complexity(k, t, 1.0, 1e9, draws=1), "draws"),
+        (lambda k, t: neighborhood.neighborhood_bounds(k, t[:1], 1.0, 1.0), "2 and 1 tasks"),
+        (lambda k, t: neighborhood.neighborhood_bounds([], [], 1.0, 1.0), "at least 1"),
+        (lambda k, t: neighborhood.neighborhood_bounds(k, [np.eye(4)] * 2, 1.0, 1.0), "shape"),
+        (lambda k, t: neighborhood.neighborhood_bounds(k, t, -1.0, 1.0), "radius"),
+        (lambda k, t: neighborhood.neighborhood_bounds(k, t, 1.0, -1.0), "rho"),
+        (lambda k, t: neighborhood.neighborhood_bounds(k, t, 1.0, np.nan), "rho"),
+        (lambda k, t: neighborhood.neighborhood_complexity(k, t, 1.0, 1e9, draws=1), "draws"),
         (lambda k, t: rademacher.sign_vectors(18), "1 <= n <= 17"),
-        (lambda k, t: list(neighbourhood.all_forms([np.ones((1, 10, 10))] * 3)), "combinations"),
+        (lambda k, t: list(neighborhood.all_forms([np.ones((1, 10, 10))] * 3)), "combinations"),
         (
-            lambda k, t: neighbourhood.neighbourhood_complexity(
+            lambda k, t: neighborhood.neighborhood_complexity(
                 [np.array([np.eye(2)] * 13)], [np.eye(2)], 1.0, 9.0
             ),
             "at most 12",
@@ -154,7 +153,7 @@ def test_bad_input(call, message):
 
 def test_an_empty_class_is_named():
     with pytest.raises(HypothesisNotMet, match="rho=1: the class is empty"):
-        neighbourhood.neighbourhood_bounds([np.eye(2)[None]], [-np.eye(2)], 1.0, 1.0)
+        neighborhood.neighborhood_bounds([np.eye(2)[None]], [-np.eye(2)], 1.0, 1.0)
 
 
 @pytest.mark.parametrize("seed", [1810, 2480])

@@ -18,7 +18,7 @@ from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.weights.one_stage.simplex import descend
 from alignlearn.weights.one_stage.svm import Settings, SVMPoint
 
-from ._separate import Solution, dual_linear, hessian, largest_share, penalised
+from ._separate import Solution, dual_linear, hessian, largest_share, penalized
 
 _LEAST_DAMPING = 1e-6
 _ROOT_STEPS = 60
@@ -136,7 +136,7 @@ class _LearnedKernel:
 
     def __call__(self, kappa):
         family = _WithIdentity(self.task.family, kappa)
-        found = penalised(
+        found = penalized(
             family,
             self.task.duals,
             self.cost,
@@ -173,7 +173,7 @@ def proxy(task, eta, *, x=None, cost=None, tol, max_iter):
     cost : ndarray of shape (p,), optional
         Otherwise the cost of learned weights ("onjkl").
     tol, max_iter
-        As in `alignlearn.multitask._separate.penalised`.
+        As in `alignlearn.multitask._separate.penalized`.
 
     Returns
     -------

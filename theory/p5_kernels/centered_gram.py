@@ -44,7 +44,7 @@ def _slightly_more(case):
 
 
 CORRECTED = Claim(
-    name="p5-centred-gram-corrected",
+    name="p5-centered-gram-corrected",
     source=f"{P5}, KCCA, Q4, corrected",
     statement=(
         r"\tilde G = G - G\tfrac EN - \tfrac ENG + \tfrac ENG\tfrac EN = HGH,\ H = I - \tfrac EN"
@@ -63,7 +63,7 @@ CORRECTED = Claim(
 
 CLAIM = replace(
     CORRECTED,
-    name="p5-centred-gram",
+    name="p5-centered-gram",
     source=f"{P5}, KCCA, Q4",
     statement=r"G - G\tfrac EN - \tfrac ENG - \tfrac ENG\tfrac EN = HGH",
     bound=bound,
