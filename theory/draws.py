@@ -37,9 +37,11 @@ class Draw:
     """Draws of numbers and arrays from ``integer(low, high)`` (inclusive) and ``octets(n)``."""
 
     def integer(self, low: int, high: int) -> int:
+        """Draw an integer from low to high, both included."""
         raise TypeError("use RandomDraw or HypothesisDraw")
 
     def octets(self, n: int) -> bytes:
+        """Draw n random bytes."""
         raise TypeError("use RandomDraw or HypothesisDraw")
 
     def choice(self, options):
@@ -115,9 +117,11 @@ class RandomDraw(Draw):
         self._rng = np.random.default_rng(random_state)
 
     def integer(self, low: int, high: int) -> int:
+        """Draw an integer from low to high, both included."""
         return int(self._rng.integers(low, high, endpoint=True))
 
     def octets(self, n: int) -> bytes:
+        """Draw n random bytes."""
         return self._rng.bytes(n)
 
 
@@ -130,9 +134,11 @@ class HypothesisDraw(Draw):
         self._draw, self._st = draw, st
 
     def integer(self, low: int, high: int) -> int:
+        """Draw an integer from low to high, both included."""
         return self._draw(self._st.integers(low, high))
 
     def octets(self, n: int) -> bytes:
+        """Draw n random bytes."""
         return self._draw(self._st.binary(min_size=n, max_size=n))
 
 

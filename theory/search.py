@@ -32,9 +32,11 @@ class VectorDraw(Draw):
         return self._values[index]
 
     def integer(self, low: int, high: int) -> int:
+        """Return the integer from low to high that the next coordinate selects."""
         return min(high, low + int(self._take(1)[0] * (high - low + 1)))
 
     def octets(self, n: int) -> bytes:
+        """Return the n bytes that the next coordinates select."""
         return bytes((self._take(n) * 256).astype(np.uint8))
 
     def array(self, shape) -> np.ndarray:

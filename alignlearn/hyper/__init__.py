@@ -5,7 +5,8 @@ from .algebra import HyperKernel, HyperKernelSum, MidpointProduct
 from .classifier import HyperKernelClassifier
 from .hyperkernels import GaussianHyperKernel, WishartHyperKernel, hyper_kernels
 from .learned import LearnedKernel
-from .regression import HyperKRR, HyperKRRCV, HyperNNLS, HyperSVR
+from .regression import HyperKRR, HyperNNLS, HyperSVR
+from .ridge_search import HyperKRRCV
 from .scales import difference_scales
 from .tuned import HyperKernelClassifierCV
 from .weights import PairKernel, align_hyper_kernels

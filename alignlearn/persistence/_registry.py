@@ -33,7 +33,8 @@ _CLASSES = {
     "hyper.classifier": "HyperKernelClassifier",
     "hyper.hyperkernels": "GaussianHyperKernel WishartHyperKernel",
     "hyper.learned": "ClusterKernel LearnedKernel",
-    "hyper.regression": "HyperKRR HyperKRRCV HyperNNLS HyperSVR",
+    "hyper.regression": "HyperKRR HyperNNLS HyperSVR",
+    "hyper.ridge_search": "HyperKRRCV",
     "hyper.tuned": "HyperKernelClassifierCV",
     "hyper.weights": "PairKernel",
     "kernels.algebra": "Exponentiated Normalized Power Product Scaled Shifted SignedSum Sum "

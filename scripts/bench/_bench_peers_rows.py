@@ -17,8 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from rows.dependence import two_views
 from rows.svm import ijcnn1, intelex, one_gaussian, overlapping_classes, stream
+from sklearn import gaussian_process as gp
 from sklearn.datasets import load_digits
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.svm import SVC, LinearSVC
 
 import alignlearn as al
 from alignlearn import datasets
@@ -98,8 +103,6 @@ _SEARCHES = {
 
 
 def _gaussian_process(X, y, classes):
-    from sklearn import gaussian_process as gp
-
     kernel = gp.kernels.ConstantKernel() * gp.kernels.RBF(np.sqrt(X.shape[1]))
     if classes:
         return gp.GaussianProcessClassifier(kernel, random_state=0).fit(X, y)
@@ -114,8 +117,6 @@ def _one_model(kind, X, y, folds, classes):
     if kind == "process":
         return _gaussian_process(X, y, classes)
     if kind == "linear":
-        from sklearn.linear_model import RidgeCV
-
         return RidgeCV(alphas=accuracy.ALPHAS).fit(X, y)
     return accuracy.fitted(kind, X, y, folds, classes)
 
@@ -171,11 +172,6 @@ def svc(m, C=10.0):
     X, y, new, y_new, gamma = _two_classes(m)
     how = {"C": C, "gamma": gamma, "cache_size": 1000}
 
-    def libsvm():
-        from sklearn.svm import SVC
-
-        return SVC(**how)
-
     def daal():
         kind = intelex()
         if kind is None:
@@ -188,7 +184,7 @@ def svc(m, C=10.0):
     score = scored(new, y_new)
     return [
         Side("MKLClassifier, one kernel", OURS, ours, score),
-        Side("SVC (LIBSVM)", SKLEARN, fit_of(libsvm, X, y), score),
+        Side("SVC (LIBSVM)", SKLEARN, fit_of(lambda: SVC(**how), X, y), score),
         Side("SVC of scikit-learn-intelex", "scikit-learn-intelex", fit_of(daal, X, y), score),
     ]
 
@@ -197,18 +193,14 @@ def linear(m, C=0.01):
     """A linear model by dual coordinate descent."""
     X, y = stream(m + 2000)
     data, new = (X[:m], y[:m]), (X[m:], y[m:])
-
-    def liblinear():
-        from sklearn.svm import LinearSVC
-
-        return LinearSVC(C=C, loss="hinge", fit_intercept=False, tol=1e-3, max_iter=100_000)
+    how = {"C": C, "loss": "hinge", "fit_intercept": False, "tol": 1e-3, "max_iter": 100_000}
 
     def accuracy(machine):
         return float(np.mean((machine.decision_function(new[0]).ravel() > 0) == (new[1] > 0)))
 
     return [
         Side("LinearSVM", OURS, fit_of(lambda: LinearSVM(C, tol=1e-3), *data), accuracy),
-        Side("LinearSVC (LIBLINEAR)", SKLEARN, fit_of(liblinear, *data), accuracy),
+        Side("LinearSVC (LIBLINEAR)", SKLEARN, fit_of(lambda: LinearSVC(**how), *data), accuracy),
     ]
 
 
@@ -225,20 +217,15 @@ def ridge(m, alpha=1.0):
     gamma = 1.0 / data[0].shape[1]
 
     def ours():
-        return al.MKLRegressor(
-            [al.Gaussian(gamma)], weighting="uniform", normalize=None, alpha=alpha
-        )
+        how = {"weighting": "uniform", "normalize": None, "alpha": alpha}
+        return al.MKLRegressor([al.Gaussian(gamma)], **how)
 
     def theirs():
-        from sklearn.kernel_ridge import KernelRidge
-
         return KernelRidge(alpha=alpha, kernel="rbf", gamma=gamma)
 
     def process():
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import RBF
-
-        return GaussianProcessRegressor(RBF(np.sqrt(0.5 / gamma)), alpha=alpha, optimizer=None)
+        kernel = gp.kernels.RBF(np.sqrt(0.5 / gamma))
+        return gp.GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None)
 
     score = scored(*new)
     return [
@@ -257,14 +244,9 @@ def penalty(m, alphas=accuracy.ALPHAS):
         return lambda: al.MKLRegressorCV([kernel], weighting="uniform", alphas=alphas)
 
     def linear():
-        from sklearn.linear_model import RidgeCV
-
         return RidgeCV(alphas=alphas)
 
     def folds():
-        from sklearn.kernel_ridge import KernelRidge
-        from sklearn.model_selection import GridSearchCV
-
         return GridSearchCV(KernelRidge(kernel="rbf", gamma=gamma), {"alpha": alphas}, cv=5)
 
     score = scored(*new)
@@ -278,7 +260,7 @@ def penalty(m, alphas=accuracy.ALPHAS):
 
 def targets(q, design="few"):
     """A kernel and a penalty for each of many targets."""
-    data = many_targets.simulated(design, q, 10)
+    data, alphas = many_targets.simulated(design, q, 10), many_targets.ALPHAS
 
     def ours(**how):
         return lambda: many_targets.ours(al.Linear(), data, per_target=True, **how)
@@ -288,38 +270,33 @@ def targets(q, design="few"):
 
         return lambda: many_targets.himalaya(al.Linear(), data, n)
 
-    def one_kernel():
+    def one_model(model):
+        spaces, Y, new, Y_new = data
+        X, Z = np.hstack(spaces), np.hstack(new)
+        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+
+    def by_kernel():
         from himalaya.kernel_ridge import KernelRidgeCV
 
-        spaces, Y, new, Y_new = data
-        model = KernelRidgeCV(alphas=many_targets.ALPHAS, kernel="linear", fit_intercept=True)
-        X, Z = np.hstack(spaces), np.hstack(new)
-        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+        return one_model(KernelRidgeCV(alphas=alphas, kernel="linear", fit_intercept=True))
 
-    def ridge_cv():
-        from sklearn.linear_model import RidgeCV
+    def by_columns():
+        return one_model(RidgeCV(alphas=alphas, alpha_per_target=True))
 
-        spaces, Y, new, Y_new = data
-        model = RidgeCV(alphas=many_targets.ALPHAS, alpha_per_target=True)
-        X, Z = np.hstack(spaces), np.hstack(new)
-        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+    def side(name, package, start):
+        return Side(name, package, start, timed=True)
 
-    found = [Side("MKLRegressorCV(per_target=True)", OURS, lambda: ours(), timed=True)]
-    for n in (20, 100) if q == 100 else (20,):
-        name = f"MultipleKernelRidgeCV, {n} candidates"
-        found.append(Side(name, "himalaya", lambda n=n: himalaya(n), timed=True))
-    uniform = {"weighting": "uniform"}
-    found.append(
-        Side(
-            "MKLRegressorCV(per_target=True), equal weights",
-            OURS,
-            lambda: ours(**uniform),
-            timed=True,
-        )
-    )
-    found.append(Side("KernelRidgeCV of himalaya, one kernel", "himalaya", one_kernel))
-    found.append(Side("RidgeCV(alpha_per_target=True)", SKLEARN, ridge_cv))
-    return found
+    name, equal = "MKLRegressorCV(per_target=True)", {"weighting": "uniform"}
+    return [
+        side(name, OURS, lambda: ours()),
+        *(
+            side(f"MultipleKernelRidgeCV, {n} candidates", "himalaya", lambda n=n: himalaya(n))
+            for n in ((20, 100) if q == 100 else (20,))
+        ),
+        side(f"{name}, equal weights", OURS, lambda: ours(**equal)),
+        Side("KernelRidgeCV of himalaya, one kernel", "himalaya", by_kernel),
+        Side("RidgeCV(alpha_per_target=True)", SKLEARN, by_columns),
+    ]
 
 
 # -- weights of many kernels -----------------------------------------------------------
@@ -355,7 +332,6 @@ def _mklpy_sides(K, L, labels, truth):
         def made():
             import torch
             from MKLpy import algorithms
-            from sklearn.svm import SVC
 
             kernels, target = [torch.tensor(A) for A in K], torch.tensor(labels)
             learner = SVC(C=10.0, kernel="precomputed")
@@ -383,7 +359,6 @@ def _mklaren_sides(K, L, labels, truth):
         with suppress(ImportError):  # of Python 2's; this part runs nevertheless
             import mklaren.mkl  # noqa: F401
         from mklaren.mkl.alignf import Alignf
-        from sklearn.svm import SVC
 
         def work():
             rule = Alignf(typ="convex")
@@ -532,8 +507,6 @@ def products(m, n=1000, d=10):
         return lambda: grams.gram_times([al.Gaussian(gamma)], [1.0], X, Z, v)
 
     def blocks():
-        from sklearn.metrics.pairwise import rbf_kernel
-
         def work(rows=4096):
             parts = [rbf_kernel(X[i : i + rows], Z, gamma=gamma) @ v for i in range(0, m, rows)]
             return np.concatenate(parts)

@@ -107,7 +107,7 @@ def _draw_map(figure, ax, quick):
     norm = LogNorm(3, 1500)
     mesh = ax.pcolormesh(radius, eta, shown, norm=norm, cmap="cividis_r", rasterized=True)
     bar = figure.colorbar(mesh, ax=ax, pad=0.02)
-    bar.set_label("steps to a relative step of $10^{-7}$")
+    bar.set_label("iterations to a relative change of $10^{-7}$")
     for value, text in ((1 / 3, r"$\eta=1/3$"), (1 / 2, r"$\eta=1/2$")):
         ax.axhline(value, color=style.BLACK, linestyle=(0, (4, 3)), linewidth=1.1)
         ax.text(0.13, value + 0.012, text, fontsize=10, color=style.BLACK)
@@ -130,24 +130,24 @@ def _draw_speed(ax, quick):
     useful = share > 0
     median = np.nanmedian(count[useful], axis=1)
     slow = np.nanquantile(count[useful], 0.95, axis=1)
-    ax.plot(eta[useful], median, label="steps: median", **style.CORRECTED)
-    name = "steps: 95% of those that converge"
+    ax.plot(eta[useful], median, label="median", **style.CORRECTED)
+    name = "95% quantile of the problems that converge"
     ax.plot(eta[useful], slow, label=name, **style.REFINED)
     ax.set_ylim(3, 2000)
     style.finish(
-        ax, x=r"interpolation $\eta$", y="steps to a relative step of $10^{-7}$",
+        ax, x=r"interpolation $\eta$", y="iterations to a relative change of $10^{-7}$",
         title=f"(b) {made.shape[1]} random problems, $1\\leq\\Lambda/\\lambda\\leq 10^6$", log="y",
         legend=None,
     )  # fmt: skip
     ax.axvspan(0, 1 / 3, color="#000000", alpha=0.07, linewidth=0, zorder=0)
-    ax.text(0.165, 4, r"$\eta<1/3$: can fail", fontsize=9.5, color="#444444", ha="center")
+    ax.text(0.165, 4, r"$\eta<1/3$: may not converge", fontsize=9.5, color="#444444", ha="center")
     twin = ax.twinx()
     twin.spines[["top", "left"]].set_visible(False)
     twin.plot(eta, 100 * (1 - share), **style.PRINTED)
     steps = "400" if quick else style.count(MOST_STEPS)
-    twin.set_ylabel(f"problems without convergence in {steps} steps, %", color=style.RED)
+    twin.set_ylabel(f"problems not converged in {steps} iterations (%)", color=style.RED)
     twin.set_ylim(-1, max(20.0, 105 * (1 - share).max()))
     twin.tick_params(axis="y", colors=style.RED)
-    ax.plot([], [], label="share without convergence (right axis)", **style.PRINTED)
+    ax.plot([], [], label="problems not converged (right axis)", **style.PRINTED)
     ax.set_xlim(0, 0.92)
     style.legend_below(ax, 2)

@@ -99,16 +99,18 @@ def _draw_bounds(ax, shown):
     names = {
         "printed": ("Theorem 12 as printed", style.PRINTED),
         "form (iii)": ("Theorem 12, corrected", style.CORRECTED),
-        "unbiased": ("unbiased estimate, known variances", style.REPAIRED),
-        "interval": ("length of the interval from the data", style.INTERVAL),
+        "unbiased": ("unbiased estimate, variances known", style.REPAIRED),
+        "interval": ("interval from the data, length", style.INTERVAL),
     }
     for name, (label, look) in names.items():
-        ax.plot(m, values[name], label=f"{label}: {style.count(starts[name])}", **look)
-    ax.plot(shown.m, shown.deviation[:, 1], label="observed, 95% quantile", **style.OBSERVED)
-    title = "(a) Bounds on the deviation, and observed deviations"
-    style.finish(ax, y=r"$|\rho-\hat\rho|$, or length of an interval", title=title, legend=None)
+        ax.plot(m, values[name], label=f"{label}: $m$ = {style.count(starts[name])}", **look)
+    ax.plot(
+        shown.m, shown.deviation[:, 1], label="observed deviation, 95% quantile", **style.OBSERVED
+    )
+    title = "(a) Bounds on the deviation, and the observed deviation"
+    style.finish(ax, y=r"deviation $|\rho-\hat\rho|$, or interval length", title=title, legend=None)
     ax.set_ylim(2e-4, 3e3)
-    words = "shaded: vacuous\ndots, numbers below: smallest $m$ with a bound below 1/2"
+    words = "shaded: vacuous\ndots, and $m$ in the legend: bound is below 1/2"
     style.shade_vacuous(ax, 1.0, words)
     ax.axhline(HALF, color=style.GRAY, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
     for name, (_, look) in names.items():
@@ -137,23 +139,25 @@ def _draw_interval(ax, shown, moments):
     low, high = _population_interval(m, moments)
     ax.fill_between(m, low, high, color=style.PURPLE, alpha=0.25, linewidth=0)
     ax.plot(m, low, color=style.PURPLE, linewidth=1.2)
-    ax.plot(m, high, color=style.PURPLE, linewidth=1.2, label="confidence interval (mean ends)")
+    ax.plot(m, high, color=style.PURPLE, linewidth=1.2, label="confidence interval (mean limits)")
     middle = shown.alignment[:, 1]
     reach = [middle - shown.alignment[:, 0], shown.alignment[:, 2] - middle]
     ax.errorbar(
         shown.m, middle, reach, fmt="o", color=style.BLACK, markersize=4, elinewidth=1,
-        capsize=2, label=r"$\hat\rho$ of samples: median, 95% range",
+        capsize=2, label=r"sample alignment $\hat\rho$: median, 95% range",
     )  # fmt: skip
-    ax.axhline(moments.alignment, color=style.GREEN, linewidth=1.4, label=r"$\rho$, exact")
-    title = "(b) The interval computed from the sample"
+    ax.axhline(
+        moments.alignment, color=style.GREEN, linewidth=1.4, label=r"population alignment $\rho$"
+    )
+    title = "(b) Confidence interval computed from the sample"
     style.finish(ax, y="centered alignment", title=title, log="x", legend=None)
     ax.set_ylim(-0.02, 1.05)
     useful = half_starts()["interval"]
     ax.axvspan(7, useful, color="#000000", alpha=0.07, linewidth=0, zorder=0)
     ax.set_xlim(7, 1.5e6)
-    words = f"shaded: longer than 1/2, m < {useful:,}"
+    words = f"shaded: longer than 1/2, $m$ < {useful:,}"
     ax.text(9, 0.94, words, fontsize=9, color="#444444")
-    words = f"$\\rho$ is in the interval for\n{shown.covered.min():.1%} of the samples"
+    words = f"the interval contains $\\rho$ in\n{shown.covered.min():.1%} of the samples"
     ax.text(0.98, 0.96, words, transform=ax.transAxes, ha="right", va="top", fontsize=9)
     style.legend_below(ax)
 
@@ -199,8 +203,8 @@ def _draw_bias(ax):
     for (name, (distribution, K, L)), shape, color in zip(bias_examples().items(), "osD", colors):
         found = distribution.moments(K, L)
         shown = [abs(bounds.expected_numerator(int(s), *found) - found.theta) for s in marks]
-        ax.plot(marks, shown, shape, color=color, markersize=5, label=f"exact: {name}")
-    title = "(a) Bias of the numerator"
+        ax.plot(marks, shown, shape, color=color, markersize=5, label=f"exact bias: {name}")
+    title = "(a) Bias of the numerator $f=\\langle K_c,K'_c\\rangle/m^2$"
     y = r"$|\mathrm{E}f-\mathrm{E}[K_cK'_c]|\ /\ (R^2R'^2)$"
     style.finish(ax, y=y, title=title, legend="lower left")
     ax.set_ylim(2e-6, 20)
@@ -222,8 +226,8 @@ def _draw_sensitivity(ax, quick):
     sizes = np.array([3, 6, 12, 24, 51, 99] if quick else [3, 6, 12, 24, 51, 99, 201, 501, 999])
     shown = [size * measure(extremal(int(size))) for size in sizes]
     look = style.OBSERVED | {"linestyle": ""}
-    ax.plot(sizes, shown, label="attained with a target kernel: points $\\pm1$", **look)
-    title = "(b) Largest change when one point is exchanged, times $m$"
+    ax.plot(sizes, shown, label="attained by points $\\pm1$ and a target kernel", **look)
+    title = "(b) Largest change by replacing one point, times $m$"
     y = r"$m\,|f(S)-f(S')|\ /\ (R^2R'^2)$"
     style.finish(ax, y=y, title=title, log="x", legend="lower right")
     ax.set_ylim(0, 7)
@@ -245,13 +249,13 @@ def figure_1(quick=False):
     shares = np.linspace(0, 1, 21 if quick else 101)
     uncentered, centered = np.array([two_point_alignments(share) for share in shares]).T
     figure, (ax,) = style.new_figure()
-    ax.plot(shares, uncentered, label="alignment without centering, $A$", **style.PRINTED)
-    ax.plot(shares, centered, label=r"centered alignment, $\rho$", **style.CORRECTED)
+    ax.plot(shares, uncentered, label="uncentered alignment $A$", **style.PRINTED)
+    ax.plot(shares, centered, label=r"centered alignment $\rho$", **style.CORRECTED)
     hollow = {"mfc": "white", "mec": style.BLUE, "ms": 7, "mew": 1.6, "clip_on": False}
-    ax.plot([0, 1], [1, 1], "o", label=r"$\rho$ is not defined: $K_c=0$", zorder=6, **hollow)
-    x = r"share $\alpha$ of points at $(-1,0)$ with label $-1$"
+    ax.plot([0, 1], [1, 1], "o", label=r"$\rho$ undefined: $K_c=0$", zorder=6, **hollow)
+    x = r"proportion $\alpha$ of points at $(-1,0)$, with label $-1$"
     title = r"Two classes at two points, $K(x,x')=x\cdot x'+1$: separable for every $\alpha$"
-    style.finish(ax, x=x, y="alignment of $K$ with the labels", title=title, log="", legend=None)
+    style.finish(ax, x=x, y="alignment with the labels", title=title, log="", legend=None)
     ax.set_ylim(0.6, 1.05)
     ax.set_xlim(0, 1)
     ax.annotate(

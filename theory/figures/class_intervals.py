@@ -118,12 +118,12 @@ _LOOKS = (
 
 
 def class_intervals(quick=False):
-    """Draw the ends of three intervals against m; lengths and misses on ten distributions."""
+    """Draw the limits of three intervals against m; lengths and misses on ten distributions."""
     figure, (left, right) = style.new_figure(2, width=13.0, height=7.6)
     _draw_ends(left, quick)
     _draw_lengths(right, quick)
     figure.suptitle(
-        rf"Intervals for the centered alignment with the labels of two classes, $\delta={DELTA}$",
+        rf"Confidence intervals for the centered alignment with two classes, $\delta={DELTA}$",
         fontsize=11,
     )
     return figure
@@ -138,7 +138,7 @@ def _draw_ends(ax, quick):
         shown = mean_ends(interval, sizes, trials)
         label = name
         if k in fine and not quick:
-            label += f": low end above 0 from m = {half_positive(interval, fine[k], 40)}"
+            label += f": lower limit above 0 for $m$ ≥ {half_positive(interval, fine[k], 40)}"
         for column in (0, 1):
             ax.plot(
                 shown.m, shown.ends[:, column], color=color, linestyle=line, linewidth=2.0,
@@ -147,8 +147,8 @@ def _draw_ends(ax, quick):
             )  # fmt: skip
     rho = mixture().gaussian_moments(1.0).alignment
     ax.axhline(rho, color=style.BLACK, linewidth=1.0, label=rf"$\rho={rho:.3f}$")
-    title = "(a) Mean ends: two normal distributions, Gaussian kernel of width 1"
-    style.finish(ax, y="ends of the interval", title=title, log="x", legend=None)
+    title = "(a) Mean limits: two normal distributions, Gaussian kernel of width 1"
+    style.finish(ax, y="lower and upper limit", title=title, log="x", legend=None)
     ax.set_ylim(-0.02, 1.02)
     style.legend_below(ax)
 
@@ -168,7 +168,8 @@ def _draw_lengths(ax, quick):
             ax.plot(*_sides(found.length, place), color=shades[m], linewidth=1.0)
             ax.plot(
                 found.length[0], place, "o", mfc="white",
-                label=f"m = {m}: closed form (hollow), betting (filled)" if first else None, **look,
+                label=f"$m$ = {m}: closed form (hollow), betting (filled)" if first else None,
+                **look,
             )  # fmt: skip
             ax.plot(found.length[1], place, "o", **look)
     names = [
@@ -181,10 +182,10 @@ def _draw_lengths(ax, quick):
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", labelsize=8.5)
     title = (
-        f"(b) Mean length on ten distributions\nmisses: closed form {misses[0]}, "
-        f"betting {misses[1]} of {samples:,}"
+        f"(b) Mean length on ten distributions\nintervals without $\\rho$: "
+        f"closed form {misses[0]}, betting {misses[1]} of {samples:,}"
     )
-    style.finish(ax, x="length of the interval", y="", title=title, log="", legend=None)
+    style.finish(ax, x="interval length", y="", title=title, log="", legend=None)
     ax.set_xlim(-0.02, 1.05)
     ax.invert_yaxis()
     style.legend_below(ax)

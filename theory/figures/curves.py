@@ -18,7 +18,7 @@ from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
 from . import price
 from .drawing import Curve
-from .more_curves import more
+from .more_curves import COMPLEXITIES_AND_RATES, interval_lengths
 
 # -- forms -----------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ _LIST = (
         1,
     ),
 )
-_LIST = (*_LIST, *more(_mixture_setting, _MIXTURE))
+_LIST = (*_LIST, *interval_lengths(_mixture_setting, _MIXTURE), *COMPLEXITIES_AND_RATES)
 CURVES = {name: curve for name in CLAIMS for curve in _LIST if curve.claim == name}
 
 

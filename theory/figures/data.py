@@ -153,11 +153,11 @@ def alignment_accuracy(quick=False):
             X, y = X[:200], y[:200]
         _draw_scores(ax, kernel_scores(X, y, data, *((3, 1) if quick else (5, 5))), data)
     title = (
-        "Alignment of single Gaussian kernels with the target against their accuracy, mean over "
-        r"five assignments of folds; lines join neighbors in $\gamma$"
+        "Alignment and accuracy of single Gaussian kernels, means over five assignments of folds; "
+        r"lines connect neighboring $\gamma$"
     )
     if substitute:
-        title += "; data sets of scikit-learn, those of the paper were not available"
+        title += "; data sets of scikit-learn in place of those of the paper"
     figure.suptitle(title, fontsize=11)
     return figure
 
@@ -166,7 +166,7 @@ def _draw_scores(ax, scores, data):
     correlations = scores.correlations()
     looks = (
         (scores.centered, "centered", style.BLUE, "o", "-"),
-        (scores.uncentered, "without centering", style.ORANGE, "s", (0, (4, 2))),
+        (scores.uncentered, "uncentered", style.ORANGE, "s", (0, (4, 2))),
     )
     for (values, name, color, marker, line), r in zip(looks, correlations):
         label = f"{name}: correlation {r:+.2f}"
@@ -175,7 +175,7 @@ def _draw_scores(ax, scores, data):
             markersize=6.5, label=label,
         )  # fmt: skip
     regression = data.task == "regression"
-    x = "accuracy: 1 - RMSE, units of $y$" if regression else "accuracy: share correct"
+    x = "1 - RMSE, units of $y$" if regression else "accuracy"
     low, high = data.exponents
     for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (0, 9), "center")):
         place = scores.accuracy[k], scores.uncentered[k]

@@ -84,11 +84,11 @@ def _draw_rate(ax, sizes, alpha, letter, samples):
     start = found.mean[0]
     for exponent, text, look in (
         (printed, "theorem 2 as printed", style.PRINTED),
-        (proved, "proved, for the square", style.CORRECTED),
+        (proved, "proved", style.CORRECTED),
     ):
         line = start * (sizes / sizes[0]) ** -exponent
         ax.plot(sizes, line, label=rf"{text}: $m^{{-{exponent:.3g}}}$", **look)
-    ax.plot(sizes, found.bias, label=r"bias $\|k_\lambda-k_\rho\|$, a lower bound", **style.REFINED)
+    ax.plot(sizes, found.bias, label=r"bias $\|k_\lambda-k_\rho\|$, lower bound", **style.REFINED)
     measured = -slope(sizes[2:], found.mean[2:])
     ax.errorbar(
         sizes, found.mean, found.half, capsize=3,
@@ -98,7 +98,7 @@ def _draw_rate(ax, sizes, alpha, letter, samples):
     low = min(found.mean.min(), start * (sizes[-1] / sizes[0]) ** -max(printed, proved))
     ax.set_ylim(0.75 * low, 1.35 * start)
     style.finish(
-        ax, x="number of points $m$", y=r"$\|k_z-k_\rho\|$ in $L^2$",
+        ax, x="sample size $m$", y=r"error $\|k_z-k_\rho\|$ in $L^2$",
         title=rf"({letter}) $\lambda=m^{{-{alpha:g}}}$", legend=None,
     )  # fmt: skip
     style.legend_below(ax, 1)
@@ -130,11 +130,16 @@ def _draw_theorem_1(ax):
             (rates.svr_optimum(r, s, theta), color),
         ):
             ax.plot(*best, "o", color=color, markerfacecolor=face, markersize=7, zorder=5)
-    ax.plot([], [], color="black", linewidth=2.1, label="exponents of the proof, best: full dot")
+    ax.plot([], [], color="black", linewidth=2.1, label="proved; filled circle: maximum")
     ax.plot(
-        [], [], color="black", linewidth=1.7, linestyle=(0, (5, 2)), label="as printed, best: ring"
+        [],
+        [],
+        color="black",
+        linewidth=1.7,
+        linestyle=(0, (5, 2)),
+        label="as printed; open circle: maximum",
     )
-    _finish(ax, r"(a) Theorem 1: the error falls as $m^{-\Theta/q}$")
+    _finish(ax, r"(a) Theorem 1: error of order $m^{-\Theta/q}$")
 
 
 def _draw_theorem_2(ax):
@@ -145,34 +150,34 @@ def _draw_theorem_2(ax):
     ax.plot(
         alpha,
         rates.ridge_exponent_printed(alpha, r, S),
-        label=r"printed for the norm",
+        label=r"as printed, for the norm",
         **style.PRINTED,
     )
     ax.plot(
         alpha,
         rates.ridge_exponent_printed(alpha, r, S) / 2,
-        label=r"printed, for the square",
+        label=r"as printed, for the squared norm",
         **style.REPAIRED,
     )
     ax.plot(
         alpha, rates.ridge_exponent(alpha, r, S) / 2,
         label=r"proved: $\min\{\alpha r,\,1-\alpha s/2\}/2$", **style.CORRECTED,
     )  # fmt: skip
-    ax.plot(alpha, bias, label=r"bias on the circle: no faster than this", **style.REFINED)
+    ax.plot(alpha, bias, label=r"bias on the circle (upper limit of the exponent)", **style.REFINED)
     for best, scale, look in (
         (rates.ridge_optimum_printed(r, S), 1.0, style.PRINTED),
         (rates.ridge_optimum_printed(r, S), 0.5, style.REPAIRED),
         (rates.ridge_optimum(r, S), 0.5, style.CORRECTED),
     ):
         ax.plot(best.alpha, scale * best.exponent, "o", color=look["color"], markersize=7)
-    _finish(ax, r"(b) Theorem 2, exponent of the norm: $r=1$, $s=1/2$")
+    _finish(ax, r"(b) Theorem 2: norm of the error, $r=1$, $s=1/2$")
 
 
 def _finish(ax, title):
     ax.set_xlim(0, 1)
     ax.set_ylim(0, None)
     style.finish(
-        ax, x=r"$\alpha$, for a ridge $\lambda=m^{-\alpha}$", y="exponent", title=title, log="",
-        legend=None,
+        ax, x=r"exponent $\alpha$ of the ridge $\lambda=m^{-\alpha}$", y="exponent of the rate",
+        title=title, log="", legend=None,
     )  # fmt: skip
     style.legend_below(ax, 1)

@@ -44,20 +44,20 @@ def _draw_errors(ax, m, number):
     scale, variances = float(_DIMENSION), np.ones(_DIMENSION)
     gammas = np.geomspace(0.03, 30.0, 200) / scale
     looks = (
-        ("one width", [scale], GaussianHyperKernel(scale, multiple=7.0), style.RED, "v"),
+        ("single hyper-kernel", [scale], GaussianHyperKernel(scale, multiple=7.0), style.RED, "v"),
         ("ladder", scale * 4.0 ** np.arange(-3, 4), hyper_kernels(unit=scale), style.BLUE, "o"),
     )
     for name, widths, hyper, color, marker in looks:
         least = [width_error(gamma, widths, variances) for gamma in gammas]
-        ax.plot(scale * gammas, least, color=color, label=f"{name}: lower limit")
+        ax.plot(scale * gammas, least, color=color, label=f"{name}: minimal error")
         some = gammas[:: len(gammas) // number]
         errors = [measured_error(hyper, gamma, X, U) for gamma in some]
         ax.plot(scale * some, errors, marker, color=color, label=f"{name}: fit to {m} points")
     ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
     ax.set_ylim(1e-3, 10.0)
     style.finish(
-        ax, x=r"rate $\gamma s$ of the target kernel", y="relative RMSE on new pairs", legend=None,
-        title="error on a Gaussian target",
+        ax, x=r"scaled rate $\gamma s$ of the target kernel", y="relative RMSE on new pairs",
+        title="(a) Gaussian target kernels", legend=None,
     )  # fmt: skip
     style.legend_below(ax, 1)
 
@@ -73,9 +73,9 @@ def ellipses(m):
     K = ellipse(X, X)
     scaled = hyper_kernels(reach=64.0, scales=difference_scales(X, K))
     return {
-        "target kernel": ellipse,
-        "learned: ladder": _learned(hyper_kernels(reach=64.0), X, K),
-        "learned: ladder and column scales": _learned(scaled, X, K),
+        "(b) Target kernel": ellipse,
+        "(c) Learned with a ladder": _learned(hyper_kernels(reach=64.0), X, K),
+        "(d) Learned with a ladder and column scales": _learned(scaled, X, K),
     }
 
 
@@ -88,10 +88,10 @@ def _contours(ax, kernel):
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     values = kernel(np.array([[0.2, -0.1]]), grid).reshape(_SHOWN, _SHOWN)
     lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=style.BLUE)
-    ax.clabel(lines, fontsize=7.5)
+    ax.clabel(lines, fontsize=8)
     ax.plot(0.2, -0.1, "*", color=style.BLUE, markersize=11, mec="white")
     ax.grid(False)
-    ax.set_aspect("equal")
+    ax.set(aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
 
 
 # -- ratios of rungs -------------------------------------------------------------------
@@ -126,9 +126,10 @@ def ladder_ratio(quick=False):
     )
     for d, color, marker in looks:
         errors = [worst_error(q, d) for q in ratios]
-        ax.plot(ratios, errors, color=color, marker=marker, markersize=4, label=f"d = {d}")
+        ax.plot(ratios, errors, color=color, marker=marker, markersize=4, label=f"$d={d}$")
     exact = [ratio_error(q) for q in ratios]
-    ax.plot(ratios, exact, "--", color=style.BLACK, linewidth=1, label="product, d = 2")
-    title = "Error of a ladder of Gaussians\non the worst Gaussian between two rungs"
-    style.finish(ax, x="ratio of neighboring rungs", y="relative L2 error", title=title)
+    ax.plot(ratios, exact, "--", color=style.BLACK, linewidth=1, label="product formula, $d=2$")
+    title = "Largest error of a ladder of Gaussians\non a Gaussian between two neighboring rates"
+    x = r"ratio of neighboring rates $\gamma_{k+1}/\gamma_k$"
+    style.finish(ax, x=x, y="relative $L^2$ error", title=title)
     return figure

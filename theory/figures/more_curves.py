@@ -134,12 +134,19 @@ def _ridge(m, delta, r, s):
     return float(m) ** (-hyper_rates.ridge_optimum(r, s).exponent / 2)
 
 
-def more(setting, meaning):
+def _one(**_):
+    return 1.0
+
+
+def _tail(m, delta, epsilon, c1, spread, theta):
+    return hyper_rates.pair_mean_tail(m, epsilon, c1, spread, theta)
+
+
+def interval_lengths(setting, meaning):
     """Return the curves; ``setting`` holds a, a_prime and rho, which ``meaning`` explains."""
     length = r"length of the confidence interval for $\rho$"
     words = "an alignment lies in [0, 1]"
     how = {"informative": 0.5}
-    rate = r"error in $L_2$, units of its constant"
 
     def with_kernels():
         return setting() | {"p": 10}
@@ -155,55 +162,52 @@ def more(setting, meaning):
               meaning, **how),
         Curve("p1-ratio-interval", length, {"betting on the ratio": simulated(RATIO)}, _one, words,
               meaning=_SIMULATED, **how),
-        Curve("p1-own-sample", "bound of the probability of error",
-              {"own sample": simulated(OWN_SAMPLE, 0.0)}, lambda: 0.5,
-              "guessing the class errs with probability 1/2", meaning=_SIMULATED),
-        Curve("p1-sample-price", r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
-              {"from the sample": simulated(PRICE, 1.0, PRICE_SIZES)}, _one,
-              "a squared alignment lies in [0, 1]", least=16,
-              meaning="simulated at delta = 0.05, also for another delta, for ten binary columns "
-              "with a kernel each, of which three matter, and the weights of alignf"),
-        Curve("p1-class-complexity", "Rademacher complexity of combinations of p kernels",
-              {"moments": _complexity("ours"), "Cortes et al. (2010)": _complexity("cortes-2010"),
-               "Lanckriet et al. (2004)": _complexity("lanckriet-2004")}, _one,
-              "|f(x)| <= 1 for |w| <= 1 and weights of sum 1",
-              {"p": 10, "q": 1.0, "square": 0.25, "top": 0.5},
-              "p kernels with K(x, x) = 1 and the mean square given by square, whose largest "
-              "eigenvalue is top m; weights in the unit ball of the q-norm, |w| <= 1"),
-        Curve("p1-local-complexity", r"Rademacher complexity, or its $r$ where it is $r$",
-              {"whole unit ball": lambda m, d, decay: m**-0.5,
-               "where it is r": _local(rademacher.local_radius)}, _one,
-              "|f(x)| <= 1 for |w| <= 1 and K(x, x) = 1", {"decay": 2.0},
-              "one kernel with K(x, x) = 1 and eigenvalues that fall as j^-decay, |w| <= 1"),
-        Curve("p3-theorem-1", "Rademacher complexity of all tasks",
-              {"printed": _multitask("printed"), "corrected": _multitask("arithmetic"),
-               "sharpened": _multitask("variance")}, _multitask_level,
-              "the mean of |f| over the samples is no larger for any f of the class",
-              {"tasks": 5, "radius": 5.0, "kernels": 3, "square": 0.25, "cosine": 0.5,
-               "room": 0.1},
-              "m samples in each task, with sum |w_t|^2 <= radius and kernels with K(x, x) = 1, "
-              "mean square and cosine as given, whose mean is the given matrix; rho is "
-              "room times its squared norm, summed over the tasks"),
-        Curve("p4-pair-complexity", "mean deviation over all pairs, at once for a ball",
-              {"from disjoint pairs": lambda m, d, second_moment, radius:
-               hyper_rates.pair_complexity(m, second_moment, radius)},
-              lambda second_moment, radius: radius * second_moment**0.5,
-              "E|k(x, x')| is no larger for any k of the ball",
-              {"second_moment": 1.0, "radius": 1.0},
-              "E k(p, p) of the hyper-kernel at a pair of points is second_moment, the norm of k "
-              "at most radius"),
-        Curve("p4-lemma-4-3", r"$\Pr[U - \mathrm{E}\xi \geq ..]$", {"printed": _tail}, _one,
-              "it is a probability", {"epsilon": 0.1, "c1": 1.0, "spread": 1.0, "theta": 1.0},
-              "E xi^2 <= c1 (E xi)^theta, |xi - E xi| <= spread"),
-        Curve("p4-theorem-2", rate, {"printed": _ridge_printed, "corrected": _ridge},
-              lambda r, s: 1.0, "the constant is taken as 1, and so is the error of k = 0",
-              {"r": 1.0, "s": 0.5}, "r of the source condition, s of the covering numbers"),
     )  # fmt: skip
 
 
-def _one(**_):
-    return 1.0
-
-
-def _tail(m, delta, epsilon, c1, spread, theta):
-    return hyper_rates.pair_mean_tail(m, epsilon, c1, spread, theta)
+COMPLEXITIES_AND_RATES = (
+    Curve("p1-own-sample", "bound on the error rate",
+          {"own sample": simulated(OWN_SAMPLE, 0.0)}, lambda: 0.5,
+          "guessing the class errs with probability 1/2", meaning=_SIMULATED),
+    Curve("p1-sample-price", r"$\rho(v^*)^2-\rho(\hat v)_+^2$",
+          {"from the sample": simulated(PRICE, 1.0, PRICE_SIZES)}, _one,
+          "a squared alignment lies in [0, 1]", least=16,
+          meaning="simulated at delta = 0.05, also for another delta, for ten binary columns "
+          "with a kernel each, of which three matter, and the weights of alignf"),
+    Curve("p1-class-complexity", "Rademacher complexity of combinations of p kernels",
+          {"moments": _complexity("ours"), "Cortes et al. (2010)": _complexity("cortes-2010"),
+           "Lanckriet et al. (2004)": _complexity("lanckriet-2004")}, _one,
+          "|f(x)| <= 1 for |w| <= 1 and weights of sum 1",
+          {"p": 10, "q": 1.0, "square": 0.25, "top": 0.5},
+          "p kernels with K(x, x) = 1 and the mean square given by square, whose largest "
+          "eigenvalue is top m; weights in the unit ball of the q-norm, |w| <= 1"),
+    Curve("p1-local-complexity", "Rademacher complexity, or fixed point of the local one",
+          {"whole unit ball": lambda m, d, decay: m**-0.5,
+           "fixed point of the local one": _local(rademacher.local_radius)}, _one,
+          "|f(x)| <= 1 for |w| <= 1 and K(x, x) = 1", {"decay": 2.0},
+          "one kernel with K(x, x) = 1 and eigenvalues that fall as j^-decay, |w| <= 1"),
+    Curve("p3-theorem-1", "Rademacher complexity of all tasks",
+          {"printed": _multitask("printed"), "corrected": _multitask("arithmetic"),
+           "sharpened": _multitask("variance")}, _multitask_level,
+          "the mean of |f| over the samples is no larger for any f of the class",
+          {"tasks": 5, "radius": 5.0, "kernels": 3, "square": 0.25, "cosine": 0.5,
+           "room": 0.1},
+          "m samples in each task, with sum |w_t|^2 <= radius and kernels with K(x, x) = 1, "
+          "mean square and cosine as given, whose mean is the given matrix; rho is "
+          "room times its squared norm, summed over the tasks"),
+    Curve("p4-pair-complexity", "mean deviation over all pairs, uniform over a ball",
+          {"from disjoint pairs": lambda m, d, second_moment, radius:
+           hyper_rates.pair_complexity(m, second_moment, radius)},
+          lambda second_moment, radius: radius * second_moment**0.5,
+          "E|k(x, x')| is no larger for any k of the ball",
+          {"second_moment": 1.0, "radius": 1.0},
+          "E k(p, p) of the hyper-kernel at a pair of points is second_moment, the norm of k "
+          "at most radius"),
+    Curve("p4-lemma-4-3", r"$\Pr[U - \mathrm{E}\xi \geq \ldots]$", {"printed": _tail}, _one,
+          "it is a probability", {"epsilon": 0.1, "c1": 1.0, "spread": 1.0, "theta": 1.0},
+          "E xi^2 <= c1 (E xi)^theta, |xi - E xi| <= spread"),
+    Curve("p4-theorem-2", r"error in $L_2$, in units of its constant",
+          {"printed": _ridge_printed, "corrected": _ridge},
+          lambda r, s: 1.0, "the constant is taken as 1, and so is the error of k = 0",
+          {"r": 1.0, "s": 0.5}, "r of the source condition, s of the covering numbers"),
+)  # fmt: skip

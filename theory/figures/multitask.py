@@ -52,9 +52,9 @@ def complexity_growth(sizes, n_tasks, draws) -> Growth:
 
 _LINES = (
     ("Theorem 1, (7), as printed", style.PRINTED),
-    ("constraint on the sum of the norms", style.REPAIRED),
-    ("and the geometric mean", style.CORRECTED),
-    ("and the exact second moment", style.REFINED),
+    ("constraint on the sum of norms", style.REPAIRED),
+    ("... and geometric mean", style.CORRECTED),
+    ("... and exact second moment", style.REFINED),
 )
 
 
@@ -70,18 +70,22 @@ def rademacher(quick=False):
             found.n,
             found.complexity,
             yerr=2 * found.standard_error,
-            label="complexity (random signs, 2 s.e.)",
+            label="simulated (bars: two standard errors)",
             **style.OBSERVED,
         )
         title = f"$T={n_tasks}$ task" + ("s" if n_tasks > 1 else "")
         style.finish(
-            ax, x="samples of a task $n$", y=r"$\hat{\mathfrak{R}}$", title=title, legend=None
+            ax,
+            x="samples per task $n$",
+            y=r"Rademacher complexity $\hat{\mathfrak{R}}$",
+            title=title,
+            legend=None,
         )
         ax.set_ylim(0.05, 4.0)
     axes[0].legend(loc="lower left", fontsize=8.5, frameon=False)
     figure.suptitle(
-        "Kernels near $yy^\\top$: Rademacher complexity of the multi-task class, three Gaussian "
-        "kernels, two normal distributions, $R=T$, $\\rho$ = 1.05 times the least squared distance",
+        "Rademacher complexity of the class of theorem 1: three Gaussian kernels, two normal "
+        "distributions, $R=T$, $\\rho$ = 1.05 times the minimal squared distance to $yy^\\top$",
         fontsize=11,
     )
     return figure

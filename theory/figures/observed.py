@@ -113,7 +113,7 @@ def curve_for(K_list, y, claim="p1-theorem-12", delta=0.05, random_state=0):
     figure = draw_curve(curve, sizes, delta, changes)
     (ax,) = figure.axes
     at, seen = resampled(K, T, curve.claim, delta, random_state)
-    ax.plot(at, np.maximum(seen, 1e-12), label="bootstrap of your sample", **style.OBSERVED)
+    ax.plot(at, np.maximum(seen, 1e-12), label="bootstrap of the sample", **style.OBSERVED)
     ax.axvline(m, color=style.GRAY, linewidth=0.8, linestyle=":")
     ax.set_ylim(min(ax.get_ylim()[0], seen[seen > 0].min(initial=1.0) / 2), None)
     ax.legend(loc="best", fontsize=9)

@@ -103,7 +103,7 @@ def _draw_classification(ax, distribution, K, sizes, found, rho, h):
     _level(ax, guarantee, r"Theorem 13: $1-\rho/\Gamma$", style.CORRECTED)
     _level(ax, predictors.classification_risk(distribution, h), r"$R(h^*)$", style.REFINED)
     _band(ax, sizes, found.classification, style.BLACK, "$R(h_S)$: median, 90% band")
-    style.finish(ax, y=r"$\Pr[y\,h(x)<0]$", title="(a) Classification", legend=None)
+    style.finish(ax, y=r"error rate $\Pr[y\,h(x)<0]$", title="(a) Classification", legend=None)
     ax.set_ylim(0.04, 1.4)
     style.shade_vacuous(ax, 1.0, "shaded: vacuous")
     _plain_ticks(ax, (0.05, 0.1, 0.2, 0.5, 1.0))
@@ -118,10 +118,10 @@ def _draw_regression(ax, distribution, sizes, found, rho, h):
     _level(ax, promised.regression_guarantee(rho), r"sharpened: $1-\rho$", style.CORRECTED)
     _level(ax, predictors.regression_risk(distribution, h), r"$R(h^*)$", style.REFINED)
     scaled = promised.scaled_regression_risk(rho, energy)
-    _level(ax, scaled, r"$R$ of the best multiple of $h^*$", style.INTERVAL)
+    _level(ax, scaled, r"best multiple of $h^*$", style.INTERVAL)
     _band(ax, sizes, found.regression, style.BLACK, "$R(h_S)$: median, 90% band")
     title = "(b) Regression on the labels"
-    style.finish(ax, y=r"$\mathrm{E}(y-h(x))^2$", title=title, legend=None)
+    style.finish(ax, y=r"squared error $\mathrm{E}(y-h(x))^2$", title=title, legend=None)
     ax.set_ylim(0.18, 2.6)
     style.shade_vacuous(ax, 1.0, r"shaded: no better than $h=0$")
     _plain_ticks(ax, (0.2, 0.5, 1.0, 2.0))
@@ -130,12 +130,12 @@ def _draw_regression(ax, distribution, sizes, found, rho, h):
 
 def _draw_gaps(ax, distribution, h, sizes, found, coin):
     squared = np.abs(found.regression - predictors.regression_risk(distribution, h))
-    three = "three points, one with a coin for a label"
+    three = "three points, one with a random label"
     _band(ax, sizes, coin.classification, style.RED, f"0/1 loss, {three}")
     _band(ax, sizes, coin.regression, style.GREEN, f"squared loss, {three}")
-    _band(ax, sizes, squared, style.BLUE, "squared loss, the normal distributions")
+    _band(ax, sizes, squared, style.BLUE, "squared loss, two normal distributions")
     ax.plot(sizes, 1 / np.sqrt(sizes), color=style.GRAY, linestyle=":", label=r"$1/\sqrt{m}$")
-    title = r"(c) Is $h_S$ as good as $h^*$ up to $O(1/\sqrt{m})$?"
+    title = r"(c) Difference between the risks of $h_S$ and $h^*$"
     style.finish(ax, y=r"$|R(h^*)-R(h_S)|$", title=title, legend=None)
     ax.set_ylim(2e-6, 2)
     style.legend_below(ax, 1)

@@ -136,12 +136,15 @@ def learned_price(quick=False):
     for look, (name, values) in zip((style.CORRECTED, style.PRINTED), CURVE.values(m).items()):
         left.plot(m, values, label=name, **look)
     quantile = np.quantile(lost[..., 0], 0.95, axis=1)
-    left.plot(sizes, np.maximum(quantile, 1e-12), label="alignf: 95% of samples", **style.OBSERVED)
-    style.finish(left, y=r"$\rho(v^*)^2-\rho(\hat v)_+^2$", title="What learned weights cost")
+    left.plot(
+        sizes, np.maximum(quantile, 1e-12), label="alignf, observed 95% quantile", **style.OBSERVED
+    )
+    title = "(a) Loss of squared alignment by learned weights"
+    style.finish(left, y=r"loss $\rho(v^*)^2-\rho(\hat v)_+^2$", title=title)
     style.shade_vacuous(left, level, "shaded: vacuous")
     for k, (look, name) in enumerate(((style.OBSERVED, "alignf"), (style.SECOND, "align"))):
         size = np.abs(lost[..., k]).mean(axis=1)
         right.plot(sizes, sizes * size, label=name, **look)
-    title = "m times the mean loss: bounded for alignf,\ngrowing as $m^{1/2}$ for align"
-    style.finish(right, y=r"$m\,\mathrm{E}|\rho^2-\rho(\hat v)^2|$", title=title)
+    title = "(b) Mean loss times $m$: bounded for alignf,\nof order $m^{1/2}$ for align"
+    style.finish(right, y=r"$m$ times mean loss $\mathrm{E}|\rho^2-\rho(\hat v)^2|$", title=title)
     return figure

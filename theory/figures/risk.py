@@ -42,8 +42,7 @@ def generalization(quick=False):
     _draw_one_stage(axes[1])
     _draw_coin(axes[2])
     figure.suptitle(
-        f"Bounds on the risk from stability, $\\delta={DELTA}$: what they add to the training "
-        "error $\\hat R$",
+        f"Bounds on the generalization gap from algorithmic stability, $\\delta={DELTA}$",
         fontsize=11,
     )
     return figure
@@ -61,7 +60,11 @@ def _draw_theorem_17(ax):
     curve, m = CURVES["p1-theorem-17"], style.log_grid(10, 1e6)
     looks = (
         ("printed", "Theorem 17 as printed (false)", style.PRINTED),
-        ("printed, M1^2/4 for M1 M2/4", "with $M_1^2/4$ for $M_1M_2/4$", style.REPAIRED),
+        (
+            "printed, M1^2/4 for M1 M2/4",
+            "as printed, with $M_1^2/4$ for $M_1M_2/4$",
+            style.REPAIRED,
+        ),
         ("corrected", "corrected", style.CORRECTED),
     )
     values = {lam0: curve.values(m, DELTA, {"lam0": lam0}) for lam0 in (0.1, 100.0)}
@@ -74,12 +77,12 @@ def _draw_theorem_17(ax):
         ax.annotate(f"$\\lambda_0={lam0:g}$", place, fontsize=9.5, va="center", color="#444444")
     sizes = style.log_grid(10, 1e6, 14)
     found = constant_kernel_quantile(sizes, 100.0)
-    name = r"$K=1$, labels 0, 1 by a coin, $\lambda_0=100$: 95% quantile"
+    name = r"observed 95% quantile, $K=1$, random labels 0 and 1, $\lambda_0=100$"
     ax.plot(sizes, found, label=name, **style.OBSERVED)
     wrong = found > np.interp(sizes, m, values[100.0]["printed"])
     _mark_violations(ax, sizes, found, wrong)
     title = "(a) Theorem 17, $M=\\kappa=1$,\nweights fixed in advance"
-    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    style.finish(ax, y=r"generalization gap $R-\hat R$, units of $y^2$", title=title, legend=None)
     ax.set_ylim(5e-6, 3e4)
     ax.set_xlim(6, 1.6e7)
     style.shade_vacuous(ax, 1.0, "shaded: vacuous")
@@ -103,7 +106,7 @@ def _draw_one_stage(ax):
     )
     ax.plot(m, values["corrected"], label="corrected", **style.CORRECTED)
     title = "(b) Theorem 3, four kernels,\n$\\Lambda=\\lambda_0=1$, $|y|\\leq 1$"
-    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    style.finish(ax, y=r"generalization gap $R-\hat R$, units of $y^2$", title=title, legend=None)
     ax.set_ylim(0.1, 1e4)
     style.shade_vacuous(ax, 1.0, "shaded: vacuous")
     names = ("corrected", style.BLUE, "left"), ("printed", style.RED, "right")
@@ -120,14 +123,14 @@ def _draw_coin(ax):
     ax.plot(m, right, label="corrected", **style.CORRECTED)
     sizes = style.log_grid(10, 1e6, 14)
     found = coin_quantile(sizes, label)
-    ax.plot(sizes, found, label="exact 95% quantile", **style.OBSERVED)
+    ax.plot(sizes, found, label="exact 95% quantile of the gap", **style.OBSERVED)
     wrong = found > np.interp(sizes, m, printed)
     _mark_violations(ax, sizes, found, wrong)
     title = (
-        "(c) Theorem 3, labels 0 and 10 by a coin,\n"
+        "(c) Theorem 3, random labels 0 and 10,\n"
         r"$K\approx 0$: the loss is bounded by $M^2$, not $M$"
     )
-    style.finish(ax, y=r"$R-\hat R$, units of $y^2$", title=title, legend=None)
+    style.finish(ax, y=r"generalization gap $R-\hat R$, units of $y^2$", title=title, legend=None)
     ax.set_ylim(5e-3, 1e3)
     risk = label**2 / 2
     style.shade_vacuous(ax, risk, "shaded: vacuous, more than $R=50$")

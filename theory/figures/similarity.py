@@ -46,9 +46,9 @@ def hyper_kernel(quick=False):
     K[unknown | unknown.T] = np.nan
     model = HyperKRR(GaussianHyperKernel(0.8, 0.2), alpha=0.1, solver="pivoted").fit(X, K)
     kernels = {
-        f"similarity, known for {_JUDGED:.0%} of the pairs": target,
-        "best Gaussian": best_gaussian(X, K),
-        "learned with a hyper-kernel": model.kernel_,
+        f"(a) True similarity, known for {_JUDGED:.0%} of the pairs": target,
+        "(b) Best Gaussian": best_gaussian(X, K),
+        "(c) Learned with a hyper-kernel": model.kernel_,
     }
     figure, axes = style.new_figure(4, width=14.5, height=3.9)
     for k, (ax, (name, kernel)) in enumerate(zip(axes, kernels.items())):
@@ -68,30 +68,31 @@ def _contours(ax, kernel):
     for origin, color in zip(_ORIGINS, (style.RED, style.BLUE)):
         values = kernel(origin[None], grid).reshape(_SHOWN, _SHOWN)
         lines = ax.contour(side, side, values, levels=[0.2, 0.4, 0.6, 0.8], colors=color)
-        ax.clabel(lines, fontsize=7.5)
+        ax.clabel(lines, fontsize=8)
         ax.plot(*origin, "*", color=color, markersize=12, mec="white")
     ax.grid(False)
-    ax.set_aspect("equal")
+    ax.set(aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
 
 
 def _unseen(ax, U, kernels):
     upper = np.triu_indices(len(U), 1)
     truth = target(U, U)[upper]
-    looks = (("best Gaussian", style.ORANGE, 2.0), ("learned with a hyper-kernel", style.BLUE, 2.0))
-    for name, color, size in looks:
+    looks = (("(b) Best Gaussian", style.ORANGE), ("(c) Learned with a hyper-kernel", style.BLUE))
+    for name, color in looks:
         values = kernels[name](U, U)[upper]
         error = np.sqrt(np.mean(np.square(values - truth)))
-        label = f"{name}: error {error:.3f}"
+        label = f"{name[4:]}: RMSE {error:.3f}"
         ax.plot(
             truth,
             values,
             ".",
             color=color,
-            markersize=size,
+            markersize=2.0,
             alpha=0.5,
             label=label,
             rasterized=True,
         )
     ax.plot([0, 1], [0, 1], color="black", linewidth=0.9)
-    style.finish(ax, x="similarity of unseen points", y="kernel", log="", legend=None)
+    title = "(d) Pairs of new points"
+    style.finish(ax, x="true similarity", y="kernel value", title=title, log="", legend=None)
     style.legend_below(ax, markerscale=5)

@@ -86,7 +86,7 @@ def two_stage(quick=False):
         (
             flipped_label_change(style.log_grid(3, top, 10)),
             1 / np.sqrt(10.0),
-            "(a) alignf, one flipped label, $\\lambda_0=10$:\nno stability that tends to 0",
+            "(a) alignf, one flipped label, $\\lambda_0=10$:\nthe change does not tend to 0",
         ),
         (
             one_kernel_change(style.log_grid(5, 2 * top, 10)),
@@ -102,11 +102,11 @@ def two_stage(quick=False):
     )
     for ax, (found, level, title) in zip(axes, panels):
         _draw_change(ax, found, level, title, labels)
-    words = "Theorem 16 is lower here,\nbut it is not a bound: (a), (b)"
+    words = "Theorem 16 is lower here,\nbut (a) and (b) violate it"
     axes[2].text(0.03, 0.04, words, transform=axes[2].transAxes, fontsize=9.5, color=style.RED)
     figure.suptitle(
         "Two-stage kernel ridge regression: change of the predictor when one of $m$ points is "
-        "exchanged",
+        "replaced",
         fontsize=11,
     )
     return figure
@@ -122,7 +122,7 @@ def _draw_change(ax, found, level, title, labels):
         look = {"mfc": "none", "mec": style.RED, "markersize": 9, "mew": 1.5, "linestyle": ""}
         name = "violates the printed bound"
         ax.plot(found.m[wrong], found.observed[wrong], "o", label=name, **look)
-    style.finish(ax, y="change, units of $y$", title=title, legend=None)
+    style.finish(ax, y="change of the predictor, units of $y$", title=title, legend=None)
     low, high = ax.get_ylim()
     ax.set_ylim(low / 1.5, max(high, 3 * level))
     # Both predictors are at most half of this for any samples.
@@ -207,7 +207,7 @@ def lkrr_stability(quick=False):
         (
             sharp_family_change(style.log_grid(2, top, 10)),
             np.sqrt(wide / 1e12),
-            "(b) the same, $K_k(x,x)=1$, $\\Lambda=10^6$,\n"
+            "(b) as (a), with $K_k(x,x)=1$, $\\Lambda=10^6$,\n"
             r"$\lambda_0=10^{12}$: the corrected bound is attained",
         ),
         (
@@ -220,8 +220,8 @@ def lkrr_stability(quick=False):
     for ax, (found, level, title) in zip(axes, panels):
         _draw_change(ax, found, level, title, labels)
     figure.suptitle(
-        "L2-regularized learning of the kernel: change of the predictor when one of $m$ points is "
-        "exchanged",
+        "L2-regularized kernel learning: change of the predictor when one of $m$ points is "
+        "replaced",
         fontsize=11,
     )
     return figure

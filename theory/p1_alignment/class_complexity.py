@@ -34,6 +34,7 @@ def measure(case):
 
 
 def one_kernel():
+    """One kernel whose Gram matrix is the identity."""
     return {"grams": np.eye(5)[None], "q": 1.0}
 
 

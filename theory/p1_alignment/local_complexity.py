@@ -45,6 +45,7 @@ def measure(case, steps=100):
 
 
 def identity():
+    """A Gram matrix that is the identity, at r = 1/2."""
     return {"gram": np.eye(5), "r": 0.5}
 
 

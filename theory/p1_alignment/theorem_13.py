@@ -46,6 +46,7 @@ def cases(draw):
 
 
 def alignment_of(case):
+    """Centered alignment of the kernel with the labels; HypothesisNotMet for a constant kernel."""
     law, K = case["law"], case["K"]
     if not law.moments(K, K).theta > 1e-12 * np.diagonal(K).max() ** 2:
         raise HypothesisNotMet("E[K_c^2] must be positive")

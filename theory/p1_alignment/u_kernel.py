@@ -57,6 +57,7 @@ def ranges(case):
 
 
 def values(case):
+    """Values of the kernel h of the U-statistic on all quadruples, for several pairs of kernels."""
     K, L = (case[name] @ case[name].T for name in "FG")
     P, Q = (np.exp(-((x[:, None] - x[None]) ** 2).sum(-1)) for x in (case["X"], case["Z"]))
     found = [quadruple_kernel(*pair) for pair in ((K, L), (P, L), (P, Q))]

@@ -50,6 +50,7 @@ def corrected_bound(case, factor=1.0):
 
 
 def values(case):
+    """Values of the learned kernel at the pairs of Z and T."""
     return hyper.learned(case["X"], case["beta"], case["Z"], case["T"], case["kernel"])
 
 

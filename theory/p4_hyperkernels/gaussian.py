@@ -34,6 +34,7 @@ def cases(draw):
 
 
 def normal(x, variance):
+    """Density of the normal distribution of mean 0 at x."""
     return np.exp(-(x**2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
 
 

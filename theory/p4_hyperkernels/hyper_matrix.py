@@ -41,11 +41,13 @@ def rank_bound(case):
 
 
 def rank(case):
+    """Numerical rank of the hyper-kernel matrix."""
     values = np.linalg.eigvalsh(hyper.hyper_matrix(case["X"], case["kernel"]))
     return float((values > 1e-12 * values[-1]).sum())
 
 
 def grid(m=5):
+    """The points 0, ..., m - 1 with a Gaussian hyper-kernel."""
     kernel = partial(hyper.gaussian, sigma2=0.2, sigma_h2=0.1)
     return {"X": np.arange(float(m))[:, None], "kernel": kernel}
 

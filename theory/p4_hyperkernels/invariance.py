@@ -23,6 +23,7 @@ def cases(draw):
 
 
 def moved(case, points):
+    """The points after the rotation and the shift of the case."""
     return points @ case["turn"] + case["shift"]
 
 
@@ -51,6 +52,7 @@ def counterexample():
 
 
 def all_moved(case):
+    """The learned kernel if training and test points are moved."""
     points = (moved(case, case[name]) for name in ("X", "Z", "T"))
     return learned_from(case, *points)
 

@@ -54,6 +54,7 @@ def measure(case):
 
 
 def one_rung():
+    """A ladder of a single rate."""
     return {"rates": np.array([1.0]), "gamma": 4.0, "variance": 0.5, "d": 3}
 
 

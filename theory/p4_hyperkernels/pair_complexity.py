@@ -41,6 +41,7 @@ def measure(case):
 
 
 def signs():
+    """Two equally likely points with the feature xx', x = 1 and -1."""
     x = np.array([1.0, -1.0])
     return {"share": np.full(2, 0.5), "features": np.outer(x, x)[..., None], "m": 2}
 

@@ -22,6 +22,7 @@ def coefficients(case, accumulate, count=300):
 
 
 def series(case, values):
+    """The power series with these coefficients at the point t of the case."""
     return np.sum(values * case["t"] ** np.arange(len(values)))
 
 

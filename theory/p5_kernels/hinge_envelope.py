@@ -17,10 +17,12 @@ def cases(draw):
 
 
 def hinge(u):
+    """Hinge loss at the margin u."""
     return max(1.0 - u, 0.0)
 
 
 def zero_one(u):
+    """0/1 loss at the margin u."""
     return float(u < 0)
 
 

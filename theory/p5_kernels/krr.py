@@ -19,6 +19,7 @@ def cases(draw):
 
 
 def objective(case, values, squared_norm):
+    """Mean squared error of the values plus the penalty."""
     return np.mean((case["y"] - values) ** 2) + case["lam"] * squared_norm
 
 

@@ -107,7 +107,7 @@ def test_the_curves_of_complexities_are_their_bounds():
     found = find_curve("p1-local-complexity").values([m], 0.05, {"decay": 3.0})
     assert found["whole unit ball"][0] == pytest.approx(m**-0.5)
     expected = rademacher.local_radius(m * shares / shares.sum(), m)
-    assert found["where it is r"][0] == pytest.approx(expected, rel=1e-6)
+    assert found["fixed point of the local one"][0] == pytest.approx(expected, rel=1e-6)
     curve = find_curve("p4-pair-complexity")
     found = curve.values([10, 11], 0.05, {"second_moment": 4.0, "radius": 3.0})
     assert found["from disjoint pairs"] == pytest.approx([6 / 5**0.5] * 2)
