@@ -262,9 +262,14 @@ class KernelLearner(Estimator):
             yield f"alignment of equal weights with the combination {uniform:.4f}"
             yield from self._notes()
             return
-        yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
-        if uniform >= learned:
-            yield "Equal weights are at least as well aligned; learned weights do not help."
+        if self.weights_.size == 1:
+            yield f"alignment of the kernel {learned:.4f}"
+        elif self.weights_.max() == self.weights_.min():
+            yield f"alignment of equal weights {uniform:.4f}"
+        else:
+            yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
+            if uniform >= learned:
+                yield "Equal weights are at least as well aligned: learned weights do not help."
         if getattr(self, "completion_", None) is not None:
             yield from self.completion_.lines()
         if self.result_.fallback:

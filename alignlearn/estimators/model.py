@@ -180,4 +180,5 @@ class KernelModel(KernelLearner):
         groups = named_groups(self)
         if groups is not None:
             yield sums_line(*groups, self.weights_, shares(self.statistics_, self.weights_))
-        yield NOT_CONTRIBUTIONS
+        if len(self.weights_) > 1:
+            yield NOT_CONTRIBUTIONS

@@ -297,11 +297,32 @@ def test_summary_lists_kernels_and_both_alignments():
     assert f"{model.alignment_:.4f}" in lines[5]
     assert f"{model.uniform_alignment_:.4f}" in lines[5]
     assert "do not help" not in model.summary()
-    uniform = al.MKLClassifier(ORDINARY, weighting="uniform").fit(X, y)
-    assert "learned weights do not help" in uniform.summary()
     short = model.summary(max_rows=1).splitlines()
     assert short[1].split() == lines[1 + int(np.argmax(expected))].split()
     assert short[2] == "... and 3 more kernels, of smaller share"
+
+
+@pytest.mark.parametrize("weighting", ["alignf", "uniform"])
+def test_summary_of_weights_that_are_not_learned_compares_with_nothing(weighting):
+    X, y = _data(load_wine)
+    kernels = ORDINARY if weighting == "uniform" else ORDINARY[:1]
+    model = al.MKLClassifier(kernels, weighting=weighting).fit(X, y)
+    text = model.summary()
+    assert "learned weights" not in text
+    assert text.count(f"{model.alignment_:.4f}") == 1 + (len(kernels) == 1)
+    named = f"alignment of equal weights {model.alignment_:.4f}"
+    assert (named in text) == (weighting == "uniform")
+    assert ("not contributions" in text) == (weighting == "uniform")
+
+
+def test_summary_reports_that_equal_weights_are_better_aligned():
+    # Three copies of the stronger column: "align" ignores that they are equal.
+    F = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 3)))[0]
+    X, y = F[:, [0, 0, 0, 1]], 1.2 * F[:, 0] + F[:, 1]
+    kernels = [al.Columns(al.Linear(), [j]) for j in range(4)]
+    model = al.MKLRegressor(kernels, weighting="align").fit(X, y)
+    assert model.uniform_alignment_ > model.alignment_ + 0.01
+    assert "learned weights do not help" in model.summary()
 
 
 def test_summary_names_weights_that_are_not_determined():
