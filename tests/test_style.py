@@ -5,6 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -139,14 +140,42 @@ def entries(text):
                 yield names, rest.strip()
 
 
-def test_a_class_describes_its_own_parameters_and_attributes():
+def exported():
+    """The names that packages of the library list in ``__all__``."""
+    for path in (ROOT / "alignlearn").rglob("__init__.py"):
+        for node in parsed(path).body:
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+                with suppress(ValueError):  # computed from other lists
+                    yield from ast.literal_eval(node.value)
+
+
+def functions(path):
+    """Names of the functions of a file."""
+    return {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
+
+
+def described(path, public):
+    """(name, docstring) of the classes of a file, and of functions and methods of the reference."""
+    for node in parsed(path).body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name, ast.get_docstring(node) or ""
+            for part in node.body if node.name in public else ():
+                if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+                    yield f"{node.name}.{part.name}", ast.get_docstring(part) or ""
+        elif isinstance(node, ast.FunctionDef) and node.name in public:
+            yield node.name, ast.get_docstring(node) or ""
+
+
+def test_public_names_describe_their_own_parameters_and_attributes():
+    public = set(exported())
+    assert {"MKLClassifier", "hsic", "holm"} <= public
     found = []
     for path in SOURCES:
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                for names, text in entries(ast.get_docstring(node) or ""):
-                    if re.match(r"As (?:in|of|for) ", text):
-                        found.append(f"{relative(path)}: {node.name}, {names}: {text}")
+        names = functions(path) if "bounds" in path.parts else public
+        for name, docstring in described(path, names):
+            for names, text in entries(docstring):
+                if re.match(r"As (?:in|of|for) ", text):
+                    found.append(f"{relative(path)}: {name}, {names}: {text}")
     assert found == []
 
 

@@ -81,15 +81,19 @@ def learned_betting_interval(
     weights : sequence of float
         Not negative, not all zero.
     features : sequence of FeatureRange
-    y, delta, random_state
-        As in `class_betting_interval`.
+    y : array (m,)
+        Labels of two values.
+    delta : float in (0, 1)
+    random_state : int, Generator or None
     n_kernels : int
         p, including kernels of weight 0.
 
     Raises
     ------
-    HypothesisNotMet, ValueError
-        As `class_betting_interval`; for negative weights.
+    HypothesisNotMet
+        If y has not exactly two values, or a Gram matrix shows that `features` is wrong.
+    ValueError
+        If delta is not in (0, 1), or a weight is negative.
     """
     delta, rng = check_delta(delta), check_seed("random_state", random_state)
     p = check_size(n_kernels, 1, "n_kernels")
@@ -133,11 +137,15 @@ def target_betting_interval(
 
     Parameters
     ----------
-    K, delta, features, random_state
-        As in `class_betting_interval`.
+    K : array (m, m)
+        Gram matrix of a kernel chosen without these samples.
     y : float array (m,)
     label_range : (low, high)
         Contains all targets of the distribution.
+    delta : float in (0, 1)
+    features : FeatureRange
+        Default: R = 1, any sign.
+    random_state : int, Generator or None
 
     Raises
     ------

@@ -215,8 +215,9 @@ def learned_class_interval(
 
     Parameters
     ----------
-    m_plus, m_minus, delta
-        As in `class_interval_from`.
+    m_plus, m_minus : int >= 1
+        Number of samples of each class.
+    delta : float in (0, 1)
     distances, norms, weights : sequences of float
         Of the kernels that are used: d_S, A_S, and mu >= 0.
     features : sequence of FeatureRange
@@ -226,7 +227,8 @@ def learned_class_interval(
     Raises
     ------
     ValueError
-        As `class_interval_from`; for negative weights.
+        If a class has no sample, delta is not in (0, 1), a norm is larger than R^2, or a weight is
+        negative.
     """
     delta, p = check_delta(delta), check_size(n_kernels, 1, "n_kernels")
     m_plus, m_minus = (check_size(n, 1, "m of a class") for n in (m_plus, m_minus))

@@ -77,15 +77,20 @@ def betting_upper(losses, largest, delta, random_state=0) -> float:
 
     Parameters
     ----------
-    losses, largest, delta
-        As in `empirical_bernstein_upper`; m >= 1.
+    losses : float array (m,), m >= 1
+        In [0, largest].
+    largest : float > 0
+        Largest possible loss.
+    delta : float in (0, 1)
     random_state : int, Generator or None
         Seed of the orders, which must be chosen without looking at the result.
 
     Raises
     ------
-    HypothesisNotMet, ValueError
-        As `empirical_bernstein_upper`.
+    HypothesisNotMet
+        If a loss lies outside [0, largest].
+    ValueError
+        If delta is not in (0, 1).
     """
     losses, largest, delta = _checked(losses, largest, delta)
     rng = check_seed("random_state", random_state)

@@ -149,8 +149,9 @@ def clipped_bound(residuals, size, width, complexity, delta) -> LearnedBound:
         N(h - middle of the range).
     width : float
         W, the length of the range.
-    complexity, delta
-        As in `margin_bound`.
+    complexity : float
+        Rademacher complexity of the class of radius 1.
+    delta : float in (0, 1)
 
     Returns
     -------

@@ -217,8 +217,11 @@ def local_radius(eigenvalues, m, radius=1.0) -> float:
 
     Parameters
     ----------
-    eigenvalues, m, radius
-        As in `local_bound`.
+    eigenvalues : float array
+        Of the Gram matrix, not negative.
+    m : int
+        Number of samples.
+    radius : float > 0
     """
     low, high = 0.0, radius * np.sqrt(float(np.sum(eigenvalues))) / check_size(m, 1)  # t = 1
     for _ in range(60):

@@ -139,7 +139,8 @@ def price_of_sample(
         v >= 0 for the kernels as ``values`` has them, learned from the same samples or not.
     delta : float in (0, 1)
     widths : array (p + 1,), optional
-        As in `price_from_sums`; default: kernels with values in [0, 1], and labels +-1.
+        Lengths of intervals that hold all values of the kernels. Default: 1 for the kernels, whose
+        values are in [0, 1], and 2 for the target kernel of labels +-1.
     share : float in (0, 1)
         Of the samples, in the first part.
     orders : int >= 1

@@ -128,8 +128,9 @@ class KernelModel(KernelLearner):
             fold in turn, from one pass over the pairs if the rule needs only statistics. Not with
             ``per_target``.
         groups : dict, "columns" or None
-            As in `contributions`. The table then has a row for each group, with sums of weights and
-            shares, and the alignment of the group's part of the combination.
+            ``{"name": [numbers or names of kernels]}``, or "columns" for kernels with the same name
+            or on the same columns. The table then has a row for each group, with sums of weights
+            and shares, and the alignment of the group's part of the combination.
         folds : int, default 10
             Also any other ``cv`` of `MKLClassifierCV`, such as labels of runs that are left out
             together.

@@ -321,12 +321,14 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
         that vary over the input space. Widths above four times a reach are omitted for it, so that
         sections are kernels; a reach without remaining widths raises an error.
     unit : float > 0, "scale", "median" or "auto", default "scale"
-        As sigma2 of `GaussianHyperKernel`.
+        Variance s; by rule from the training samples: "scale" is d times the variance of their
+        entries, "median" the median squared distance, "auto" d.
     weights : sequence of float > 0, optional
         One for each width, in every reach. They are divided by their sum over all terms, so that
         values are at most 1. Default: equal weights.
     scales : array-like of shape (d,), optional
-        As in `GaussianHyperKernel`.
+        Positive numbers that multiply the columns in the differences x - x' and y - y', and not in
+        the midpoints.
 
     Returns
     -------

@@ -93,8 +93,8 @@ def align_hyper_kernels(
     K : array-like of shape (m, m) or (m,)
         Known similarities or labels, as in `HyperKRR.fit`.
     weighting : {"alignf", "alignf-linear", "align", "align-lq"}, default "alignf"
-        As in `MKLRegressor`. For one-stage rules, pass the `PairKernel` of each part to that
-        estimator.
+        Rule for the weights, from alignment. For one-stage rules, pass the `PairKernel` of each
+        part to `MKLRegressor`.
     max_pairs : int, default 3000
         If there are more known pairs, this number is drawn. All pairs of them are summed in blocks.
     random_state : int or numpy.random.Generator, optional

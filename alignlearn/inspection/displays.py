@@ -451,9 +451,13 @@ class CKADisplay:
         Parameters
         ----------
         representations, others : sequence or dict of array-like of shape (m, d)
-            As in `cka_matrix`; keys of a dict are the names.
-        names, other_names, title, ax
-            As in `alignlearn.dependence.plot_cka`.
+            Representations of the same m samples, such as the layers of a network; those of a
+            second network are optional. Keys of a dict are the names.
+        names, other_names : sequence of str, optional
+            Labels of rows and columns. Default: numbers.
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw on. Default: a new figure.
+        title : str
         **options
             Options of `cka_matrix`, such as ``unbiased``.
 

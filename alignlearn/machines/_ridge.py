@@ -297,8 +297,12 @@ def ridge_loo_path(
         Each > 0 and at most 1e250, as in `KernelRidge`.
     sample_weight : (m,), optional
         Positive. A sample is left out with its whole weight.
-    fit_intercept, check, overwrite : bool
-        As in `KernelRidge`.
+    fit_intercept : bool
+        Whether to fit a constant. K need not be centered.
+    check : bool
+        False skips the check that K is finite and symmetric.
+    overwrite : bool
+        Whether K may be overwritten.
 
     Returns
     -------

@@ -84,8 +84,8 @@ class OneClassSVM(ParamsMixin):
         Parameters
         ----------
         K : (m, m) float64 or float32, or RowCache
-            As in `SupportVectorClassifier.fit`. If ``times`` is given, K may omit a constant or a
-            term f(x) + f(x').
+            Symmetric Gram matrix; used in place and not modified. If it does not fit into memory,
+            its rows. If ``times`` is given, K may omit a constant or a term f(x) + f(x').
         sample_weight : (m,), optional
             Not negative, one of them positive: an integer counts repetitions.
         times : callable, optional

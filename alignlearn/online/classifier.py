@@ -149,8 +149,10 @@ class KernelSGDClassifier(Classifier, KernelSGD):
 
         Parameters
         ----------
-        X, y
-            As in ``fit``; y may have one class.
+        X : array-like or SciPy sparse matrix of shape (m, d), or list of m objects
+            Samples of the type that the kernel takes.
+        y : array-like of shape (m,)
+            Labels; here all may be of one class.
         classes : array-like of shape (c,), optional
             All labels of the stream; required in the first call, which fixes them.
 

@@ -112,8 +112,8 @@ class KernelSGDRegressor(Regressor, KernelSGD):
 
         Parameters
         ----------
-        X
-            As in `KernelSGDClassifier.fit`.
+        X : array-like or SciPy sparse matrix of shape (m, d), or list of m objects
+            Samples of the type that the kernel takes.
         y : array-like of shape (m,) or (m, c)
             Real and finite.
 

@@ -21,8 +21,12 @@ def critical_difference_diagram(
     ranks : FriedmanResult, NemenyiResult or array-like of shape (k,)
         Average ranks (1 is the best), or a result. A NemenyiResult is drawn at its own significance
         level.
-    n_datasets, level, names
-        As in `nemenyi`. A name may have line breaks.
+    n_datasets : int, optional
+        Number of data sets; required if ``ranks`` is an array.
+    level : float in (0, 1), default 0.05
+        Probability of any false rejection.
+    names : sequence of str, optional
+        Names of the methods if ``ranks`` is an array. A name may have line breaks.
     title : str
     ax : matplotlib.axes.Axes, optional
         Axes to draw on. The names are left and right of the axes, so use a constrained layout.

@@ -89,8 +89,10 @@ def corrected_resampled_t_test(
 
     Parameters
     ----------
-    errors_a, errors_b, alternative
-        As in `paired_t_test`.
+    errors_a, errors_b : array-like of shape (n,), n >= 2
+        Errors of the two methods on the same test sets.
+    alternative : {"less", "greater", "two-sided"}
+        The alternative for the mean of ``errors_a - errors_b``.
     n_train, n_test : float > 0
         Numbers of training and test samples of a split, or their means.
 
@@ -319,11 +321,11 @@ def holm(ranks, n_datasets=None, *, control=None, names=None) -> HolmResult:
     ranks : FriedmanResult or array-like of shape (k,), k >= 2
         Average ranks (1 is the best), or a result.
     n_datasets : int, optional
-        Needed with average ranks.
+        Number of data sets; required if ``ranks`` is an array.
     control : str or int, optional
         Name or position of the control, the first method of each pair. Default: all pairs.
     names : sequence of str, optional
-        With average ranks: names of the methods.
+        Names of the methods if ``ranks`` is an array.
 
     Returns
     -------
@@ -451,8 +453,12 @@ def nemenyi(ranks, n_datasets=None, *, level=0.05, names=None) -> NemenyiResult:
 
     Parameters
     ----------
-    ranks, n_datasets, names
-        As in `holm`.
+    ranks : FriedmanResult or array-like of shape (k,), k >= 2
+        Average ranks (1 is the best), or a result.
+    n_datasets : int, optional
+        Number of data sets; required if ``ranks`` is an array.
+    names : sequence of str, optional
+        Names of the methods if ``ranks`` is an array.
     level : float in (0, 1), default 0.05
         The probability of any false rejection.
 

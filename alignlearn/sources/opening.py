@@ -59,8 +59,10 @@ def open_source(
     sample_weight : array-like of shape (m,), optional
         Nonnegative. Default: ones. Statistics, families and data-dependent parameters use the
         weighted sample.
-    engine, progress
-        As in `Source`.
+    engine : Engine
+        Evaluates the kernels.
+    progress : callable or None
+        Progress callback of passes over all pairs.
 
     Returns
     -------
@@ -125,8 +127,10 @@ def open_kernel(X, kernel, sample_weight=None, **how):
         Or a list of objects, a SciPy sparse matrix or several tables, if the kernel allows it.
     kernel : Kernel or str
         For instance the ``kernel_`` of a fitted estimator.
-    sample_weight, engine, progress
-        As in `open_source`.
+    sample_weight : array-like of shape (m,), optional
+        Nonnegative. Default: ones.
+    **how
+        Further arguments of `open_source`: ``engine`` and ``progress``.
     """
     kernel, X = as_kernel(kernel), as_tables(X, kernel)
     if isinstance(X, Tables):  # the kernel uses all tables side by side

@@ -44,7 +44,8 @@ def alignment_gradient(K, L, *, kind="centered", unbiased=False) -> tuple[float,
     L : array-like of shape (m, m), (m,) or (m, c)
         A second Gram matrix, or a target, as in `alignment`.
     kind : {"centered", "uncentered", "unnormalized"}
-        As in `alignment`.
+        Alignment of the centered matrices, of the matrices without centering, or
+        ``<Kc, Lc>_F / m^2``.
     unbiased : bool, default False
         Whether to use U-statistics, as in `cka`; for "centered" and m >= 4.
 

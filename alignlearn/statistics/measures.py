@@ -280,7 +280,7 @@ def hsic(K, L, *, unbiased=False, sample_weight=None) -> float:
         False: ``<Kc, Lc>_F / m^2`` (>= 0 for kernels, biased upwards or downwards by O(1/m)).
         True: the U-statistic, of expectation exactly ``E[Kc Lc]``; needs m >= 4, may be negative.
     sample_weight : array-like of shape (m,), optional
-        As in :func:`alignment`; not with ``unbiased=True``.
+        Numbers of repetitions of the samples, not negative. Not with ``unbiased=True``.
 
     Returns
     -------
@@ -335,8 +335,13 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
 
     Parameters
     ----------
-    K, L, unbiased, sample_weight
-        As in :func:`hsic`.
+    K : array-like of shape (m, m)
+    L : array-like of shape (m, m), (m,) or (m, c)
+        A Gram matrix or a target.
+    unbiased : bool, default False
+        Whether to use U-statistics; needs m >= 4.
+    sample_weight : array-like of shape (m,), optional
+        Numbers of repetitions of the samples, not negative. Not with ``unbiased=True``.
 
     Returns
     -------

@@ -280,8 +280,13 @@ def neighborhood_complexity(
 
     Parameters
     ----------
-    kernels, targets, radius, rho
-        As in `neighborhood_bounds`.
+    kernels : sequence of T arrays (p, n_t, n_t)
+    targets : sequence of T arrays (n_t, n_t)
+        The matrices Khat_t, of any sign.
+    radius : float
+        R >= sum_t ||w_t||^2, not squared.
+    rho : float
+        In the units of the squared kernels.
     draws : int, optional
         Number of random signs; by default all signs are enumerated, up to 2^16.
     random_state : int, Generator or None
@@ -289,7 +294,8 @@ def neighborhood_complexity(
     Raises
     ------
     ValueError
-        As `neighborhood_bounds`, and if there are too many signs or kernels.
+        If the shapes do not agree, a number is negative, the class is empty, or there are too many
+        signs or kernels.
     """
     tasks = tasks_of(kernels, targets)
     check_number("radius", radius, low=0.0)
