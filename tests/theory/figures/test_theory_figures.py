@@ -13,6 +13,7 @@ from alignlearn.theory.reference.problems import gaussian_kernel
 from cases import each
 
 from alignlearn.bounds import rademacher
+from alignlearn.bounds.generalization import exchange_bound, lkrr_bound_printed
 from alignlearn.bounds.intervals import alignment_interval_from
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -231,8 +232,8 @@ def test_one_stage_stability_against_the_claim():
 def test_the_coin_breaks_theorem_3():
     m = np.array([10, 1000])
     found = risk.coin_quantile(m)
-    printed = [risk.generalization.lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]
-    right = [risk.generalization.exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
+    printed = [lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]
+    right = [exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
     assert (found > printed).all()
     assert (found <= right).all()
 
