@@ -234,7 +234,7 @@ default 5
     machines then predict the frequent class everywhere, and their scores do not distinguish
     kernels. The log loss of the score, and the calibration, are then those of a sigmoid with an
     intercept. Above 2000 samples each kernel has the better of both machines if its error on 2000
-    samples is more than 0.22 of the error of always predicting the largest class, and more than 0.5
+    samples is more than 0.18 of the error of always predicting the largest class, and more than 0.5
     of it for more than two classes and for kernels with half their widths. Above 28,000 samples
     least squares are the mean of models on parts of 21,600 to 24,000 samples, which may overlap;
     above 120,000 samples they are not fitted. The first fold omits the ends of the grid of C, the

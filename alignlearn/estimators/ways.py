@@ -52,7 +52,7 @@ _PAIRED = 6  # columns whose pairs have kernels
 MOST_C = 10.0
 # Multiple of the error of always predicting the largest class from which two classes, or more,
 # overlap.
-_OVERLAP, _OVERLAP_OF_MANY = 0.22, 0.5
+_OVERLAP, _OVERLAP_OF_MANY = 0.18, 0.5
 _UNEXPLAINED = 0.9  # share of the variance of the labels of two classes: strong overlap
 _GAMMA = 0.5  # for a column of variance 1
 _MANY = 64  # features times targets above which gradients dominate the time
