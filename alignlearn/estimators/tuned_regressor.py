@@ -384,10 +384,12 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         if self.machine != "auto" or len(y) <= LEVELS[-1] or len(found.folds) > 1:
             return super()._final(problem, candidates, found, values, y, ways)
         (w, k), fold = found.chosen[0], found.folds[0]
-        pairs = len(problem.levels) > len(LEVELS) and fold == len(problem.folds) - 1
-        if not pairs and len(y) <= MOST_IN_BLOCKS:
-            pairs = self._worth_all(candidates, fold, w, values[k], found.kept[0][0])
-        if not pairs:
+        if len(problem.levels) > len(LEVELS):
+            pairs = fold == len(problem.folds) - 1  # the search has decided
+        else:
+            exact = found.kept[0][0]
+            pairs = self._worth_all(candidates, fold, w, values[k], exact)
+        if not pairs or len(y) > MOST_IN_BLOCKS:
             return "nystrom", [[None] for _ in ways]
         blocks = blocks_of(y, False, check_memory("memory", self.memory))
         return "krr", [blocks for _ in ways]
