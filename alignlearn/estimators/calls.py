@@ -1,4 +1,4 @@
-"""Calls of a function on the threads of this process, or on the workers of a client."""
+"""Calls of functions on the threads of this process, or on the workers of a client."""
 
 from __future__ import annotations
 
@@ -10,68 +10,68 @@ from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.validation import gathered_warnings, warn
 
 
-def each(client, function, arguments, take, most_threads=None, watch=None):
-    """Call ``take(k, function(*arguments[k]))`` for k = 0, 1, ...
+def each(client, calls, most_threads=None, watch=None):
+    """Call ``take(function(*arguments))`` for every ``(take, function, *arguments)`` of a list.
 
-    Calls of ``function`` are distributed over the threads of this process, with one BLAS thread, or
-    over the workers of a client, with one thread for each call. Warnings are given in the calling
-    thread, in the order of the calls.
+    The functions run on the threads of this process, with one BLAS thread, or on the workers of a
+    client, with one thread for each call. Warnings are given in the calling thread, in the order of
+    the calls.
 
     Parameters
     ----------
     client : dask.distributed.Client or None
-    function : callable
-    arguments : list of tuple
-    take : callable
-        Called from any thread, but never concurrently.
+    calls : list of tuple
+        ``take`` is called in this process, from any thread, in the order of the calls and never
+        concurrently.
     most_threads : int, optional
         Maximum number of threads without a client. Default: all threads.
     watch : callable, optional
         See `on_threads`.
     """
-    later = []
+    later, work = [], [call[1:] for call in calls]
 
     def taken(k, found):
         result, caught = found
         later.extend(caught)
-        take(k, result)
+        calls[k][0](result)
 
     if client is None:
-        count = min(thread_count(), len(arguments), most_threads or len(arguments))
+        count = min(thread_count(), len(work), most_threads or len(work))
         with one_blas_thread() if count > 1 else nullcontext():
-            given = function, arguments, InOrder(len(arguments), taken)
+            given = work, InOrder(len(work), taken)
             on_threads(_deal, *given, count=count, watch=watch)
     else:
         from alignlearn.engine.cluster import Cluster
 
-        boxes = [(k, k + 1) for k in range(len(arguments))]
-        Cluster(client, _CALLS).run_boxes("call", (function, arguments), boxes, taken)
+        boxes = [(k, k + 1) for k in range(len(work))]
+        Cluster(client, _CALLS).run_boxes("call", work, boxes, taken)
     for warning in later:
         warn(warning)
 
 
-def _deal(thread, function, arguments, results):
-    """Call the function with the next arguments until none are left."""
+def _deal(thread, work, results):
+    """Run the next calls until none are left."""
     if thread[1] > 1:
         silence()
     while (k := results.next()) is not None:
+        function, *arguments = work[k]
         with gathered_warnings() as caught:
-            found = function(*arguments[k])
+            found = function(*arguments)
         results.put(k, (found, caught))
 
 
 class _Calls:
-    """An engine whose data are a function and its arguments, for workers."""
+    """An engine whose data are functions and their arguments, for workers."""
 
     in_place = True
     operations = frozenset({"call"})
 
     def run_boxes(self, operation, data, boxes, take):
         """Pass on the results and the warnings of the calls."""
-        function, arguments = data
         for k, (number, _) in enumerate(boxes):
+            function, *arguments = data[number]
             with gathered_warnings() as caught:
-                found = function(*arguments[number])
+                found = function(*arguments)
             take(k, (found, caught))
 
 

@@ -9,6 +9,7 @@ folds, values, and the number of candidates to keep. A grid search is one rung t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -511,38 +512,30 @@ class _Trials:
 
     def _run(self, folds, tries, client, progress, apart=False, ahead=()):
         """Fit and score; workers also compute ``ahead`` the shared results of the next rung."""
-        if apart and client is not None:
-            self._call(client, self._unshared(tries), [], None, progress)
-        per_fold = [(job, None) for job in self._jobs(tries, apart)]
-        if client is None:
-            per_fold = self._divided(per_fold)
-        jobs = [(t, j, job) for t in folds for j, (job, _) in enumerate(per_fold, start=1)]
-        asked = [
-            (t, [(w, [self.values[k] for k in at]) for w, at in job], *([beside] if beside else []))
-            for t in folds
-            for job, beside in per_fold
-        ]
 
-        def take(number, found):
-            t, j, job = jobs[number]
+        def learned(shared, found):
+            self.learned.add(shared.key)
+            shared.keep(found)
+
+        def fitted(t, j, job, found):
             for (w, at), predictions in zip(job, found):
                 for k, predicted in zip(at, predictions):
                     self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
 
-        self._call(client, ahead, asked, take, progress)
-
-    def _call(self, client, shared, asked, take, progress):
-        """Compute shared results and requested fits; ``take(number, found)`` gets the fits."""
-
-        def taken(number, found):
-            if number >= len(shared):
-                return take(number - len(shared), found)
-            self.learned.add(shared[number].key)
-            return shared[number].keep(found)
-
-        calls = [*((one.learn,) for one in shared), *((self.fits, *one) for one in asked)]
-        each(client, _called, calls, taken, self.most_threads, progress.report)
+        if apart and client is not None:
+            first = self._unshared(tries)
+            each(client, [(partial(learned, one), one.learn) for one in first])
+        per_fold = [(job, None) for job in self._jobs(tries, apart)]
+        if client is None:
+            per_fold = self._divided(per_fold)
+        calls = [(partial(learned, one), one.learn) for one in ahead]
+        for t in folds:
+            for j, (job, beside) in enumerate(per_fold, start=1):
+                asked = [(w, [self.values[k] for k in at]) for w, at in job]
+                given = (t, asked, beside) if beside else (t, asked)
+                calls.append((partial(fitted, t, j, job), self.fits, *given))
+        each(client, calls, self.most_threads, progress.report)
 
     def _take(self, at, predicted):
         if self.keep:
@@ -565,10 +558,6 @@ class _Trials:
             other = other[:, :, folds].reshape(-1, len(folds))[rows].T
             found.update(score_columns(name, np.ascontiguousarray(other)))
         return found
-
-
-def _called(function, *arguments):
-    return function(*arguments)
 
 
 def _near(rung, best):

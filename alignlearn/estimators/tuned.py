@@ -455,7 +455,8 @@ class Tuned(KernelModel):
         most = self._at_once(source.n_samples) if few else 1
         what = f"final fit on {source.n_samples} samples"
         with Progress(what, len(asked), source.progress) as progress:
-            each(None, fit, asked, lambda k, _: progress(k + 1), most, progress.report)
+            calls = [(lambda _, k=k: progress(k), fit, *one) for k, one in enumerate(asked, 1)]
+            each(None, calls, most, progress.report)
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
         """Return the unfitted `Member` of each method and block, with the block."""

@@ -386,9 +386,9 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypa
         asked.append(([w for w, _ in tries], beside))
         return [[float(10 * w + fold) for _ in values] for w, values in tries]
 
-    def each(client, function, arguments, take, *_):
-        for k, given in enumerate(arguments):
-            take(k, function(*given))
+    def each(client, work, *_):
+        for take, function, *given in work:
+            take(function(*given))
 
     monkeypatch.setattr("alignlearn.estimators.search.each", each)
     candidates = [
@@ -426,10 +426,10 @@ def test_workers_learn_once_and_ahead_what_several_candidates_share(client, monk
         calls[-1].extend(w for w, _ in tries)
         return [[float(w)] for w, _ in tries]
 
-    def each(client, function, arguments, take, *_):
+    def each(client, work, *_):
         calls.append([])
-        for k, given in enumerate(arguments):
-            take(k, function(*given))
+        for take, function, *given in work:
+            take(function(*given))
 
     def shared(key):
         return Shared(key, lambda: calls[-1].append(key) or key, kept.append)

@@ -237,10 +237,12 @@ def test_workers_learn_no_scales_twice(regressor, monkeypatch):
         learned.append((X.tobytes(), options["full"]) if "full" in options else None)
         return learn(X, *given, **options)
 
-    def each(client, function, arguments, take, *_):
+    def each(client, work, *_):
         """Workers without shared memory."""
-        for k, asked in enumerate(pickle.loads(pickle.dumps(arguments))):
-            take(k, function(*pickle.loads(pickle.dumps(asked))))
+        asked = pickle.loads(pickle.dumps([call for _, *call in work]))
+        for (take, *_), call in zip(work, asked):
+            function, *given = pickle.loads(pickle.dumps(call))
+            take(function(*given))
 
     monkeypatch.setattr(ways, "learned_scales", counted)
     monkeypatch.setattr("alignlearn.estimators.search.each", each)
