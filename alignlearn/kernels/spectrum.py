@@ -219,6 +219,7 @@ def open_spectrum(K, n_samples, sample_weight, check):
     return K
 
 
+@dataclass(eq=False, repr=False)
 class SpectrumFix(ParamsMixin):
     """Replace an indefinite kernel by a positive semidefinite one, consistently for new samples.
 
@@ -264,8 +265,7 @@ class SpectrumFix(ParamsMixin):
     array([[0.5, 0.5]])
     """
 
-    def __init__(self, method="clip"):
-        self.method = method
+    method: str = "clip"
 
     def fit(self, K, y=None, sample_weight=None):
         """Decompose the training matrix.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ class NotDefinite(ValueError):
     """A system that is not positive definite to working precision."""
 
 
+@dataclass(eq=False, repr=False)
 class KernelRidge(ParamsMixin, TargetScore):
     """Kernel ridge regression on a precomputed Gram matrix.
 
@@ -68,9 +69,9 @@ class KernelRidge(ParamsMixin, TargetScore):
     array([0.8])
     """
 
-    def __init__(self, alpha=1.0, *, fit_intercept=True):
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
+    alpha: float = 1.0
+    _: KW_ONLY
+    fit_intercept: bool = True
 
     def fit(self, K, y, sample_weight=None, *, check=True, overwrite=False):
         """Fit by one Cholesky factorization.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 import numpy as np
 
 from alignlearn._params import ParamsMixin
@@ -21,6 +24,7 @@ from ._ridge import KernelRidge
 from ._svm import ClassDecisions
 
 
+@dataclass(eq=False, repr=False)
 class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
     """Regularized least-squares classification on a precomputed Gram matrix.
 
@@ -67,10 +71,10 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
     ['inner', 'outer']
     """
 
-    def __init__(self, C=1.0, *, multiclass="ovo", class_weight=None):
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
+    C: float = 1.0
+    _: KW_ONLY
+    multiclass: str = "ovo"
+    class_weight: Any = None
 
     def fit(self, K, y, sample_weight=None, *, check=True):
         """Fit the classifier by one Cholesky factorization.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 import numpy as np
 
 from alignlearn._params import ParamsMixin
@@ -29,6 +32,7 @@ from .scores import LabelScore
 _LARGEST = 1e150  # feature
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVM(ParamsMixin, LabelScore):
     """Linear C-SVC without an intercept, by dual coordinate descent.
 
@@ -85,24 +89,14 @@ class LinearSVM(ParamsMixin, LabelScore):
     ((3, 1), True)
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        *,
-        loss="hinge",
-        multiclass="ovr",
-        class_weight=None,
-        tol=1e-3,
-        max_iter=10_000,
-        random_state=None,
-    ):
-        self.C = C
-        self.loss = loss
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
+    C: float = 1.0
+    _: KW_ONLY
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int = 10_000
+    random_state: Any = None
 
     def fit(self, Z, y, sample_weight=None):
         """Fit the model.

@@ -6,9 +6,10 @@ Source: Rudi, Carratino and Rosasco (2017), "FALKON: an optimal large scale kern
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,7 @@ _SINGLE = 1e-4  # smallest tol for which features are stored in float32: 1e-6 of
 _SAMPLED, _LEAST_SAMPLED = 4, 1000  # samples per feature from which the preconditioner is computed
 
 
+@dataclass(eq=False, repr=False)
 class NystromHinge(ParamsMixin):
     """C-SVC on Nystrom features, to a duality gap.
 
@@ -79,20 +81,12 @@ class NystromHinge(ParamsMixin):
     used if there are fewer than 20 samples per center and coordinate descent did not converge.
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        *,
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-2,
-        max_iter=None,
-    ):
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-2
+    max_iter: int | None = None
 
     def check(self):
         """Raise an error for a parameter that is out of range."""
@@ -273,6 +267,7 @@ class RidgeProblem:
         return RidgeSolution(found.solution, intercept, found)
 
 
+@dataclass(eq=False, repr=False)
 class NystromKernelRidge(ParamsMixin):
     """Kernel ridge regression with an intercept on Nystrom features.
 
@@ -293,10 +288,10 @@ class NystromKernelRidge(ParamsMixin):
         Of the normal equations.
     """
 
-    def __init__(self, alpha=1.0, *, tol=1e-6, max_iter=200):
-        self.alpha = alpha
-        self.tol = tol
-        self.max_iter = max_iter
+    alpha: float = 1.0
+    _: KW_ONLY
+    tol: float = 1e-6
+    max_iter: int = 200
 
     def fit(self, features, y, sample_weight=None, *, rng, verbose=False):
         """Fit the machine to y (m,) or (m, c); arguments as in `NystromHinge.fit`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -23,6 +23,7 @@ from ._svm import check_options, solve, spread, store_results
 _ROUNDING = 64.0  # rounding error of the scores, in units of rounding of the largest
 
 
+@dataclass(eq=False, repr=False)
 class OneClassSVM(ParamsMixin):
     """Nu-one-class support vector machine on a precomputed Gram matrix, solved by SMO.
 
@@ -73,10 +74,10 @@ class OneClassSVM(ParamsMixin):
     True
     """
 
-    def __init__(self, nu=0.5, *, tol=1e-3, max_iter=None):
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
+    nu: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     def fit(self, K, sample_weight=None, *, times=None, dtype=None, check=True):
         """Fit the model.

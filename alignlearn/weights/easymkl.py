@@ -6,6 +6,7 @@ Neurocomputing 169, 215-224.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from alignlearn.validation import check_number, warn_unconverged
 from .base import Weighting
 
 
+@dataclass(eq=False, repr=False)
 class EasyMKL(Weighting):
     """Weights by the margin of each kernel (EasyMKL; Aiolli and Donini 2015, section 3).
 
@@ -61,10 +63,9 @@ class EasyMKL(Weighting):
 
     needs = "source"
 
-    def __init__(self, lam=0.1, normalize="l1", tol=1e-6):
-        self.lam = lam
-        self.normalize = normalize
-        self.tol = tol
+    lam: float = 0.1
+    normalize: str | None = "l1"
+    tol: float = 1e-6
 
     def learn(self, problem):
         """Learn the weights of the scaled kernels of a problem; errors as in `Weighting.solve`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ CONDITION_LIMIT = 1e12
 _SAFE_RIDGE = 1e-10
 
 
+@dataclass(eq=False, repr=False)
 class Uniform(Weighting):
     """Equal weights on all kernels of positive norm.
 
@@ -44,8 +45,7 @@ class Uniform(Weighting):
 
     needs, needs_target = "nothing", False
 
-    def __init__(self, normalize="l1"):
-        self.normalize = normalize
+    normalize: str | None = "l1"
 
     def _unusable(self, statistics):
         return None
@@ -61,6 +61,7 @@ class Uniform(Weighting):
         return weights, {"objective": statistics.alignment(weights)}
 
 
+@dataclass(eq=False, repr=False)
 class Align(Weighting):
     """Weights proportional to each kernel's centered alignment (section 3.1, eq. 3).
 
@@ -86,14 +87,14 @@ class Align(Weighting):
     True
     """
 
-    def __init__(self, normalize="l1"):
-        self.normalize = normalize
+    normalize: str | None = "l1"
 
     def _solve(self, statistics, nonzero):
         weights = np.maximum(statistics.alignments, 0.0)
         return weights, {"objective": statistics.alignment(weights)}
 
 
+@dataclass(eq=False, repr=False)
 class AlignF(Weighting):
     """Nonnegative weights of maximum centered alignment (section 3.2.2, Proposition 9).
 
@@ -127,11 +128,10 @@ class AlignF(Weighting):
     (True, True)
     """
 
-    def __init__(self, normalize="l1", tol=1e-12, max_iter=None, max_kernels=None):
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_kernels = max_kernels
+    normalize: str | None = "l1"
+    tol: float = 1e-12
+    max_iter: int | None = None
+    max_kernels: int | None = None
 
     def _solve(self, statistics, nonzero):
         if self.max_kernels is not None:
@@ -164,6 +164,7 @@ class AlignF(Weighting):
         return v, {**details, "n_iter": path.n_steps + details["n_iter"]}
 
 
+@dataclass(eq=False, repr=False)
 class AlignLinear(Weighting):
     """Weights of any sign with maximum centered alignment (section 3.2.1, Proposition 8).
 
@@ -196,10 +197,9 @@ class AlignLinear(Weighting):
     (True, False)
     """
 
-    def __init__(self, alpha=0.0, singular="regularize", normalize="l1"):
-        self.alpha = alpha
-        self.singular = singular
-        self.normalize = normalize
+    alpha: float = 0.0
+    singular: str = "regularize"
+    normalize: str | None = "l1"
 
     def _unusable(self, statistics):
         if not statistics.target_norm > 0.0:
@@ -270,6 +270,7 @@ def _solve_definite(S, b, ridge):
     return u + correction
 
 
+@dataclass(eq=False, repr=False)
 class AlignLq(Weighting):
     """Maximum unnormalized alignment under an Lq constraint (Proposition 7, corrected).
 
@@ -304,10 +305,9 @@ class AlignLq(Weighting):
     [0.5, 0.5]
     """
 
-    def __init__(self, q=2.0, Lambda=1.0, normalize="l1"):
-        self.q = q
-        self.Lambda = Lambda
-        self.normalize = normalize
+    q: float = 2.0
+    Lambda: float = 1.0
+    normalize: str | None = "l1"
 
     def _solve(self, statistics, nonzero):
         q = check_number("q", self.q, low=1.0, finite=False)

@@ -8,6 +8,7 @@ kernels".
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -29,13 +30,11 @@ class _WithoutTarget(Weighting):
 
     needs_target = False
 
-    def __init__(self, normalize="l1"):
-        self.normalize = normalize
-
     def _unusable(self, statistics):
         return None
 
 
+@dataclass(eq=False, repr=False)
 class Consensus(_WithoutTarget):
     """The combination that agrees most with all kernels (STATIS).
 
@@ -72,6 +71,8 @@ class Consensus(_WithoutTarget):
     [0.47, 0.47, 0.06]
     """
 
+    normalize: str | None = "l1"
+
     def _solve(self, statistics, nonzero):
         d = _over_norms(statistics.norms)
         C = np.clip(d[:, None] * statistics.M * d, 0.0, 1.0)
@@ -84,6 +85,7 @@ class Consensus(_WithoutTarget):
         return d * u, {"objective": float(values[-1]), "kkt_residual": float(residual)}
 
 
+@dataclass(eq=False, repr=False)
 class MaxEntropy(_WithoutTarget):
     """The combination of maximum entropy, with the most even spectrum.
 
@@ -116,9 +118,8 @@ class MaxEntropy(_WithoutTarget):
     [0.0, 1.0]
     """
 
-    def __init__(self, normalize="l1", tol=1e-12):
-        super().__init__(normalize)
-        self.tol = tol
+    normalize: str | None = "l1"
+    tol: float = 1e-12
 
     def _unusable(self, statistics):
         if not (statistics.trace[statistics.norms > 0.0] > 0.0).any():
@@ -133,6 +134,7 @@ class MaxEntropy(_WithoutTarget):
         return found.v, {"objective": -float(np.log(square)), **_certificate(found)}
 
 
+@dataclass(eq=False, repr=False)
 class Structure(_WithoutTarget):
     """Sparse weights that preserve the neighborhoods of the kernels (sparse UMKL).
 
@@ -174,10 +176,9 @@ class Structure(_WithoutTarget):
 
     needs = "source"
 
-    def __init__(self, n_neighbors=5, normalize="l1", tol=1e-12):
-        super().__init__(normalize)
-        self.n_neighbors = n_neighbors
-        self.tol = tol
+    n_neighbors: int = 5
+    normalize: str | None = "l1"
+    tol: float = 1e-12
 
     def learn(self, problem):
         """Learn the weights of the scaled kernels of a problem; errors as in `Weighting.solve`.

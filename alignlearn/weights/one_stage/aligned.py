@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 
 from alignlearn.solvers.nnqp import nonnegative_qp
@@ -22,6 +24,7 @@ _FLOOR = 1e-9  # residual that the subproblems' own accuracy guarantees in doubl
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
+@dataclass(eq=False, repr=False)
 class AlignedKRR(OneStageWeighting):
     """The single-stage problem of Cortes, Mohri and Rostamizadeh (2012), section 3.4, eq. (9).
 
@@ -73,24 +76,14 @@ class AlignedKRR(OneStageWeighting):
     (True, True)
     """
 
-    def __init__(
-        self,
-        gamma=1.0,
-        gamma1=1.0,
-        gamma2=1.0,
-        alpha=1.0,
-        *,
-        solver="newton",
-        tol=1e-8,
-        max_iter=None,
-    ):
-        self.gamma = gamma
-        self.gamma1 = gamma1
-        self.gamma2 = gamma2
-        self.alpha = alpha
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
+    gamma: float = 1.0
+    gamma1: float = 1.0
+    gamma2: float = 1.0
+    alpha: float = 1.0
+    _: KW_ONLY
+    solver: str = "newton"
+    tol: float = 1e-8
+    max_iter: int | None = None
 
     unit_target = True
     sample_weights = "matrices"

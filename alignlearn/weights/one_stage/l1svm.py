@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 
 from alignlearn.solvers.dense import solve_or_least_squares
@@ -27,6 +29,7 @@ _FINE_GAP = 1e-10  # sought after tol is reached, for the sake of the weights
 _FINE_STEPS = 10
 
 
+@dataclass(eq=False, repr=False)
 class L1SVM(OneStageWeighting):
     """Kernel weights that minimize the optimal objective of a support vector machine.
 
@@ -90,26 +93,15 @@ class L1SVM(OneStageWeighting):
     ([0.6, 0.4], True)
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        norm=1,
-        *,
-        Lambda=1.0,
-        loss="hinge",
-        epsilon=0.1,
-        multiclass="ovo",
-        tol=1e-3,
-        max_iter=None,
-    ):
-        self.C = C
-        self.norm = norm
-        self.Lambda = Lambda
-        self.loss = loss
-        self.epsilon = epsilon
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    norm: float = 1
+    _: KW_ONLY
+    Lambda: float = 1.0
+    loss: str = "hinge"
+    epsilon: float = 0.1
+    multiclass: str = "ovo"
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     sample_weights = "costs"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 import numpy as np
 
 from alignlearn.validation import (
@@ -25,6 +28,7 @@ from .base import (
 SOLVERS = ("subspace", "interpolated", "frank-wolfe")
 
 
+@dataclass(eq=False, repr=False)
 class LKRR(OneStageWeighting):
     """L2-regularized kernel learning with ridge regression (Cortes, Mohri, Rostamizadeh 2009).
 
@@ -78,26 +82,15 @@ class LKRR(OneStageWeighting):
     2.0
     """
 
-    def __init__(
-        self,
-        Lambda=1.0,
-        mu0=1.0,
-        alpha=1.0,
-        *,
-        norm=2,
-        solver="subspace",
-        eta=0.5,
-        tol=1e-8,
-        max_iter=None,
-    ):
-        self.Lambda = Lambda
-        self.mu0 = mu0
-        self.alpha = alpha
-        self.norm = norm
-        self.solver = solver
-        self.eta = eta
-        self.tol = tol
-        self.max_iter = max_iter
+    Lambda: float = 1.0
+    mu0: Any = 1.0
+    alpha: float = 1.0
+    _: KW_ONLY
+    norm: int = 2
+    solver: str = "subspace"
+    eta: float = 0.5
+    tol: float = 1e-8
+    max_iter: int | None = None
 
     sample_weights = "matrices"
 
