@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 from alignlearn._limits import MAX_FEATURES
 from alignlearn._params import ParamsMixin
 from alignlearn.machines.scores import LabelScore, TargetScore
+from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources import GramStack, Tables, as_fitted, as_tables, with_absent
 from alignlearn.validation import (
     check_choice,
@@ -453,6 +455,12 @@ class Classifier(LabelScore):
     """Mixin: scikit-learn's interface of a classifier."""
 
     _estimator_type = "classifier"
+    classes_: np.ndarray
+    decision_function: Callable[..., np.ndarray]
+
+    def predict(self, X) -> np.ndarray:
+        """Label of the largest confidence for each of n samples, shape (n,)."""
+        return predicted_labels(self.decision_function(X), self.classes_)
 
 
 class Regressor(TargetScore):

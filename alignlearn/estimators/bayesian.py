@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from alignlearn.kernels import are_per_column
 from alignlearn.machines.bayesian import BayesianCombination, Priors
-from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
+from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.sources import open_source
 from alignlearn.statistics import alignment, center_gram
 from alignlearn.validation import check_count, check_number
@@ -317,7 +317,3 @@ class BayesianMKLClassifier(Classifier, Estimator):
         size = -np.logaddexp(0.0, -odds)
         share = np.exp(size - size.max(axis=1, keepdims=True))
         return share / share.sum(axis=1, keepdims=True)
-
-    def predict(self, X) -> np.ndarray:
-        """The most probable class of each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from ._machines import (
 )
 from .learner import linear_coefficients
 from .model import KernelModel
-
-if TYPE_CHECKING:
-    pass
 
 
 class KernelClassifier(LabelScore, KernelModel):

@@ -18,9 +18,6 @@ from .error_bars import PredictionInterval, deviations, interval
 from .learner import linear_coefficients
 from .model import KernelModel
 
-if TYPE_CHECKING:
-    pass
-
 
 class KernelRegressor(TargetScore, KernelModel):
     """Base class of `MKLRegressor` and its search: parameters, predictions and guarantees."""

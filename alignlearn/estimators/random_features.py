@@ -16,7 +16,6 @@ from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.choice import faster_in_features
 from alignlearn.machines.feature_space import fit_classifier
 from alignlearn.solvers.chi_square import chi_square_ball
-from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources.source import row_blocks
 from alignlearn.statistics.targets import centered_columns, plain_columns, target_norm
 from alignlearn.validation import (
@@ -375,7 +374,3 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
         """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
         Z = self._features(X)
         return self.machine_.confidences(Z @ self.coef_ + self.intercept_)
-
-    def predict(self, X) -> np.ndarray:
-        """Label of the largest confidence for each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)

@@ -9,7 +9,6 @@ import numpy as np
 
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, Estimator, parameters, shared, svm_options
-from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.statistics import alignment
 from alignlearn.validation import check_choice, check_samples, one_convergence_warning
 from alignlearn.validation.memory import check_gram_memory
@@ -82,10 +81,6 @@ class HyperKernelLearner(Classifier, Estimator):
                 values = self.kernel_(X[i : i + step], self._support_samples)
                 decisions[i : i + step] += values @ self.dual_coef_
         return self.machine_.confidences(decisions)
-
-    def predict(self, X) -> np.ndarray:
-        """Label of the largest confidence for each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)
 
 
 @parameters

@@ -11,7 +11,7 @@ import numpy as np
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, Regressor, parameters, shared
 from alignlearn.machines.nystrom_machines import RidgeProblem
-from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
+from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.validation import (
     check_count,
     check_flag,
@@ -305,7 +305,3 @@ class NystromRidgeClassifier(Classifier, RidgeLearner):
         Else (n, c).
         """
         return self._values(X)
-
-    def predict(self, X) -> np.ndarray:
-        """Label of the largest value for each of n samples, (n,)."""
-        return predicted_labels(self._values(X), self.classes_)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import Classifier, parameters, shared
+from alignlearn.estimators.base import Classifier, parameters, shared, svm_options
 from alignlearn.machines.nystrom_machines import NystromHinge
-from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.validation import check_memory, check_progress, check_weights
 
 from ._base import NystromLearner
@@ -140,13 +139,7 @@ class NystromSVC(Classifier, NystromLearner):
         ConvergenceWarning
             The duality gap stayed above ``tol``.
         """
-        machine = NystromHinge(
-            self.C,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
+        machine = NystromHinge(self.C, **svm_options(self))
         machine.check()
         memory = check_memory("memory", self.memory)
         opened = self._open(X, sample_weight)
@@ -166,7 +159,3 @@ class NystromSVC(Classifier, NystromLearner):
         """Confidence of each class for n samples, (n,) or (n, c), as `MKLClassifier` gives it."""
         values = self._decisions(X)
         return self._machine.confidences(values + self.intercept_)
-
-    def predict(self, X) -> np.ndarray:
-        """Label of the largest confidence for each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)

@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn._text import listed
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, parameters, shared
-from alignlearn.solvers.multiclass import predicted_labels, problem_signs
+from alignlearn.solvers.multiclass import problem_signs
 from alignlearn.validation import check_labels
 
 from ._base import KernelSGD
@@ -194,10 +194,6 @@ class KernelSGDClassifier(Classifier, KernelSGD):
         X = self._check_test(X)
         values = self._expansion.decisions(X)
         return values[:, 0] if self.classes_.size == 2 else values
-
-    def predict(self, X) -> np.ndarray:
-        """Label of the largest confidence for each of n samples, shape (n,)."""
-        return predicted_labels(self.decision_function(X), self.classes_)
 
     def regularized_risk(self, X, y):
         """Mean loss plus ``alpha / 2 |f|^2``, which the steps minimize on average.
