@@ -54,10 +54,14 @@ def kernel_samples(name, X, kernels):
         X is sparse, and a kernel does not accept sparse samples.
     """
     X = _unpacked(name, _from_bit_strings(name, X, kernels), kernels)
-    refuse_packed(name, X, kernels)
+    floats = isinstance(X, np.ndarray) and X.dtype.kind == "f"  # neither bytes nor categories
+    if not floats:
+        refuse_packed(name, X, kernels)
     if not is_sparse(X):
         vectors = any(k.needs_vectors for k in kernels)
-        return check_samples(name, _with_codes(name, X, kernels) if vectors else X, vectors)
+        if vectors and not floats:
+            X = _with_codes(name, X, kernels)
+        return check_samples(name, X, vectors)
     for kernel in kernels:
         if not kernel.takes_sparse:
             raise TypeError(

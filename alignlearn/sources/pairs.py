@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 
 import numpy as np
 
@@ -44,8 +45,12 @@ class PairSource(Source):
     def __init__(self, X, kernels, weight=None, **how):
         super().__init__(X, weight, **how)
         self.kernels = [k.resolve(X, weight) for k in kernels]
-        self.names = _names(self.kernels)
         self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
+
+    @cached_property
+    def names(self):
+        """Names of the kernels; only results and errors show them."""
+        return _names(self.kernels)
 
     @property
     def rounding(self):
