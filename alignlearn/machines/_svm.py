@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,6 +110,7 @@ class ClassDecisions(ABC, LabelScore):
         return decided_labels(raw, self.classes_, self.multiclass)
 
 
+@dataclass(eq=False, repr=False)
 class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     """C-SVC on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
@@ -166,20 +167,12 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     (True, True)
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        *,
-        multiclass="ovo",
-        class_weight=None,
-        tol=1e-3,
-        max_iter=None,
-    ):
-        self.C = C
-        self.multiclass = multiclass
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    _: KW_ONLY
+    multiclass: str = "ovo"
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the model.
@@ -188,7 +181,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         ----------
         K : (m, m) float64 or float32, or RowCache
             Symmetric Gram matrix; used in place and not modified. If it does not fit into memory,
-            its rows: see `alignlearn.machines.gram_rows.gram_or_rows`.
+            its rows: see `alignlearn.machines.gram_rows.row_cache`.
         y : (m,) or (m, c)
             Labels of one sortable type, with at least two classes; or c labels of 0 and 1, a
             problem for each that varies.
@@ -277,6 +270,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 
+@dataclass(eq=False, repr=False)
 class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     """Epsilon-SVR on a precomputed Gram matrix, solved by SMO to a KKT violation of ``tol``.
 
@@ -318,11 +312,11 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     (True, True)
     """
 
-    def __init__(self, C=1.0, epsilon=0.1, *, tol=1e-3, max_iter=None):
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.max_iter = max_iter
+    C: float = 1.0
+    epsilon: float = 0.1
+    _: KW_ONLY
+    tol: float = 1e-3
+    max_iter: int | None = None
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.

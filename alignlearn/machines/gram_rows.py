@@ -15,37 +15,7 @@ from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
 from alignlearn.validation import gathered_warnings
 
-from .choice import Sizes, rows_are_read, whole_rows_are_kept
-
-
-def gram_or_rows(combination, memory, machine=None, y=None):
-    """The training Gram matrix of a combination, or a cache of its rows of ``memory`` bytes.
-
-    Parameters
-    ----------
-    combination : Combination
-        Precomputed matrices are always combined into one.
-    memory : int
-    machine, y : SupportVectorClassifier or SupportVectorRegressor and its target, optional
-        The model to be fitted: rows are then used if they cost less, and not only if the matrix
-        does not fit.
-
-    Returns
-    -------
-    ndarray of shape (m, m) or RowCache
-        An input of `SupportVectorClassifier` and `SupportVectorRegressor`, with the same solution
-        up to ``tol``. Rows of kernel functions and of precomputed matrices are not checked for
-        positive semi-definiteness.
-
-    Raises
-    ------
-    ValueError
-        ``memory`` is too small for two rows.
-    """
-    found = {} if machine is None else {"C": machine.C, "pilot": Pilot(combination, machine, y)}
-    if rows_are_read(Sizes.of_source(combination.source), memory, **found):
-        return row_cache(combination, memory)
-    return combination.gram()
+from .choice import Sizes, whole_rows_are_kept
 
 
 class Pilot:

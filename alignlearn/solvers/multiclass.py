@@ -186,11 +186,6 @@ def _pairs(n_classes):
     return np.triu_indices(n_classes, 1)
 
 
-def problem_count(n_classes, multiclass):
-    """Number of two-class problems for this number of classes."""
-    return n_classes if n_classes > 2 and multiclass == "ovr" else len(_pairs(n_classes)[0])
-
-
 def pair_differences(columns):
     """Half of column j minus column i for every pair i < j of classes."""
     i, j = _pairs(columns.shape[1])
@@ -199,7 +194,8 @@ def pair_differences(columns):
 
 def _check_problems(raw, n_classes, multiclass):
     """Raise unless the decisions (n, n_problems) have a column for each problem."""
-    expected = problem_count(n_classes, multiclass)
+    ovr = n_classes > 2 and multiclass == "ovr"
+    expected = n_classes if ovr else len(_pairs(n_classes)[0])
     if raw.ndim != 2 or raw.shape[1] != expected:
         raise ValueError(
             f"decisions have shape {raw.shape}; accepted: (n, {expected}), a column for each "

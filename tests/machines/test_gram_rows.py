@@ -8,7 +8,8 @@ from scipy import sparse
 import alignlearn as al
 from alignlearn.kernels import FromFunction
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
-from alignlearn.machines.gram_rows import Pilot, gram_or_rows, row_cache
+from alignlearn.machines.choice import Sizes, rows_are_read
+from alignlearn.machines.gram_rows import Pilot, row_cache
 from alignlearn.solvers.smo_rows import RowCache, least_memory
 from alignlearn.sources import open_source
 
@@ -33,9 +34,13 @@ def gaussians(X):
 
 def both(source, room=3):
     memory = room * least_memory(source.n_samples)
-    rows = gram_or_rows(source, memory)
+    rows = row_cache(source, memory)
     assert isinstance(rows, RowCache)
     return rows, source.gram()
+
+
+def reads_rows(source, memory):
+    return rows_are_read(Sizes.of_source(source.source), memory)
 
 
 def assert_same(machine, other, tol=1e-4):
@@ -98,12 +103,12 @@ def test_a_kernel_function():
 
 def test_the_matrix_is_taken_where_it_fits():
     X, _, _ = samples()
-    assert isinstance(gram_or_rows(gaussians(X), 12 * M**2), np.ndarray)
-    assert isinstance(gram_or_rows(gaussians(X.astype(np.float32)), 6 * M**2), np.ndarray)
-    assert isinstance(gram_or_rows(gaussians(X), 6 * M**2), RowCache)
+    assert not reads_rows(gaussians(X), 12 * M**2)
+    assert not reads_rows(gaussians(X.astype(np.float32)), 6 * M**2)
+    assert reads_rows(gaussians(X), 6 * M**2)
     K = gaussians(X).gram(exact=True)
     given = open_source([K], "precomputed").combine(np.ones(1))
-    assert isinstance(gram_or_rows(given, 1), np.ndarray)
+    assert not reads_rows(given, 1)
 
 
 def test_a_path_on_rows_is_that_on_the_matrix():
@@ -129,7 +134,7 @@ def test_bad_input():
     X, y, _ = samples(n_classes=2)
     source = gaussians(X)
     with pytest.raises(ValueError, match=f"two rows .* {M} samples .* at least {least_memory(M)}"):
-        gram_or_rows(source, 1000)
+        row_cache(source, 1000)
     rows, _ = both(source)
     with pytest.raises(ValueError, match=r"C=inf .* needs the Gram matrix .* more memory"):
         SupportVectorClassifier(np.inf).fit(rows, y)

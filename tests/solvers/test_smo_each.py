@@ -6,7 +6,7 @@ from cases import each
 
 import alignlearn as al
 from alignlearn.machines import SupportVectorClassifier
-from alignlearn.machines.gram_rows import gram_or_rows
+from alignlearn.machines.gram_rows import row_cache
 from alignlearn.solvers.smo import smo
 from alignlearn.solvers.smo_each import SMALL, smo_each
 from alignlearn.solvers.smo_rows import least_memory
@@ -71,7 +71,7 @@ def test_machines_do_not_depend_on_the_route():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(90, 4)), rng.integers(0, 4, 90)
     source = open_source(X, [al.Gaussian(gamma=0.3)]).combine(np.ones(1))
-    rows = gram_or_rows(source, 3 * least_memory(90))
+    rows = row_cache(source, 3 * least_memory(90))
     weight = rng.uniform(0.5, 2.0, 90)
     for multiclass in ("ovo", "ovr"):
         made = SupportVectorClassifier(3.0, multiclass=multiclass, tol=1e-6)
