@@ -1,4 +1,4 @@
-"""The record of small fits: the same twice, and a changed number is found."""
+"""The record of small fits, and the functions that a fit passes."""
 
 import sys
 from pathlib import Path
@@ -6,11 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alignlearn import folds
+
 LAB = Path(__file__).resolve().parents[1] / "scripts" / "lab"
 if not LAB.is_dir():
     pytest.skip("needs the source tree", allow_module_level=True)
 sys.path.insert(0, str(LAB))
 import _fits  # noqa: E402
+import fit_path  # noqa: E402
 import record_fits  # noqa: E402
 
 
@@ -47,3 +50,16 @@ def test_a_fit_that_fails_is_its_error_and_there_are_fits_of_every_kind():
     names = " ".join(_fits.cases())
     for word in ("MKLClassifierCV", "gaps", "sparse", "per target", "Hyper", "KernelCCA"):
         assert word in names
+
+
+def test_the_functions_that_a_call_passes_are_counted():
+    def call():
+        for m in (12, 15):
+            folds.equal_folds(m, 3)
+
+    found = fit_path.passed(call)
+    assert found.deepest[:2] == [folds.equal_folds.__code__, folds.fold_numbers.__code__]
+    assert found.calls[None, folds.equal_folds.__code__] == 2
+    assert found.calls[folds.equal_folds.__code__, folds.fold_numbers.__code__] == 2
+    assert fit_path.place(folds.equal_folds.__code__).startswith("folds.py:")
+    assert f"depth {len(found.deepest)}" in str(found)
