@@ -127,8 +127,8 @@ class Targets:
         usable = np.flatnonzero(self.scale)
         M = self.family.products(np.zeros((1, len(w))))[1] * self.scale[:, None] * self.scale
         found = np.zeros((q, p))
-        # Their residuals are not needed: weights only determine the candidates of a target.
-        found[:, usable], _ = nonnegative_rows(
+        # A coarse tolerance: weights only determine the candidates of a target.
+        found[:, usable] = nonnegative_rows(
             M[np.ix_(usable, usable)], (inner - size[:, None] * noise)[:, usable]
         )
         total = found.sum(axis=1, keepdims=True)

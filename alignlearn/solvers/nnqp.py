@@ -63,7 +63,7 @@ class NonnegativeQPResult(Result):
     converged: bool
 
 
-def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
+def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, check_psd=True):
     """Minimize ``v'Mv - 2 v'a`` over ``v >= 0`` for a symmetric positive semi-definite ``M``.
 
     The problem is scaled to a unit diagonal, so the answer does not depend on the units of the
@@ -85,8 +85,6 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
         Accepted ``kkt_residual``.
     max_iter : int, optional
         Maximum number of linear systems. Default: ``20 p + 200``.
-    v0 : array_like of shape (p,), optional
-        Nonnegative starting point.
     check_psd : bool, default True
         Check by a factorization of ``M`` that it is positive semi-definite. False saves ``p^3 / 3``
         operations if this is known. The block of positive variables is always checked, and symmetry
@@ -101,7 +99,7 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     ------
     ValueError
         Wrong shapes, NaN or inf, ``M`` not symmetric or not positive semi-definite, an unbounded
-        objective (``M_kk = 0`` and ``a_k > 0``), a negative ``v0``.
+        objective (``M_kk = 0`` and ``a_k > 0``).
 
     Warns
     -----
@@ -114,7 +112,6 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
         20 * a.size + 200 if max_iter is None else int(check_number("max_iter", max_iter, low=1))
     )
     d = unit_scale(M, a)
-    start = _check_start(v0, d)
     b = d * a
     size = np.abs(b).max()
     whole = check_psd or a.size <= _SMALL or _has_ties(b, _IDENTICAL_TOLERANCE * size)
@@ -130,21 +127,11 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, v0=None, check_psd=True):
     if close:
         first = _representatives(M, d, b, _IDENTICAL_TOLERANCE)
     usable = (d > 0.0) & (first == np.arange(a.size))
-    u = np.bincount(first, start / size, a.size)
-    u, n_iter = _proximal_point(M, d, b, u, usable, tol, limit)
+    u, n_iter = _proximal_point(M, d, b, usable, tol, limit)
     if not whole:
         _check_rows(M, d, np.flatnonzero(u))
     u = u[first] / np.bincount(first, minlength=a.size)[first]
     return _result(M, d, b, u, size, n_iter, tol)
-
-
-def _check_start(v0, d):
-    if v0 is None:
-        return np.zeros(d.size)
-    v0 = np.asarray(v0, dtype=np.float64)
-    if v0.shape != d.shape or not (v0 >= 0.0).all() or not np.isfinite(v0).all():
-        raise ValueError(f"v0 must be finite, nonnegative and of shape {d.shape}, got {v0!r}.")
-    return np.divide(v0, d, out=np.zeros(d.size), where=d > 0.0)
 
 
 def _result(M, d, b, u, size, n_iter, tol):
@@ -185,15 +172,16 @@ def _rounding(u):
     return 4.0 * _EPS * max(1.0, u.sum())
 
 
-def _proximal_point(M, d, b, u, usable, tol, limit):
+def _proximal_point(M, d, b, usable, tol, limit):
     """Outer iteration; ``delta`` grows by 10 whenever a factorization finds ``M`` indefinite.
 
     It also grows, at most `_RETRIES` times, if rounding keeps the residual above ``tol``.
     """
     delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
+    u = np.zeros(b.size)
     if u.size > _FEW:
         compiled.coordinate_descent(M, d * usable, u, gradient(M, d, b, u), _SWEEPS)
-    elif not u.any():  # the first variable to enter, alone
+    else:  # the first variable to enter, alone
         k = int(np.where(usable, b, 0.0).argmax())
         u[k] = b[k]
     while delta <= _PSD_TOLERANCE:

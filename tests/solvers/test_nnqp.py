@@ -130,19 +130,17 @@ def padded(M, a, p):
     rank=st.integers(1, 80),
     nonnegative=st.booleans(),
     repeated=st.booleans(),
-    started=st.booleans(),
 )
-def test_lapack_and_compiled_code_reach_the_minimum(seed, p, rank, nonnegative, repeated, started):
+def test_lapack_and_compiled_code_reach_the_minimum(seed, p, rank, nonnegative, repeated):
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((rank, p))
     A = np.abs(A) if nonnegative else A
     A = A[:, rng.integers(0, p, p)] if repeated else A
     target = rng.standard_normal(rank)
     M, a = A.T @ A, A.T @ target
-    v0 = rng.random(p) if started else np.zeros(p)
     found = []
     for size in (p, LAST_OF_LAPACK, LAST_OF_LAPACK + 1):
-        v = check(*padded(M, a, size), v0=padded(M, v0, size)[1]).v
+        v = check(*padded(M, a, size)).v
         assert (v[p:] == 0.0).all()
         found.append(objective(M, a, v[:p]))
     # The residual of the least squares is the oracle's own quantity, found without M.
@@ -231,15 +229,6 @@ def test_zero_kernels_get_zero():
         nonnegative_qp(M, [1.0, 0.0, 0.0])
 
 
-def test_warm_start_gives_the_same_answer():
-    rng = np.random.default_rng(5)
-    A = rng.standard_normal((30, 20))
-    M, a = A.T @ A, A.T @ rng.standard_normal(30)
-    cold = check(M, a)
-    for v0 in (cold.v, np.ones(20), 1e3 * rng.random(20)):
-        np.testing.assert_allclose(check(M, a, v0=v0).v, cold.v, rtol=1e-9, atol=1e-12)
-
-
 def test_rounding_below_zero_is_tolerated_and_more_is_not():
     Q, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))
     w = np.array([1, 1, 1, 1, 1, 1, 1, 0.0])
@@ -274,7 +263,6 @@ def test_stopping_short_warns_with_the_residual(p):
         ([[np.inf, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "M contains NaN or inf"),
         ([[1.0, 0.1], [0.2, 1.0]], [1.0, 1.0], {}, "M is not symmetric"),
         ([[-1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "is negative"),
-        (np.eye(2), [1.0, 1.0], {"v0": [-1.0, 0.0]}, "v0 must be"),
         (np.eye(2), [1.0, 1.0], {"tol": 0.0}, "tol="),
         (np.eye(2), [1.0, 1.0], {"max_iter": 0}, "max_iter="),
     ],
@@ -287,10 +275,10 @@ def test_bad_input(M, a, options, message):
 def test_inputs_are_not_modified():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((9, 5))
-    M, a, v0 = A.T @ A, A.T @ rng.standard_normal(9), rng.random(5)
-    copies = M.copy(), a.copy(), v0.copy()
-    nonnegative_qp(M, a, v0=v0)
-    for given_array, copy in zip((M, a, v0), copies):
+    M, a = A.T @ A, A.T @ rng.standard_normal(9)
+    copies = M.copy(), a.copy()
+    nonnegative_qp(M, a)
+    for given_array, copy in zip((M, a), copies):
         np.testing.assert_array_equal(given_array, copy)
 
 
