@@ -177,12 +177,6 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
     assert runs("a = 1") == (True, 0)
 
 
-def test_every_page_is_opened_but_most_pages_of_source_code(tools):
-    names = ["a.html", *(f"_modules/{k}.html" for k in range(9)), "guide/b.html"]
-    opened = tools("_docs_check").opened_pages(names)
-    assert opened == ["a.html", *(f"_modules/{k}.html" for k in range(3)), "guide/b.html"]
-
-
 def test_faults_in_a_browser_are_named_with_their_page(tools, tmp_path):
     if tools("_docs_browser").find_chromium() is None:
         pytest.skip("needs a Chromium")
@@ -192,12 +186,6 @@ def test_faults_in_a_browser_are_named_with_their_page(tools, tmp_path):
     assert found.startswith("b.html: in the browser: Error: odd")
 
 
-def test_an_example_that_does_not_end_is_named(tools):
-    code = "import time\ntime.sleep(60)"
-    fault, _ = tools("_docs_run").run_piece("docs/gallery/plot_slow.py", code, seconds=0.2)
-    assert fault == "docs/gallery/plot_slow.py: not done within 0.2 seconds"
-
-
 def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
     docs = tools("_docs")
     monkeypatch.setattr(docs, "_TOOLS", ("sys", "no_such_tool"))
@@ -205,52 +193,8 @@ def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
         docs.refuse_without_tools()
 
 
-def test_the_copy_of_the_sources_follows_them_and_keeps_what_was_made(tools, tmp_path):
-    source, target = tmp_path / "docs", tmp_path / "copy"
-    (source / "guide").mkdir(parents=True)
-    for name in ("a.md", "guide/b.md"):
-        (source / name).write_text(name)
-    mirror = tools("_docs").mirror
-    mirror(source, target, keep=("made",))
-    (target / "made").mkdir()
-    (target / "made/c.md").write_text("")
-    before = (target / "guide/b.md").stat().st_mtime_ns
-    (source / "a.md").unlink()
-    mirror(source, target, keep=("made",))
-    left = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    assert left == {"guide/b.md", "made/c.md"}
-    assert (target / "guide/b.md").stat().st_mtime_ns == before
-
-
 def test_links_to_files_beside_the_pages_become_names(tools, tmp_path):
     rewritten = tools("outside_links").rewritten
     text = "[a](../../theory/x.py) [b](../install.md) [log](../../CHANGELOG.md)"
     made = rewritten(text, Path("guide/p.md"), tmp_path / "docs")
     assert made == "a (`theory/x.py`) [b](../install.md) [log](../changelog.md)"
-
-
-def test_a_thumbnail_has_one_curve_and_no_words(tools):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    simplified = tools("gallery_images").simplified
-    figure, (ax, other) = plt.subplots(1, 2, layout="constrained")
-    ax.errorbar([1, 2, 3], [3, 2, 1], yerr=0.1, color="#555555", label="grid search")
-    kept = ax.errorbar([1, 2, 3], [1, 2, 3], yerr=0.1, color="#0072B2", label="default")
-    ax.axhline(0.5)
-    ax.set(title="Scores", xlabel="samples")
-    ax.legend()
-    other.plot([1, 2], [2, 1])
-    simplified(figure)
-    seen = [line for line in ax.lines if line.get_visible() and len(line.get_xdata()) > 2]
-    assert figure.axes == [ax]
-    assert kept.lines[0] in seen
-    assert {line.get_color() for line in seen} == {"#0072B2"}
-    assert (ax.get_title(), ax.get_xlabel(), ax.get_legend()) == ("", "", None)
-
-
-def test_a_thumbnail_of_points_keeps_them_all(tools):
-    plt = pytest.importorskip("matplotlib.pyplot")
-    figure, ax = plt.subplots()
-    for at, color in enumerate(("#555555", "#0072B2", "#D55E00")):
-        ax.errorbar([at], [at], yerr=0.1, fmt="o", color=color)
-    tools("gallery_images").simplified(figure)
-    assert all(line.get_visible() for line in ax.lines)

@@ -3,10 +3,6 @@
 The bounds are so conservative that tests of coverage do not notice a wrong level or constant. These
 tests do: each mutant of `scripts/lab/mutate.py --formulas` has to fail here or in the tests of the
 module.
-
-Coverage tests cannot see a level or a constant that is wrong in a bound this conservative; these
-can. What `scripts/lab/mutate.py --formulas` changes in the bounds has to fail here or in the tests
-of the module.
 """
 
 import math

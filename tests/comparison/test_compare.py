@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import not_refused
 from scipy import sparse, stats
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
-from sklearn.svm import SVC
+from written_out import GAMMAS, GAUSSIANS, centered_kernels, errors_at, problem, trial_of
 
 from alignlearn.cli import main
 from alignlearn.comparison import (
@@ -44,18 +43,6 @@ from alignlearn.kernels import (
 from alignlearn.machines.paths import ridge_path
 from alignlearn.significance import prequential_test
 
-GAMMAS = (0.03, 0.3, 3.0)
-
-
-def problem(task, m=60, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, d)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
-    signal = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
-    if task == "regression":
-        return X, signal + 0.2 * rng.normal(size=m)
-    return X, np.array(["low", "mid", "top"])[np.digitize(signal, [-0.2, 1.0])]
-
-
 # The protocol, written out
 
 
@@ -76,78 +63,36 @@ def alignment(K, y):
     return np.sum(K * T) / np.sqrt(np.sum(K * K) * np.sum(T * T))
 
 
-def written_out(X, y, weights, parts, grid):
-    """(validation error, test error, index in the grid) of each trial's weights by sklearn."""
-    train, validate, test = parts
-    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
-    K = {name: 0.0 for name in ("train", "validate", "test")}
-    for weight, gamma in zip(weights, GAMMAS):
-        K_train = rbf_kernel(Z[train], gamma=gamma)
-        scale = len(train) / np.trace(centered(K_train, K_train))
-        for name, rows in zip(K, parts):
-            block = rbf_kernel(Z[rows], Z[train], gamma=gamma)
-            K[name] = K[name] + weight * scale * centered(block, K_train)
-    errors = []
-    for value in grid:
-        if y.dtype.kind == "f":
-            machine = KernelRidge(alpha=value, kernel="precomputed")
-            mean = y[train].mean()
-            machine.fit(K["train"], y[train] - mean)
-            errors.append(
-                [
-                    np.sqrt(np.mean((machine.predict(K[n]) + mean - y[r]) ** 2))
-                    for n, r in (("validate", validate), ("test", test))
-                ]
-            )
-        else:
-            machine = SVC(C=value, kernel="precomputed", tol=1e-6, break_ties=True).fit(
-                K["train"], y[train]
-            )
-            errors.append(
-                [
-                    np.mean(machine.predict(K[n]) != y[r])
-                    for n, r in (("validate", validate), ("test", test))
-                ]
-            )
-    errors = np.array(errors)
-    best = int(np.argmin(errors[:, 0]))
-    return errors[best, 0], errors[best, 1], best
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_protocol_agrees_with_numpy_and_sklearn(task):
-    X, y = problem(task)
-    grid = (0.5, 4.0, 32.0) if task == "classification" else (10.0, 0.5, 1e-2)
-    found = compare(X, y, gaussian_kernels(GAMMAS), protocol=Protocol(grid=grid, random_state=3))
+@pytest.mark.parametrize("kind", ["three", "regression"])
+def test_protocol_agrees_with_numpy_and_sklearn(kind):
+    X, y = problem(kind, noise=0.2 if kind == "regression" else 0.0)
+    grid = (0.5, 4.0, 32.0) if kind == "three" else (10.0, 0.5, 1e-2)
+    found = compare(X, y, GAUSSIANS, protocol=Protocol(grid=grid, random_state=3))
     assert found.methods == DEFAULT_METHODS
-    folds = split(y, 5, task, 3)
     for t in range(5):
-        train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
-        parts = train, folds[(t + 1) % 5], folds[t]
-        singles = [written_out(X, y, w, parts, grid) for w in np.eye(3)]
-        assert found.validation_error[0, t] == pytest.approx(min(s[0] for s in singles))
+        trial = trial_of(X, y, t)
+        kernels = centered_kernels(trial)
+        singles = [errors_at(w, value, trial, kernels)[0] for w in np.eye(3) for value in grid]
+        assert found.validation_error[0, t] == pytest.approx(min(singles))
         for i in range(4):
-            weights = found.weights[i, t]
-            validation, test, best = written_out(X, y, weights, parts, grid)
-            assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-8)
-            assert found.error[i, t] == pytest.approx(test, rel=1e-8)
+            tried = [errors_at(found.weights[i, t], value, trial, kernels) for value in grid]
+            best = int(np.argmin([validation for validation, _ in tried]))
+            outcome = found.validation_error[i, t], found.error[i, t]
+            assert outcome == pytest.approx(tuple(tried[best]), rel=1e-8)
             assert found.parameter[i, t] == grid[best]
 
 
 def test_alignments_are_those_of_the_combined_gram_matrix():
-    X, y = problem("classification")
-    found = compare(X, y, gaussian_kernels(GAMMAS), protocol=Protocol(grid=(1.0,)))
-    folds = split(y, 5, "classification")
-    train, test = np.sort(np.concatenate(folds[2:])), folds[0]
-    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    X, y = problem("three", noise=0.0)
+    found = compare(X, y, GAUSSIANS, protocol=Protocol(grid=(1.0,)))
+    train, _, test = trial_of(X, y, 0, seed=0)
+    grams = [rbf_kernel(train[0], gamma=gamma) for gamma in GAMMAS]
+    scales = [len(K) / np.trace(centered(K, K)) for K in grams]
     for i in range(4):
-        for rows, value in ((train, found.alignment), (test, found.test_alignment)):
-            K = 0.0
-            for weight, gamma in zip(found.weights[i, 0], GAMMAS):
-                K_train = rbf_kernel(Z[train], gamma=gamma)
-                scale = len(train) / np.trace(centered(K_train, K_train))
-                K = K + weight * scale * rbf_kernel(Z[rows], gamma=gamma)
-            assert value[i, 0] == pytest.approx(alignment(K, y[rows]), rel=1e-10)
+        for (A, b), value in ((train, found.alignment), (test, found.test_alignment)):
+            parts = zip(found.weights[i, 0], scales, GAMMAS)
+            K = sum(weight * scale * rbf_kernel(A, gamma=gamma) for weight, scale, gamma in parts)
+            assert value[i, 0] == pytest.approx(alignment(K, b), rel=1e-10)
     assert found.alignment[3].min() >= found.alignment[:3].max(axis=0).min()
 
 
@@ -167,11 +112,11 @@ def test_weights_sum_to_one_and_alignf_is_best_aligned():
 
 def test_the_test_fold_decides_nothing():
     X, y = problem("regression")
-    first = compare(X, y, gaussian_kernels(GAMMAS))
+    first = compare(X, y, GAUSSIANS)
     test = split(y, 5, "regression")[0]
     X2, y2 = X.copy(), y.copy()
     X2[test], y2[test] = X2[test] * 7.0, y2[test] + 100.0
-    second = compare(X2, y2, gaussian_kernels(GAMMAS))
+    second = compare(X2, y2, GAUSSIANS)
     for name in ("weights", "alignment", "parameter", "validation_error"):
         np.testing.assert_array_equal(getattr(first, name)[:, 0], getattr(second, name)[:, 0])
     assert np.all(second.error[:, 0] > 10.0 * first.error[:, 0])
@@ -180,16 +125,16 @@ def test_the_test_fold_decides_nothing():
 
 def test_validation_labels_do_not_change_the_weights():
     X, y = problem("regression")
-    first = compare(X, y, gaussian_kernels(GAMMAS), methods=("align", "alignf"))
+    first = compare(X, y, GAUSSIANS, methods=("align", "alignf"))
     y2 = y.copy()
     y2[split(y, 5, "regression")[1]] *= -3.0
-    second = compare(X, y2, gaussian_kernels(GAMMAS), methods=("align", "alignf"))
+    second = compare(X, y2, GAUSSIANS, methods=("align", "alignf"))
     np.testing.assert_array_equal(first.weights[:, 0], second.weights[:, 0])
     assert np.any(first.parameter[:, 0] != second.parameter[:, 0])
 
 
 def test_inputs_are_not_modified_and_the_seed_decides():
-    X, y = problem("classification")
+    X, y = problem("three", noise=0.0)
     X0, y0 = X.copy(), y.copy()
     once = compare(X, y, GAUSSIANS, protocol=Protocol(random_state=5))
     again = compare(X, y, GAUSSIANS, protocol=Protocol(random_state=5))
@@ -199,9 +144,6 @@ def test_inputs_are_not_modified_and_the_seed_decides():
     np.testing.assert_array_equal(once.alignment, again.alignment)
     np.testing.assert_array_equal(once.error, again.error)
     assert np.any(once.alignment != other.alignment)
-
-
-GAUSSIANS = gaussian_kernels(GAMMAS)
 
 
 # Folds
@@ -295,12 +237,10 @@ def test_mixed_kernels_and_names_relative_to_the_data():
     X, y = problem("regression")
     found = compare(X, y, ["rbf", "linear", Gaussian("scale", 2.0)], methods=("uniform",))
     assert found.kernel_names == ("gaussian(gamma=scale)", "linear", "gaussian(gamma=scale * 2)")
-    folds = split(y, 5, "regression")
-    train = np.sort(np.concatenate(folds[2:]))
-    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
-    kernels = [rbf_kernel(Z[train], gamma=g) for g in (1 / 3, 2 / 3)] + [linear_kernel(Z[train])]
+    Z, target = trial_of(X, y, 0, seed=0)[0]
+    kernels = [rbf_kernel(Z, gamma=g) for g in (1 / 3, 2 / 3)] + [linear_kernel(Z)]
     K = sum(k / np.trace(centered(k, k)) for k in kernels)
-    assert found.alignment[0, 0] == pytest.approx(alignment(K, y[train]), rel=1e-10)
+    assert found.alignment[0, 0] == pytest.approx(alignment(K, target), rel=1e-10)
 
 
 def test_weights_of_mixed_sign_leave_out_alphas_that_are_too_small():
@@ -367,9 +307,9 @@ def test_p_value_is_small_for_the_better_method():
 
 def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
     """Labels of a block change no prediction in it or before, and the p-value is the test's."""
-    X, y = problem("classification", 80)
+    X, y = problem("three", 80, 0.0)
     options = {"methods": ("uniform", "alignf"), "protocol": Protocol(4, test="prequential")}
-    found = compare(X, y, gaussian_kernels(GAMMAS), **options)
+    found = compare(X, y, GAUSSIANS, **options)
     (_, pilot), *blocks = prequential_blocks(80, 4, 0)
     assert found.losses.shape == (2, 40)
     assert found.pilot_losses.shape == (2, len(pilot))
@@ -380,7 +320,7 @@ def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
     assert "sign test" in found.legend()
     changed = y.copy()
     changed[blocks[2][1]] = "top"
-    again = compare(X, changed, gaussian_kernels(GAMMAS), **options)
+    again = compare(X, changed, GAUSSIANS, **options)
     np.testing.assert_array_equal(again.losses[:, :20], found.losses[:, :20])
     np.testing.assert_array_equal(again.pilot_losses, found.pilot_losses)
     # The loss is unchanged where the new label equals the old one, and inverted elsewhere: there is
@@ -395,7 +335,7 @@ def test_prequential_losses_of_real_targets_are_capped_squares():
     y[-1] = 1e3  # far beyond the observed values
     protocol = Protocol(4, test="prequential", grid=(0.1, 1.0), random_state=2)
     options = {"methods": ("uniform", "alignf"), "protocol": protocol}
-    found = compare(X, y, gaussian_kernels(GAMMAS), **options)
+    found = compare(X, y, GAUSSIANS, **options)
     last = np.concatenate([block for _, block in prequential_blocks(80, 4, 2)[1:]]).tolist()
     assert found.losses[:, last.index(79)].tolist() == [1.0, 1.0]
     free = (found.losses < 1).all(0)
@@ -409,7 +349,7 @@ def test_prequential_losses_of_real_targets_are_capped_squares():
 
 
 def test_prequential_comparison_refuses_what_it_cannot_learn_from():
-    X, y = problem("classification", 80)
+    X, y = problem("three", 80, 0.0)
     with pytest.raises(ValueError, match="test='t' is not known"):
         compare(X, y, protocol=Protocol(test="t"))
     rare = np.where(np.arange(80) < 3, "rare", "common")
@@ -437,7 +377,7 @@ def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
         axis="largest weight",
     )  # fmt: skip
     monkeypatch.setitem(COLUMNS, "largest_weight", widest)
-    X, y = problem("classification")
+    X, y = problem("three", noise=0.0)
     found = compare(X, y, GAUSSIANS, methods=("uniform", "alignf"))
     np.testing.assert_array_equal(found.largest_weight, found.weights.max(axis=2))
     head, _, *rows = found.table().splitlines()

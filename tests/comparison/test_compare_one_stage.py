@@ -7,20 +7,24 @@ import numpy as np
 import pytest
 from refusals import not_refused
 from scipy import sparse
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.svm import SVC
+from written_out import (
+    GAUSSIANS,
+    centered_kernels,
+    check_trials,
+    errors_at,
+    is_real,
+    problem,
+    trial_of,
+)
 
-from alignlearn.comparison import C_GRID, Protocol, compare, one_stage, split
+from alignlearn.comparison import C_GRID, Protocol, compare, one_stage
 from alignlearn.comparison import METHODS as ALL_METHODS
 from alignlearn.comparison.ensemble import Ensemble
 from alignlearn.comparison.figure import plot_comparison
-from alignlearn.kernels import Columns, Linear, RankOneKernels, gaussian_kernels
+from alignlearn.kernels import Columns, Linear, RankOneKernels
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
-GAMMAS = (0.03, 0.3, 3.0)
-GAUSSIANS = gaussian_kernels(GAMMAS)
 ALPHAS = (10.0, 0.5, 1e-2)
 COSTS = (0.5, 4.0, 32.0)
 METHODS = {
@@ -30,17 +34,6 @@ METHODS = {
 }
 
 
-def problem(kind, m=60, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
-    signal = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
-    if kind == "regression":
-        return X, signal + 0.2 * rng.normal(size=m)
-    cuts = [-0.2, 1.0] if kind == "three" else [0.4]
-    noisy = signal + 0.2 * rng.normal(size=m)
-    return X, np.array(["low", "mid", "top"])[np.digitize(noisy, cuts)]
-
-
 @lru_cache
 def found_on(kind):
     X, y = problem(kind)
@@ -48,58 +41,14 @@ def found_on(kind):
     return compare(X, y, GAUSSIANS, methods=METHODS[kind], protocol=protocol)
 
 
-def by_hand(X, y, t, task):
-    """Trial t: y of (train, validate, test), centered kernels (p, n, m) of mean diagonal 1.
-
-    Centered with the projector of the training mean in feature space.
-    """
-    folds = split(y, 5, task, 3)
-    train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
-    parts = train, folds[(t + 1) % 5], folds[t]
-    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
-    m = len(train)
-    H = np.eye(m) - 1.0 / m
-    out = []
-    for rows in parts:
-        kernels = []
-        for gamma in GAMMAS:
-            K = rbf_kernel(Z[train], gamma=gamma)
-            scale = m / np.trace(H @ K @ H)
-            kernels.append(
-                scale * (rbf_kernel(Z[rows], Z[train], gamma=gamma) - K.mean(axis=0)) @ H
-            )
-        out.append(np.array(kernels))
-    return [y[rows] for rows in parts], out
-
-
-def rmse(a, b):
-    return np.sqrt(np.mean((a - b) ** 2))
-
-
-def ridge_errors(weights, alpha, ys, kernels):
-    """(validation, test) error of scikit-learn's kernel ridge at given weights."""
-    K = [np.tensordot(weights, part, 1) for part in kernels]
-    mean = ys[0].mean()
-    machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(K[0], ys[0] - mean)
-    return [rmse(machine.predict(K[i]) + mean, ys[i]) for i in (1, 2)]
-
-
-def svc_errors(weights, C, ys, kernels):
-    K = [np.tensordot(weights, part, 1) for part in kernels]
-    machine = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K[0], ys[0])
-    return [np.mean(machine.predict(K[i]) != ys[i]) for i in (1, 2)]
-
-
 # Against the protocol written out
 
 
-def ridge_rules(method, ys, kernels):
+def ridge_rules(method, y, kernels):
     """The rules of a method, their terms equalized on explicit matrices."""
     if method == "lkrr":
         return [LKRR(1.0, 0.0, alpha) for alpha in ALPHAS]
-    y = ys[0] - ys[0].mean()
-    uniform = kernels[0].mean(axis=0)
-    out = []
+    uniform, out = kernels.mean(axis=0), []
     for alpha in ALPHAS:
         for strength in one_stage.STRENGTHS:
             gamma = strength * (y @ y) / alpha / (y @ uniform @ y)
@@ -111,69 +60,47 @@ def ridge_rules(method, ys, kernels):
     return out
 
 
-@pytest.mark.parametrize("method", ["lkrr", "aligned-krr"])
-def test_ridge_rules_agree_with_the_protocol_written_out(method):
-    X, y = problem("regression")
-    found = found_on("regression")
-    i = found.index(method)
-    for t in range(5):
-        ys, kernels = by_hand(X, y, t, "regression")
-        trials = []
-        for rule in ridge_rules(method, ys, kernels):
-            mu = rule.solve_grams(kernels[0], ys[0] - ys[0].mean()).weights
-            trials.append((*ridge_errors(mu, rule.alpha, ys, kernels), mu / mu.sum(), rule, mu))
-        validation, test, weights, rule, mu = min(trials, key=lambda trial: trial[0])
-        assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-6)
-        assert found.error[i, t] == pytest.approx(test, rel=1e-6)
-        np.testing.assert_allclose(found.weights[i, t], weights, atol=1e-6)
-        assert found.parameter[i, t] == pytest.approx(rule.alpha / mu.sum(), rel=1e-6)
+def of_ridge(method, trial, kernels):
+    y = trial[0][1] - trial[0][1].mean()
+    for rule in ridge_rules(method, y, kernels[0]):
+        mu = rule.solve_grams(kernels[0], y).weights
+        yield *errors_at(mu, rule.alpha, trial, kernels), mu, rule.alpha / mu.sum()
 
 
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_l1_svm_agrees_with_the_rule_and_scikit_learn(kind):
-    X, y = problem(kind)
+def of_l1_svm(trial, kernels):
+    for C in COSTS:
+        mu = L1SVM(C).solve_grams(kernels[0], trial[0][1]).weights
+        yield *errors_at(mu, C, trial, kernels), mu, C
+
+
+def of_ensemble(trial, kernels):
+    (_, y), *others = trial
+    for value in ALPHAS if is_real(y) else COSTS:
+        model = Ensemble("krr", value) if is_real(y) else Ensemble("svc", value, 3)
+        predicted = [model.fit(kernels[0], y).predict(K) for K in kernels[1:]]
+        wrong = [(f - b) ** 2 if is_real(y) else f != b for f, (_, b) in zip(predicted, others)]
+        errors = np.sqrt(np.mean(wrong, axis=1)) if is_real(y) else np.mean(wrong, axis=1)
+        weights = model.weights_
+        weights = weights[:, 0] if weights.shape[1] == 1 else np.abs(weights).mean(axis=1)
+        yield *errors, weights, value
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "candidates"),
+    [
+        *((name, "regression", partial(of_ridge, name)) for name in ("lkrr", "aligned-krr")),
+        *(("l1-svm", kind, of_l1_svm) for kind in ("two", "three")),
+        *(("ensemble", kind, of_ensemble) for kind in METHODS),
+    ],
+)
+def test_methods_agree_with_the_protocol_written_out(method, kind, candidates):
     found = found_on(kind)
-    i = found.index("l1-svm")
-    for t in range(5):
-        ys, kernels = by_hand(X, y, t, "classification")
-        trials = []
-        for C in COSTS:
-            weights = L1SVM(C).solve_grams(kernels[0], ys[0]).weights
-            trials.append((*svc_errors(weights, C, ys, kernels), weights, C))
-        validation, test, weights, C = min(trials, key=lambda trial: trial[0])
-        assert found.validation_error[i, t] == pytest.approx(validation)
-        assert found.error[i, t] == pytest.approx(test)
-        assert found.parameter[i, t] == C
-        np.testing.assert_allclose(found.weights[i, t], weights, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["regression", "two", "three"])
-def test_ensemble_agrees_with_machines_on_matrices_made_by_hand(kind):
-    X, y = problem(kind)
-    found = found_on(kind)
-    i = found.index("ensemble")
-    for t in range(5):
-        ys, kernels = by_hand(X, y, t, found.task)
-        trials = []
-        for value in ALPHAS if kind == "regression" else COSTS:
-            if kind == "regression":
-                model, loss = Ensemble("krr", value), rmse
-            else:
-                model, loss = Ensemble("svc", value, 3), lambda a, b: np.mean(a != b)
-            model.fit(kernels[0], ys[0])
-            errors = [loss(model.predict(kernels[j]), ys[j]) for j in (1, 2)]
-            trials.append((*errors, model.weights_, value))
-        validation, test, weights, value = min(trials, key=lambda trial: trial[0])
-        assert found.validation_error[i, t] == pytest.approx(validation, rel=1e-6)
-        assert found.error[i, t] == pytest.approx(test, rel=1e-6)
-        assert found.parameter[i, t] == value
-        weights = np.abs(weights).mean(axis=1) if kind == "three" else weights[:, 0]
-        expected = weights / np.abs(weights).sum()
-        # The solvers stop at a tolerance of 1e-6, so rounding decides how far they get.
-        tol = 1e-6 if kind == "regression" else 1e-4
-        np.testing.assert_allclose(found.weights[i, t], expected, atol=tol)
-    assert np.isnan(found.alignment[i]).all()
-    assert np.isnan(found.test_alignment[i]).all()
+    # The solvers of classes stop at a tolerance, so rounding decides how far they get.
+    atol = {"regression": 1e-6}.get(kind, 1e-4 if method == "ensemble" else 1e-5)
+    check_trials(found, method, problem(kind), candidates, atol)
+    if method == "ensemble":
+        assert np.isnan(found.alignment[found.index(method)]).all()
+        assert np.isnan(found.test_alignment[found.index(method)]).all()
 
 
 # Laws
@@ -183,10 +110,10 @@ def test_alignment_is_that_of_the_learned_kernel():
     X, y = problem("regression")
     found = found_on("regression")
     for t in range(5):
-        ys, kernels = by_hand(X, y, t, "regression")
-        target = ys[0] - ys[0].mean()
+        trial = trial_of(X, y, t)
+        target, kernels = trial[0][1] - trial[0][1].mean(), centered_kernels(trial)[0]
         for i in (1, 2):
-            K = np.tensordot(found.weights[i, t], kernels[0], 1)
+            K = np.tensordot(found.weights[i, t], kernels, 1)
             value = target @ K @ target / (np.linalg.norm(K) * (target @ target))
             assert found.alignment[i, t] == pytest.approx(value, rel=1e-8)
 

@@ -1,32 +1,23 @@
 """Methods of a comparison with kernels of their own, against scikit-learn and the estimators."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
+from written_out import GAUSSIANS as KERNELS
+from written_out import problem, trial_of
 
 import alignlearn as al
-from alignlearn.comparison import C_GRID, Method, Protocol, compare, rivals, split
+from alignlearn.comparison import C_GRID, Method, Protocol, compare, rivals
 from alignlearn.comparison import METHODS as ALL_METHODS
 from alignlearn.comparison.figure import plot_comparison
-from alignlearn.kernels import RankOneKernels, gaussian_kernels
+from alignlearn.kernels import RankOneKernels
 
-KERNELS = gaussian_kernels((0.03, 0.3, 3.0))
 METHODS = ("uniform", "alignf", "svm-cv", "aligned-rf", "bayesian-mkl")
 COSTS = (0.5, 8.0)
-
-
-def problem(kind="two", m=60, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
-    signal = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1] + 0.2 * rng.normal(size=m)
-    if kind == "real":
-        return X, signal
-    cuts = [0.4] if kind == "two" else [-0.2, 1.0]
-    return X, np.array(["low", "mid", "top"])[np.digitize(signal, cuts)]
 
 
 @pytest.fixture(autouse=True)
@@ -43,14 +34,6 @@ def found_on(kind):
     return compare(X, y, KERNELS, methods=METHODS, protocol=Protocol(grid=COSTS, random_state=3))
 
 
-def parts(X, y, t):
-    """Columns standardized on the training folds, and y, of (train, validate, test) of trial t."""
-    folds = split(y, 5, "classification", 3)
-    train = np.sort(np.concatenate([folds[(t + k) % 5] for k in (2, 3, 4)]))
-    Z = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
-    return [(Z[rows], y[rows]) for rows in (train, folds[(t + 1) % 5], folds[t])]
-
-
 def near(outcome, candidates, n):
     """Whether (validation error, error) belong to a best candidate, up to one borderline sample."""
     validation, error = outcome
@@ -61,70 +44,58 @@ def near(outcome, candidates, n):
 
 
 def svm_errors(kernel, trial):
-    """Errors of scikit-learn's SVC for each C on a kernel centered and of trace m."""
+    """(validation error, error, C) of scikit-learn's SVC on a kernel centered and of trace m."""
     (Z, y), *others = trial
     K, m = kernel(Z, Z), len(Z)
     H = np.eye(m) - 1.0 / m
     scale = m / np.trace(H @ K @ H)
     for C in COSTS:
         svc = SVC(C=C, kernel="precomputed", tol=1e-6, break_ties=True).fit(scale * K, y)
-        yield tuple(np.mean(svc.predict(scale * kernel(A, Z)) != b) for A, b in others)
+        yield *(np.mean(svc.predict(scale * kernel(A, Z)) != b) for A, b in others), C
+
+
+def of_svm_cv(trial):
+    """A choice of width and cost by validation."""
+    scale = 1.0 / (3 * trial[0][0].var())
+    for multiple in (0.25, 1.0, 4.0):
+        for tried in svm_errors(partial(rbf_kernel, gamma=scale * multiple), trial):
+            yield *tried, np.nan, np.full(3, np.nan)
+
+
+def of_aligned_rf(trial):
+    for rho in rivals.RADII:
+        learner = al.AlignedRandomFeatures(n_features=50, rho=rho, random_state=3).fit(*trial[0])
+        for tried in svm_errors(learner.kernel_, trial):
+            yield *tried, learner.alignment_, np.full(3, np.nan)
+
+
+def of_bayesian_mkl(trial):
+    for noise in (1.0, 0.3):
+        model = al.BayesianMKLClassifier(KERNELS, sigma_g=noise).fit(*trial[0])
+        errors = [1.0 - model.score(A, b) for A, b in trial[1:]]
+        weights = model.weights_ if model.weights_.ndim == 1 else np.abs(model.weights_).mean(1)
+        known = model.weights_.ndim == 1  # the alignment of one kernel
+        yield *errors, noise, model.alignment_ if known else np.nan, weights / np.abs(weights).sum()
+
+
+METHOD = {"svm-cv": of_svm_cv, "aligned-rf": of_aligned_rf, "bayesian-mkl": of_bayesian_mkl}
 
 
 @pytest.mark.parametrize("kind", ["two", "three"])
-def test_svm_cv_chooses_width_and_cost_by_validation(kind):
-    X, y = problem(kind)
+@pytest.mark.parametrize("method", METHOD)
+def test_methods_are_the_models_on_the_training_folds(method, kind):
     found = found_on(kind)
-    i = found.index("svm-cv")
+    i = found.index(method)
     for t in range(5):
-        trial = parts(X, y, t)
-        scale = 1.0 / (3 * trial[0][0].var())
-        candidates = []
-        for multiple in (0.25, 1.0, 4.0):
-            gamma = scale * multiple
-            candidates += svm_errors(lambda A, B, g=gamma: rbf_kernel(A, B, gamma=g), trial)
+        trial = trial_of(*problem(kind), t)
+        tried = list(METHOD[method](trial))
         outcome = found.validation_error[i, t], found.error[i, t]
-        assert near(outcome, candidates, min(len(b) for _, b in trial[1:]))
-    assert np.isin(found.parameter[i], COSTS).all()
-    assert np.isnan(found.weights[i]).all()
+        assert near(outcome, [one[:2] for one in tried], min(len(b) for _, b in trial[1:]))
+        *_, alignments, weights = zip(*(c for c in tried if c[2] == found.parameter[i, t]))
+        if not np.isnan(alignments[0]):
+            assert np.abs(np.array(alignments) - found.alignment[i, t]).min() < 1e-6
+        np.testing.assert_allclose(found.weights[i, t], weights[0], atol=1e-6)
     assert ((found.alignment[i] > 0) & (found.alignment[i] < 1)).all()
-
-
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_aligned_rf_is_the_estimator_on_the_training_folds(kind):
-    X, y = problem(kind)
-    found = found_on(kind)
-    i = found.index("aligned-rf")
-    for t in range(5):
-        trial = parts(X, y, t)
-        candidates, alignments = [], []
-        for rho in rivals.RADII:
-            learner = al.AlignedRandomFeatures(n_features=50, rho=rho, random_state=3)
-            learner.fit(*trial[0])
-            candidates += svm_errors(learner.kernel_, trial)
-            alignments.append(learner.alignment_)
-        outcome = found.validation_error[i, t], found.error[i, t]
-        assert near(outcome, candidates, min(len(b) for _, b in trial[1:]))
-        assert np.abs(np.array(alignments) - found.alignment[i, t]).min() < 1e-9
-    assert np.isnan(found.weights[i]).all()
-
-
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_bayesian_mkl_is_the_estimator_on_the_training_folds(kind):
-    X, y = problem(kind)
-    found = found_on(kind)
-    i = found.index("bayesian-mkl")
-    for t in range(5):
-        trial = parts(X, y, t)
-        models = [al.BayesianMKLClassifier(KERNELS, sigma_g=s).fit(*trial[0]) for s in (1.0, 0.3)]
-        candidates = [tuple(1.0 - m.score(A, b) for A, b in trial[1:]) for m in models]
-        outcome = found.validation_error[i, t], found.error[i, t]
-        assert near(outcome, candidates, min(len(b) for _, b in trial[1:]))
-        chosen = models[0 if found.parameter[i, t] == 1.0 else 1]
-        weights = chosen.weights_ if kind == "two" else np.abs(chosen.weights_).mean(axis=1)
-        np.testing.assert_allclose(found.weights[i, t], weights / np.abs(weights).sum(), atol=1e-6)
-        if kind == "two":
-            assert found.alignment[i, t] == pytest.approx(chosen.alignment_, abs=1e-6)
 
 
 def test_what_counts_as_learned():
@@ -136,7 +107,7 @@ def test_what_counts_as_learned():
 
 
 def test_regression():
-    X, y = problem("real")
+    X, y = problem("regression")
     found = compare(X, y, KERNELS, methods=("uniform", "aligned-rf"))
     assert np.isfinite(found.error).all()
     assert found.error[1].mean() < y.std()
@@ -146,7 +117,7 @@ def test_regression():
 
 
 def test_rank_one_kernels_and_sparse_columns():
-    X, y = problem()
+    X, y = problem("two")
     X = sparse.csr_matrix(np.where(np.abs(X) < 0.3, 0.0, X))
     found = compare(X, y, RankOneKernels(), methods=("uniform", "svm-cv", "aligned-rf"))
     assert np.isfinite(found.error).all()
@@ -164,7 +135,7 @@ def test_rank_one_kernels_and_sparse_columns():
 
 
 def test_figure_without_weights_and_with_some():
-    X, y = problem()
+    X, y = problem("two")
     protocol = Protocol(grid=COSTS)
     only = compare(X, y, KERNELS, methods=("svm-cv", "aligned-rf"), protocol=protocol)
     left, right = plot_comparison(only).axes
@@ -185,7 +156,7 @@ def test_a_method_is_added_in_one_place(monkeypatch):
 
     entry = Method(fixed_width, ("fixed width", "#123456", "x"))
     monkeypatch.setitem(ALL_METHODS, "svm-cv", entry)  # replaces a method with a known name
-    X, y = problem()
+    X, y = problem("two")
     protocol = Protocol(grid=C_GRID[:2])
     found = compare(X, y, KERNELS, methods=("uniform", "svm-cv"), protocol=protocol)
     expected = compare(X, y, [al.Gaussian(0.5)], methods=("uniform",), protocol=protocol)
