@@ -1,0 +1,179 @@
+"""The numbers behind the figures of the documentation; each figure can be drawn and saved."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from alignlearn.theory import figures
+from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
+from alignlearn.theory.figures.curves import CURVES, mixture
+from alignlearn.theory.reference.problems import gaussian_kernel
+from cases import each
+
+from alignlearn.bounds.generalization import exchange_bound, lkrr_bound_printed
+from alignlearn.bounds.intervals import alignment_interval_from
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# -- the numbers in the figures --------------------------------------------------------
+
+
+def test_the_finite_distribution_stands_for_the_mixture():
+    distribution, K = alignment.mixture_distribution()
+    exact = mixture().gaussian_moments(1.0)
+    assert distribution.moments(K, K).theta == pytest.approx(exact.kernel_norm, rel=1e-4)
+    assert distribution.alignment(K, distribution.target()) == pytest.approx(
+        exact.alignment, rel=1e-4
+    )
+
+
+def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
+    found = alignment.sample_concentration([150], 300)
+    rng = np.random.default_rng(1)
+    direct = []
+    for _ in range(300):
+        X, y = mixture().sample(150, rng)
+        direct.append(data.alignments(gaussian_kernel(X, 1.0), y)[0])
+    # Quantiles of 300 samples have a standard error of about 0.006.
+    assert found.alignment[0] == pytest.approx(np.quantile(direct, (0.025, 0.5, 0.975)), abs=0.025)
+    assert found.covered[0] == 1.0
+    assert found.interval[0, 0] <= found.alignment[0, 1] <= found.interval[0, 1]
+
+
+def test_the_bias_of_the_coin_is_the_bound():
+    distribution, K, L = next(iter(alignment.bias_examples().values()))
+    found = distribution.moments(K, L)
+    value = alignment.bounds.expected_numerator(3, *found) - found.theta
+    assert abs(value) == pytest.approx(11 / 27)
+
+
+def test_the_marks_of_the_concentration_figure_are_at_one_half():
+    starts = alignment.half_starts()
+    assert starts["printed"] == pytest.approx(4 * 12_113_323, rel=1e-3)
+    a, rho = mixture().gaussian_moments(1.0).kernel_norm, mixture().gaussian_moments(1.0).alignment
+    for m, below in ((starts["interval"] - 1, False), (starts["interval"], True)):
+        found = alignment_interval_from(m, 0.05, rho * np.sqrt(a), a, 1.0)
+        assert (found.high - found.low < 0.5) == below
+    assert starts["unbiased"] < 1000 < starts["form (iii)"] < starts["form (ii)"]
+
+
+def test_figure_1():
+    assert alignment.two_point_alignments(0.5) == pytest.approx((2**-0.5, 1.0))
+    assert alignment.two_point_alignments(0.1) == pytest.approx((0.82**0.5, 1.0))
+    assert np.isnan(alignment.two_point_alignments(0.0)[1])
+
+
+def test_the_gap_of_the_coin_stays_and_that_of_the_squared_loss_falls():
+    gaps = predictors.coin_gaps([1001, 100001], 40)
+    assert np.median(gaps.classification, axis=1) == pytest.approx(0.25, abs=1e-9)
+    assert np.median(gaps.regression[1]) < np.median(gaps.regression[0]) / 3
+
+
+def test_sample_predictors_tend_to_the_population_predictor():
+    distribution, K = predictors.line_distribution()
+    found = predictors.sample_risks(distribution, K, [10**6], 3)
+    h = predictors.predictors.h_star(distribution, K)
+    assert found.regression[0] == pytest.approx(
+        predictors.predictors.regression_risk(distribution, h), abs=2e-3
+    )
+
+
+def test_alignf_is_not_stable_and_the_corrected_bound_knows():
+    found = stability.flipped_label_change([3, 10, 100])
+    assert found.observed == pytest.approx(2 / 11)
+    # 1/25 with the uncentered kernel in the bound.
+    assert found.printed[1] == pytest.approx(1 / 25, rel=0.02)
+    assert (found.observed > found.printed).all()
+    assert (found.observed <= found.corrected).all()
+
+
+def test_residuals_can_exceed_the_label_bound_from_97_points_on():
+    found = stability.one_kernel_change([96, 97])
+    assert (found.observed > found.printed).tolist() == [False, True]
+
+
+def test_one_stage_stability_against_the_claim():
+    counterexample = stability.scaled_family_change([2])
+    assert counterexample.observed[0] == pytest.approx(3.9992e-4, rel=1e-4)
+    assert counterexample.printed[0] == pytest.approx(3.0353e-4, rel=1e-4)
+    assert counterexample.corrected[0] == pytest.approx(6.24e-4, rel=1e-2)
+    sharp = stability.sharp_family_change([50])
+    assert sharp.observed[0] / sharp.corrected[0] == pytest.approx(0.99889, abs=1e-4)
+
+
+def test_the_coin_breaks_theorem_3():
+    m = np.array([10, 1000])
+    found = risk.coin_quantile(m)
+    printed = [lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]
+    right = [exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
+    assert (found > printed).all()
+    assert (found <= right).all()
+
+
+def test_a_constant_kernel_breaks_theorem_17():
+    """Against samples of the coin; the printed bound is below for every m, the corrected above."""
+    m, lam0 = np.array([20, 200, 20_000]), 100.0
+    found = risk.constant_kernel_quantile(m, lam0)
+    share = np.random.default_rng(0).binomial(200, 0.5, 20_000) / 200
+    h = share / (1 + lam0)
+    training = share * (1 - h) ** 2 + (1 - share) * h**2
+    gap = ((1 - h) ** 2 + h**2) / 2 - training
+    assert found[1] == pytest.approx(np.quantile(gap, 0.95), abs=0.006)
+    curve = CURVES["p1-theorem-17"].values(m, 0.05, {"lam0": lam0})
+    assert (found > 10 * curve["printed"]).all()
+    assert (found <= curve["corrected"]).all()
+
+
+def test_algorithm_1_converges_where_the_ledger_says():
+    made = algorithm.iteration_counts([0.2, 0.01, 0.5], 100.0)
+    assert made[:2].tolist() == [0, 0]
+    assert 0 < made[2] < 60
+    made = algorithm.iteration_counts([0.30, 0.34, 0.5], 1e6, 1500)
+    assert (made > 0).tolist() == [False, True, True]
+    assert made[1] > 5 * made[2]
+    assert (algorithm.random_counts([0.5], 60) > 0).all()
+
+
+def test_alignments_against_the_library():
+    import alignlearn as al
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    K = gaussian_kernel(X, 1.0)
+    assert data.alignments(K, y) == pytest.approx(
+        (al.alignment(K, np.outer(y, y)), al.alignment(K, np.outer(y, y), kind="uncentered"))
+    )
+
+
+# -- files -----------------------------------------------------------------------------
+
+
+def test_starts_are_written_as_a_reader_expects():
+    assert style.count(3157) == "3,157"
+    assert style.count(12_113_323) == r"$1.2\times10^{7}$"
+
+
+def test_the_same_figure_gives_the_same_file(tmp_path):
+    first = figures.write("figure-1", tmp_path, quick=True)
+    before = [path.read_bytes() for path in first]
+    second = figures.write("figure-1", tmp_path, quick=True)
+    assert [path.read_bytes() for path in second] == before
+    with pytest.raises(ValueError, match="concentration"):
+        figures.draw("table-1")
+
+
+@each("name", figures.FIGURES)
+def test_committed_figures_are_there_and_small(name):
+    assert 5_000 < (ROOT / "figures" / f"{name}.png").stat().st_size < 150_000
+    svg = ROOT / "figures" / f"{name}.svg"
+    assert svg.stat().st_size < 300_000
+    assert "not available" not in svg.read_text()
+
+
+@pytest.mark.parametrize("name", ["bias", "algorithm-1"])
+def test_figures_are_drawn_with_titles_labels_and_legends(name):
+    figure = figures.draw(name, quick=True)
+    panels = [ax for ax in figure.axes if ax.get_title(loc="left")]
+    assert len(panels) == 2
+    assert all(ax.get_xlabel() and ax.get_ylabel() for ax in panels)
+    assert panels[-1].get_legend() is not None
