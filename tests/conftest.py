@@ -21,7 +21,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Hours of them, for instance of the fuzz cases, are drawn by scripts/test --explore tests/fuzz
 # --hypothesis-profile=long
 settings.register_profile(
-    "same", max_examples=40, deadline=None, print_blob=True, derandomize=True, database=None
+    "same", max_examples=25, deadline=None, print_blob=True, derandomize=True, database=None
 )
 for name, examples in (("explore", 100), ("long", 5000)):
     settings.register_profile(

@@ -91,9 +91,12 @@ def docstrings(path):
 @cache
 def prose_of_source(path):
     """Docstrings and comments without code."""
-    parts = [text for _, text in docstrings(path)]
-    tokens = STRINGS_AND_COMMENTS.finditer(path.read_text(encoding="utf-8"))
-    parts += [token[0] for token in tokens if token[0].startswith("#")]
+    source, parts = path.read_text(encoding="utf-8"), []
+    for token in STRINGS_AND_COMMENTS.finditer(source):
+        before = source[source.rfind("\n", 0, token.start()) + 1 : token.start()].strip()
+        # Much quicker than ast: a docstring has three quotes, and begins its line.
+        if token[0][0] == "#" or (token[0].startswith('"""') and before in ("", "r")):
+            parts.append(token[0].strip('"'))
     text = "\n".join(parts)
     text = re.sub(r"(?m)^ *(>>>|\.\.\.).*$", "", text)
     return re.sub(r"(?s)``.*?``|`[^`\n]*`|\"[^\"\n]*\"", " ", text)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from permuted_orders import drawn_orders
 from strategies import generators
@@ -34,7 +34,6 @@ def random_gram(rng, m):
 
 
 @given(generators(), st.integers(4, 9), st.booleans())
-@settings(max_examples=25)
 def test_statistic_and_null_are_hsic_of_permuted_matrices(rng, m, unbiased):
     K, L = random_gram(rng, m), random_gram(rng, m)
     found = hsic_test(K, L, "precomputed", unbiased=unbiased, n_permutations=5, random_state=7)
@@ -251,7 +250,6 @@ def test_an_indefinite_matrix_is_no_kernel_of_a_view():
 
 
 @given(generators(), st.integers(2, 4), st.booleans())
-@settings(max_examples=25)
 def test_alignment_test_is_alignment_under_permuted_targets(rng, n_columns, as_gram):
     m = 9
     K = random_gram(rng, m)

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators
 
@@ -176,7 +176,6 @@ def test_many_kernels_make_small_tiles_not_wrong_ones():
         assert s.a[k] == pytest.approx(alone.a[0], rel=1e-10)
 
 
-@settings(max_examples=40)
 @given(generators(), st.integers(1, 9), st.integers(1, 6), st.booleans())
 def test_centered_feature_products(rng, m, p, square):
     from scipy import sparse

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import LD, pair_primitives
 from scipy.sparse import csr_array
@@ -53,7 +53,6 @@ def data(rng, n, m, c, dtype=np.float64):
     return X, Z, rng.standard_normal((m, c))
 
 
-@settings(max_examples=25, deadline=None)
 @given(generators(), st.integers(1, 40), st.integers(1, 300), st.integers(1, 6))
 def test_equals_the_definition(rng, n, m, c):
     X, Z, V = data(rng, n, m, c)

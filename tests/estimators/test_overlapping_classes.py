@@ -38,7 +38,7 @@ def machines(model):
     return {member.model.machine for member in model.members_}
 
 
-@pytest.mark.parametrize("m", [400, 1500, 3000])
+@pytest.mark.parametrize("m", [400, 1500])
 def test_a_rare_class_is_ranked_nearly_as_its_probability_ranks_it(m):
     X, y, odds = rare(m + 6000)
     model = al.MKLClassifierCV().fit(X[:m], y[:m])

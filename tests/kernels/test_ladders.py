@@ -4,7 +4,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from alignlearn.engine import opcodes as ops
@@ -135,7 +135,6 @@ def test_long_ladder_keeps_its_accuracy(kind):
     assert np.max(np.abs(s.a - a) / (norm * target)) < 1e-11
 
 
-@settings(max_examples=30)
 @given(
     st.lists(
         st.sampled_from(

@@ -136,7 +136,6 @@ def test_single_precision_stays():
         assert kernel(X, A).dtype == np.float32
 
 
-@settings(max_examples=25)
 @given(generators(), st.booleans())
 def test_statistics_are_those_of_dense_samples(rng, unbiased):
     A = thin(rng, m=12)

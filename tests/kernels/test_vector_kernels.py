@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise
 from strategies import samples
@@ -131,7 +131,6 @@ def test_gamma_scale_is_that_of_scikit_learn_and_is_fixed_on_the_first_argument(
     assert TL1().resolve(X) == TL1(0.7 * 4)
 
 
-@settings(max_examples=40)
 @given(
     samples(max_samples=10, scales=(1e-4, 0.3)),
     st.sampled_from(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
@@ -39,7 +39,6 @@ def test_equal_to_scikit_learn(n, scale, weighted):
 
 
 @given(generators(), st.integers(1, 40), st.sampled_from([1e-8, 1.0, 1e8]))
-@settings(max_examples=40)
 def test_a_sigmoid_is_a_stationary_point_of_the_smoothed_likelihood(rng, n, scale):
     """Gradient 0 for any decisions, classes and weights; the loss is convex."""
     f, positive = scale * rng.integers(-3, 4, n), rng.random(n) < rng.random()
@@ -59,7 +58,6 @@ def test_a_sigmoid_is_a_stationary_point_of_the_smoothed_likelihood(rng, n, scal
 
 
 @given(generators(), st.integers(1, 30))
-@settings(max_examples=40)
 def test_isotonic_is_the_projection_on_non_decreasing_functions(rng, n):
     """Non-decreasing, and the residual's cumulative sums certify the least squares (KKT)."""
     f, positive, weight = rng.integers(0, 8, n), rng.random(n) < 0.5, rng.exponential(size=n)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from multitask_oracle import Problem, machine, proxy_dual
 
@@ -243,7 +243,6 @@ def test_ridge_coupling_brings_tasks_together():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
-@settings(max_examples=30)
 def test_the_shared_part_in_closed_form(seed, T):
     theta = np.random.default_rng(seed).exponential(size=(T, 4))
     mu = ridge_shared(theta)
@@ -394,7 +393,6 @@ def test_alignments_of_pairs_of_tasks():
 )
 @example(288, 0.90625, "none", True)  # steps that change no coefficients
 @example(29693, 0.8073623488828869, "none", True)
-@settings(max_examples=25)
 def test_the_certificate_holds(seed, beta, coupling, regression):
     oracle, stacked, y, task = problem(seed, (8, 11), 0.05 if regression else None)
     model = fit(stacked, y, task, oracle.epsilon, beta=beta, coupling=coupling, tol=1e-4, ridge=0.1)

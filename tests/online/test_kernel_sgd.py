@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from strategies import generators
@@ -58,7 +58,6 @@ LENGTHS = {
 }
 
 
-@settings(max_examples=30)
 @given(
     generators(),
     st.sampled_from(sorted(SLOPES)),

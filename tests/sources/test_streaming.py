@@ -4,7 +4,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import each
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from strategies import labels, samples
@@ -148,7 +148,6 @@ def test_numbers_of_features_around_the_borders_of_unrolled_loops(d):
     assert max(errors(alignment_statistics(X, y, kernels), formulas, X, y)) < 1e-11
 
 
-@settings(max_examples=50)
 @given(samples(min_samples=2, max_samples=10), st.data())
 def test_any_samples_and_labels(X, draw):
     """Duplicated points, constant columns and any scale; error relative to the plain norms."""

@@ -34,7 +34,6 @@ GAMMAS = st.tuples(
 )
 
 
-@settings(max_examples=25)
 @given(generators(), st.integers(2, 12), st.integers(1, 6), GAMMAS, st.sampled_from([0.1, 2.0]))
 def test_equals_a_general_solver(rng, m, p, gammas, lam):
     K, y = centered_kernels(rng, m, p), rng.normal(size=m)
@@ -52,7 +51,6 @@ def test_equals_a_general_solver(rng, m, p, gammas, lam):
     assert (found.weights * np.abs(gradient)).max() <= 1e-6 * (y @ y / lam)
 
 
-@settings(max_examples=25)
 @given(generators(), GAMMAS, st.sampled_from([0.05, 0.7, 20.0]))
 def test_alpha_can_be_had_from_the_other_parameters(rng, gammas, lam):
     K, y = centered_kernels(rng, 8, 4), rng.normal(size=8)

@@ -33,7 +33,6 @@ def value(mu, K, y, lam):
     return y @ np.linalg.solve(np.tensordot(mu, K, 1) + lam * np.eye(len(y)), y)
 
 
-@settings(max_examples=40)
 @given(
     generators(),
     st.integers(2, 9),
@@ -151,7 +150,6 @@ def test_the_iteration_converges_above_one_third(eta):
     assert found.n_iter < (100 if eta == 0.5 else 1100)
 
 
-@settings(max_examples=25)
 @given(generators(), st.sampled_from(SOLVERS), st.integers(1, 3))
 def test_the_gap_bounds_the_distance_from_the_optimum(rng, solver, max_iter):
     K, y = random_kernels(rng, 8, 3), rng.normal(size=8)
