@@ -1,42 +1,14 @@
-"""A first fit with an empty cache: how much is compiled, and compiling ahead of time.
+"""Compiling ahead of time: what a first fit uses, and a cache that cannot be written."""
 
-The number of functions is bounded, not the time: it does not depend on the machine.
-"""
-
-import json
 import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import alignlearn as al
 
 ROOT = Path(__file__).resolve().parents[1]
-
-# Functions that the warmup of these parts compiles, including Numba's own: 80 were counted. Each
-# costs 0.1 to 3 s, so a new one needs a reason.
-OF_ESTIMATORS = ("classifier", "regressor", "cross-validation")
-MOST_COMPILED = 88
-# Numba's overloads that write messages: array assignments whose shapes might differ, and text.
-MESSAGES = re.compile(r"numba\.cpython\.unicode|ol_str_|ol_repr_|ol_raise_with_shape|integer_str")
-
-
-LISTENER = """
-import json
-from numba.core import event
-class Listener(event.Listener):
-    def __init__(self):
-        self.names = []
-    def on_start(self, event):
-        function = event.data["dispatcher"].py_func
-        self.names.append(f"{function.__module__}.{function.__qualname__}")
-    def on_end(self, event):
-        pass
-listener = Listener()
-event.register("numba:compile", listener)
-"""
 
 
 def output(code, **environment):
@@ -49,27 +21,8 @@ def output(code, **environment):
     return done.stdout.splitlines()
 
 
-def test_the_pattern_knows_the_overloads_it_is_about():
-    """Assigning to a slice compiles them: if Numba renamed them, the test above could not fail."""
-    code = """
-import numpy as np
-from numba import njit
-@njit
-def assign(x, y):
-    x[1:] = y
-assign(np.zeros(3), np.ones(2))
-print(*listener.names)
-"""
-    assert MESSAGES.search(*output(LISTENER + code))
-
-
-WARM_UP = f"""
-from alignlearn import _warmup, cli
-_warmup.PARTS = {{name: _warmup.PARTS[name] for name in {OF_ESTIMATORS}}}
-assert cli.main(["warmup"]) == 0
-"""
 FITS = f"""
-import sys
+import json, sys
 sys.path.insert(0, {str(ROOT / "scripts" / "bench")!r})
 import bench_cold
 names = bench_cold.ESTIMATORS.values()
@@ -77,26 +30,25 @@ print(json.dumps([bench_cold.first_calls(name)["compiled"] for name in names]))
 """
 
 
-def test_warmup_compiles_few_functions_and_a_first_fit_after_it_none(tmp_path):
-    """One test, because it compiles for so long."""
-    cache = str(tmp_path)
-    *_, line, names = output(
-        LISTENER + WARM_UP + "print(json.dumps(listener.names))", NUMBA_CACHE_DIR=cache
-    )
-    pattern = rf"(\d+) functions compiled in [\d.]+ s, kept in {re.escape(cache)}"
-    assert int(re.fullmatch(pattern, line)[1]) > 30
-    names = json.loads(names)
-    assert 30 < len(names) <= MOST_COMPILED, Counter(names)
-    assert [name for name in names if MESSAGES.search(name)] == []
-    *_, line, compiled = output(LISTENER + WARM_UP + FITS, NUMBA_CACHE_DIR=cache)
-    assert line.startswith("0 functions compiled")
-    assert json.loads(compiled) == 4 * [[]]
+# The functions in use, each with the types of its arguments.
+USED = """
+import gc
+from numba.core.dispatcher import Dispatcher
+for used in gc.get_objects():
+    if isinstance(used, Dispatcher):
+        for types in used.overloads:
+            print("used", used.py_func.__module__, used.py_func.__qualname__, types)
+"""
 
 
-def test_every_part_of_warmup_runs():
-    """In the cache of the tests, which already contains most of it."""
-    line = output("from alignlearn import cli; raise SystemExit(cli.main(['warmup']))")[-1]
-    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", line)
+def test_a_first_fit_uses_what_warmup_compiles():
+    """In the cache of the tests; test_cold_compile.py begins with an empty one."""
+    lines = output("from alignlearn import cli; assert cli.main(['warmup']) == 0" + USED)
+    told = [line for line in lines if not line.startswith("used ")]
+    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", told[-1])
+    used = {line for line in output(FITS + USED) if line.startswith("used ")}
+    assert len(used) >= 5
+    assert used - set(lines) == set()
 
 
 NO_FOLDER = """
@@ -105,20 +57,26 @@ FunctionCache._impl_class._locator_classes = []
 """
 
 
-def without_folder(code):
-    command = [sys.executable, "-c", NO_FOLDER + code]
-    return subprocess.run(command, capture_output=True, text=True)
+BOTH = """
+import warnings
+warnings.simplefilter("error", RuntimeWarning)
+import alignlearn as al
+from alignlearn.cli import main
+try:
+    al.warmup()
+except OSError as error:
+    print(error)
+raise SystemExit(main(["warmup"]))
+"""
 
 
 def test_where_no_folder_can_be_written_warmup_says_so_on_one_line():
-    done = without_folder("from alignlearn.cli import main; raise SystemExit(main(['warmup']))")
+    command = [sys.executable, "-c", NO_FOLDER + BOTH]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert done.stdout.startswith("compiled code cannot be cached")
+    assert done.stdout.count("\n") == done.stderr.count("\n") == 1
     assert "NUMBA_CACHE_DIR" in done.stderr
-    raised = without_folder("import alignlearn as al; al.warmup()")
-    assert "\nOSError: compiled code cannot be cached" in raised.stderr
-    assert "RuntimeWarning" not in raised.stderr
 
 
 def test_progress_is_told_of_every_part(monkeypatch):

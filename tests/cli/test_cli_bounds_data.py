@@ -6,17 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from commands import run
 from refusals import assert_one_line
 
 import alignlearn as al
-from alignlearn.cli import main
 from alignlearn.cli.groups import halves, near_copies, one_of_each
 from alignlearn.cli.statement import alignment_statement, risk_statement
-
-
-def run(capsys, *words):
-    code = main(list(words))
-    return (code, *capsys.readouterr())
 
 
 def classes(m, seed=0, distance=4.0):

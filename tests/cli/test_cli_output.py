@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS
 from alignlearn.theory.figures.curves import find_curve
+from commands import run
 
 from alignlearn import _progress
 from alignlearn.cli import main
@@ -29,11 +30,6 @@ def table(tmp_path, monkeypatch):
 COMPARE = ("compare", "table.npz", "--kernels", "linear,poly,cosine", "--methods", "uniform,alignf")
 KERNELS = ["linear", "poly", "cosine"]
 BOUNDS = ("bounds", "--claim", "p1-theorem-17")
-
-
-def run(capsys, *words):
-    code = main(list(words))
-    return (code, *capsys.readouterr())
 
 
 @pytest.mark.parametrize("where", ["-", "out.json"])

@@ -6,16 +6,10 @@ import re
 
 import pytest
 from alignlearn.theory.figures.curves import mixture
+from commands import run
 from refusals import assert_one_line
 
 from alignlearn.bounds.concentration import alignment_deviation_printed
-from alignlearn.cli import main
-
-
-def run(capsys, *words):
-    code = main(list(words))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def rows_of(text):

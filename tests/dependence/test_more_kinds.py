@@ -1,6 +1,7 @@
 """Conditional and joint independence, two samples, and a hundred thousand samples."""
 
 import itertools
+from functools import partial
 
 import numba
 import numpy as np
@@ -78,14 +79,20 @@ def test_all_pairs_of_orders_of_three_samples_are_equally_likely():
     assert np.sum((counts - 20_000 / 36) ** 2) / (20_000 / 36) < 77
 
 
-@pytest.mark.parametrize(("m", "draws"), [(16, 400), (64, 200)])
-def test_p_values_of_independent_variables_are_uniform(m, draws):
-    """Ten classes by a chi-square; one shift and four shifts of each set of orders."""
+@pytest.mark.parametrize(
+    ("test", "views", "m", "draws"),
+    [
+        (al.dhsic_test, 3, 16, 400),
+        (al.dhsic_test, 3, 64, 200),
+        (partial(al.hsic_test, kernels="linear"), 2, 40, 400),
+    ],
+)
+def test_p_values_of_independent_variables_are_uniform(test, views, m, draws):
+    """Ten classes by a chi-square; nine shifts of one set of orders, or four of each set."""
     rng = np.random.default_rng(0)
     counts = np.zeros(10)
     for _ in range(draws):
-        views = rng.standard_t(2, size=(3, m))
-        p = al.dhsic_test(*views, n_permutations=9, random_state=rng).p_value
+        p = test(*rng.standard_t(2, size=(views, m)), n_permutations=9, random_state=rng).p_value
         counts[round(10 * p) - 1] += 1
     # 27.9 is the 0.999 quantile of nine degrees of freedom.
     assert np.sum((counts - draws / 10) ** 2) / (draws / 10) < 27.9

@@ -65,19 +65,26 @@ def test_gaussians_are_what_they_say(hyper):
     np.testing.assert_allclose(hyper(X[i], X[j], Y[r], Y[s]), expected, rtol=1e-9, atol=1e-15)
 
 
+def check_system(hyper, expected, X, i, j, coef, rounding):
+    """Values of a hyper-kernel on pairs of points, and of its system on its training pairs."""
+    system, scale = PairSystem(hyper.resolve(X), X, i, j), np.abs(expected).max()
+    some = np.ix_([3, 1], [3, 1])
+    for found, wanted, error in (
+        (hyper(X[i], X[j]), expected, 1e-13),
+        (system.gram(), expected, rounding),
+        (system.diagonal(), expected.diagonal(), rounding),
+        (system.columns([2, 0]), expected[:, [2, 0]], rounding),
+        (system.submatrix([3, 1]), expected[some], rounding),
+        (system.times(coef), expected @ coef, 1e-11),
+    ):
+        np.testing.assert_allclose(found, wanted, atol=error * scale)
+
+
 @given(st.integers(0, 999), st.sampled_from(SUMS))
 def test_sums_are_those_of_their_parts(seed, hyper):
     X, (i, j), coef = data(seed)
     expected = sum(w * part(X[i], X[j]) for part, w in zip(hyper.parts, hyper.weights))
-    system = PairSystem(hyper.resolve(X), X, i, j)
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(hyper(X[i], X[j]), expected, atol=1e-13 * scale)
-    np.testing.assert_allclose(system.gram(), expected, atol=1e-13 * scale)
-    np.testing.assert_allclose(system.diagonal(), expected.diagonal(), atol=1e-13 * scale)
-    np.testing.assert_allclose(system.columns([2, 0]), expected[:, [2, 0]], atol=1e-13 * scale)
-    some = system.submatrix([3, 1])
-    np.testing.assert_allclose(some, expected[np.ix_([3, 1], [3, 1])], atol=1e-13 * scale)
-    np.testing.assert_allclose(system.times(coef), expected @ coef, atol=1e-11 * scale)
+    check_system(hyper, expected, X, i, j, coef, 1e-13)
 
 
 @pytest.mark.parametrize("hyper", [*SUMS, *PRODUCTS])
@@ -98,16 +105,7 @@ def test_products_with_kernels_of_midpoints(product):
     X, (i, j), coef = data(7)
     hyper, kernel = product.hyper_kernel, product.kernel
     expected = hyper(X[i], X[j]) * kernel((X[i] + X[j]) / 2)
-    system = PairSystem(product, X, i, j)
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(product(X[i], X[j]), expected, atol=1e-13 * scale)
-    np.testing.assert_allclose(system.gram(), expected, atol=1e-12 * scale)
-    np.testing.assert_allclose(system.diagonal(), expected.diagonal(), atol=1e-12 * scale)
-    np.testing.assert_allclose(system.columns([4, 1]), expected[:, [4, 1]], atol=1e-12 * scale)
-    np.testing.assert_allclose(
-        system.submatrix([4, 1]), expected[np.ix_([4, 1], [4, 1])], atol=1e-12 * scale
-    )
-    np.testing.assert_allclose(system.times(coef), expected @ coef, atol=1e-11 * scale)
+    check_system(product, expected, X, i, j, coef, 1e-12)
 
 
 def test_all_pairs_of_a_grid_are_multiplied_as_a_sum():

@@ -1,6 +1,5 @@
 """Every claim: no violation where it holds; counterexamples and negative controls rejected."""
 
-import ast
 import math
 import re
 from importlib import import_module
@@ -86,49 +85,6 @@ def test_claims_have_unique_names_and_say_what_they_claim():
 
 
 TEMPLATE = import_module("alignlearn.theory.template")
-PARTS = ("cases", "bound", "measure")
-
-
-def _places(tree):
-    """{prefix: (places of its cases, bound and measure)} in a file, and those of its claims."""
-    parts, claims = {}, []
-    for place, node in enumerate(tree.body):
-        if isinstance(node, ast.FunctionDef):
-            prefix, _, part = node.name.rpartition("_")
-            if part in PARTS and not prefix.startswith(("_", "corrected", "sharp")):
-                parts.setdefault(prefix, {})[part] = place
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            function = ast.unparse(node.value.func)
-            claims += [place] if function in ("Claim", "replace") else []
-    return parts, claims
-
-
-def test_claim_files_have_the_parts_of_the_template_in_order():
-    for module in [TEMPLATE, *map(CLAIMS.module, CLAIMS)]:
-        parts, claims = _places(ast.parse(Path(module.__file__).read_text(encoding="utf-8")))
-        assert claims, module.__name__
-        for prefix, found in parts.items():
-            places = [found[part] for part in PARTS if part in found]
-            assert places == sorted(places), (module.__name__, prefix)
-            assert places[-1] < claims[-1], (module.__name__, prefix)
-
-
-def test_parts_in_another_order_are_seen():
-    text = Path(TEMPLATE.__file__).read_text(encoding="utf-8")
-    for one, other in (("cases", "first"), ("measure", "cases"), ("first", "measure")):
-        text = text.replace(f"def {one}(", f"def {other}(")
-    found = _places(ast.parse(text))[0][""]
-    assert found["measure"] < found["bound"] < found["cases"]
-
-
-def test_a_variant_stands_below_its_name():
-    files = {}
-    for name in CLAIMS:
-        files.setdefault(Path(CLAIMS.module(name).__file__), []).append(name)
-    for file, names in files.items():
-        banners = re.findall(r"^# -- (p\d-[\w-]+) -+$", file.read_text(encoding="utf-8"), re.M)
-        assert set(banners) <= set(names), file
-        assert len(banners) == len(names) - 1, file
 
 
 def test_template_works():
@@ -173,10 +129,3 @@ def test_every_claim_file_of_a_folder_is_registered(folder):
     assert {file for file in folder.glob("*.py") if "\nCLAIM = " in file.read_text("utf-8")} == {
         file for file in registered if file.parent == folder
     }
-
-
-@each("folder", FOLDERS)
-def test_code_in_the_proofs_is_closed_where_it_is_opened(folder):
-    """A formula that a line break tears apart leaves an odd number of backticks on its lines."""
-    text = (folder / "proofs.md").read_text(encoding="utf-8")
-    assert [line for line in text.splitlines() if line.count("`") % 2] == []

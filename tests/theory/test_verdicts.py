@@ -54,14 +54,6 @@ def test_what_is_ours_says_so():
         assert (claim.status is Status.NEW) == (", new" in claim.source), claim.name
 
 
-def test_a_remark_is_a_plain_sentence():
-    for claim in FAILING:
-        assert 20 <= len(claim.remark) <= 260, claim.name
-        assert claim.remark[0].isupper() or claim.remark[0] in '"(0123456789', claim.name
-        assert claim.remark.endswith("."), claim.name
-        assert "\n" not in claim.remark, claim.name
-
-
 def test_rows_that_follow_name_a_row_that_fails():
     followers = [claim for claim in PRINTED if claim.follows]
     assert {claim.name: claim.follows for claim in followers} == {
@@ -140,23 +132,6 @@ def test_a_status_without_its_evidence_is_refused(fields, words):
 
 
 # -- decided disputes ------------------------------------------------------------------
-
-
-# The words of the papers on which verdicts depend.
-QUOTED = {
-    "p4-gaussian": "The Gaussian hyper-kernel is defined as",
-    "p5-kcca-penalty": "In fact, we estimated",
-    "p2-theorem-3": "is the stability bound given by Proposition 3",
-    "p2-algorithm-1": "But, it should be clear that",
-    "p1-prop-8": "The solution mu* of the optimization problem (5) is given by",
-    "p1-prop-9": "Let v* be the solution of the following QP",
-}
-
-
-@each("name", QUOTED)
-def test_a_verdict_that_was_disputed_quotes_the_paper(name):
-    """The quotation decides: a definition, an observation, a bound that is taken from elsewhere."""
-    assert QUOTED[name] in CLAIMS[name].quotation
 
 
 def test_no_kappa_makes_the_estimate_that_of_the_penalty():
