@@ -34,7 +34,7 @@ import warnings
 warnings.simplefilter("error")
 import numpy as np, alignlearn as al
 rng = np.random.default_rng(0)
-X = rng.normal(size=(12, 2))
+X = rng.normal(size=(8, 2))
 classifier = al.MKLClassifier([*al.gaussian_kernels([0.1, 1.0]), "linear"])
 print(classifier.fit(X, X[:, 0] > 0).weights_.tolist())
 statistics = al.alignment_statistics(X.astype(np.float32), X[:, 1], ["rbf", "laplacian", "poly"])
