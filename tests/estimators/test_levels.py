@@ -7,7 +7,7 @@ import time
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -57,6 +57,7 @@ def last_tested(levels):
     seed=st.integers(0, 5),
     n_folds=st.integers(2, 6),
 )
+@settings(max_examples=30, deadline=None)
 def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
     """Nothing learned on the second level depends on the test samples of the last one."""
     rng = np.random.default_rng(seed)
@@ -80,6 +81,7 @@ def test_levels_are_honest_and_hold_every_class(m, rare, seed, n_folds):
 
 
 @given(st.integers(3000, 9000), st.integers(1, 6), st.integers(0, 10**6))
+@settings(max_examples=30)
 def test_blocks_have_every_sample_and_every_class_in_random_order(m, rare, seed):
     y = np.sort(np.random.default_rng(seed).integers(0, 2, size=m))
     y[-rare:] = 2
