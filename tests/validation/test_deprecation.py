@@ -5,6 +5,7 @@ import inspect
 import re
 import sys
 import types
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def overdue(entries, version):
 def users_of_it(folder=Path(alignlearn.__file__).parent):
     """Import the modules that deprecate names, since only loaded ones are in the list."""
     for path in sorted(folder.rglob("*.py")):
-        if re.search(r"@renamed_parameter\(|^_RENAMED", path.read_text("utf-8"), re.MULTILINE):
+        if re.search(r"(@|= )renamed_parameter\(|^_RENAMED", path.read_text("utf-8"), re.MULTILINE):
             parts = path.relative_to(folder.parent).with_suffix("").parts
             yield importlib.import_module(".".join(parts).removesuffix(".__init__"))
 
@@ -103,6 +104,23 @@ def test_an_estimator_takes_the_old_name_in_its_constructor_and_in_set_params():
     with pytest.warns(FutureWarning, match="lamda of Model"):
         model.set_params(lamda__alpha=5.0)
     assert model.alpha.alpha == 5.0
+
+
+@dataclass(eq=False, repr=False)
+class Declared(ParamsMixin):
+    alpha: float = 1.0
+
+
+Declared.__init__ = renamed_parameter("lamda", "alpha", "99.3")(Declared.__init__)
+
+
+def test_a_generated_constructor_takes_the_old_name():
+    with pytest.warns(FutureWarning, match="lamda of Declared is now called alpha"):
+        model = Declared(lamda=2.0)
+    assert model.get_params() == {"alpha": 2.0}
+    with pytest.warns(FutureWarning, match="lamda of Declared"):
+        model.set_params(lamda=3.0)
+    assert repr(model) == "Declared(alpha=3.0)"
 
 
 def test_an_old_name_of_a_module_works_and_warns(monkeypatch):
