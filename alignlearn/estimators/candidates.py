@@ -25,11 +25,6 @@ def check_weightings(weighting):
     return given, [get_weighting(rule) for rule in given], several
 
 
-def from_statistics(rule):
-    """Whether a rule computes its weights from the alignment statistics alone."""
-    return not uses_samples(rule)
-
-
 def fold_result(learner, source, y, *, train, statistics=None):
     """Learn stage 1 on one training set; return `alignlearn.weights.stage_one.Learned`.
 
@@ -95,7 +90,7 @@ class RuleKernels:
         This is the case for a one-stage rule given by name, which uses the machine's parameter.
         """
         rule = self.rules[number]
-        named = isinstance(self.learners[number].weighting, str) and not from_statistics(rule)
+        named = isinstance(self.learners[number].weighting, str) and uses_samples(rule)
         return named and self.parameter in rule.get_params(deep=False)
 
     def make(self, number, fold, value):
@@ -173,7 +168,7 @@ def fold_statistics(source, y, task, rules, folds, options):
         ``unbiased`` and ``client``.
     """
     unbiased = {"unbiased": options["unbiased"]}
-    if not any(from_statistics(rule) for rule in rules):
+    if all(uses_samples(rule) for rule in rules):
         return [None] * (1 if folds is None else len(folds))
     if folds is None:
         return [source.statistics(y, task, **unbiased)]

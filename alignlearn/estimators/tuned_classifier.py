@@ -13,8 +13,8 @@ from alignlearn.machines import paths
 from alignlearn.machines.choice import MOST_PAIRED, Sizes, matrix_fits
 from alignlearn.solvers.multiclass import (
     check_class_weight,
+    class_confidences,
     class_logits,
-    confidences,
     label_decisions,
     present_classes,
 )
@@ -422,9 +422,11 @@ default 5
             trained = [present_classes(labels[_used(train, source.weight)]) for train, _ in splits]
             decisions = [label_decisions(*given) for given in zip(raw, trained)]
         else:
-            n_classes = np.unique(labels).size
-            of = class_logits if method == "temperature" else confidences
-            decisions = [of(found, n_classes, self.multiclass) for found in raw]
+            classes = np.unique(labels)
+            if method == "temperature":
+                decisions = [class_logits(found, classes.size, self.multiclass) for found in raw]
+            else:
+                decisions = [class_confidences(found, classes, self.multiclass) for found in raw]
         found = calibrate(method, labels, tests, decisions, source.weight)
         if self.probability == AUTO and labels.ndim == 1:  # scores are only for prediction sets
             found = replace(found, scores=(), codes=())

@@ -91,7 +91,7 @@ class ClassDecisions(ABC, LabelScore):
     def decision_function(self, K_test):
         """Confidence of each class: (n_test,) for two classes, positive for ``classes_[1]``.
 
-        (n_test, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
+        (n_test, c) otherwise; see `alignlearn.solvers.multiclass.class_confidences`.
         """
         return self.confidences(self.problem_decisions(K_test))
 

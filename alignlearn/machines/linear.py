@@ -154,7 +154,7 @@ class LinearSVM(ParamsMixin, LabelScore):
     def decision_function(self, Z):
         """Confidence of each class: (n,) for two classes, positive for ``classes_[1]``.
 
-        (n, c) otherwise; see `alignlearn.solvers.multiclass.confidences`.
+        (n, c) otherwise; see `alignlearn.solvers.multiclass.class_confidences`.
         """
         check_fitted(self, "coef_")
         Z = _rows(Z)

@@ -221,7 +221,7 @@ def class_logits(raw, n_classes, multiclass):
     return summed_decisions(raw, n_classes) / (n_classes - 1)
 
 
-def confidences(raw, n_classes, multiclass):
+def class_confidences(raw, classes, multiclass):
     """Confidence of each class from the decisions (n, n_problems) of the problems.
 
     Returns
@@ -229,13 +229,17 @@ def confidences(raw, n_classes, multiclass):
     ndarray of shape (n,) or (n, n_classes)
         For two classes positive for the second. Otherwise the decisions of "ovr", or for "ovo" the
         votes plus the summed decisions squeezed into (-1/3, 1/3), which decide between classes of
-        equal votes, as scikit-learn does with ``break_ties=True``.
+        equal votes, as scikit-learn does with ``break_ties=True``. Of many labels the
+        `label_decisions`.
 
     Raises
     ------
     ValueError
         The number of columns is not that of the problems.
     """
+    if classes.ndim == 2:
+        return label_decisions(raw, classes)
+    n_classes = len(classes)
     _check_problems(raw, n_classes, multiclass)
     if n_classes == 2:
         return raw[:, 0]
@@ -244,13 +248,6 @@ def confidences(raw, n_classes, multiclass):
     votes = 0.5 * (summed_decisions(np.where(raw >= 0.0, 1.0, -1.0), n_classes) + n_classes - 1)
     sums = summed_decisions(raw, n_classes)
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
-
-
-def class_confidences(raw, classes, multiclass):
-    """The `confidences` of ``classes``, or the `label_decisions` of many labels."""
-    if classes.ndim == 2:
-        return label_decisions(raw, classes)
-    return confidences(raw, len(classes), multiclass)
 
 
 def decided_labels(raw, classes, multiclass):

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 import alignlearn as al
 from alignlearn.estimators import scoring
-from alignlearn.solvers.multiclass import confidences, summed_decisions
+from alignlearn.solvers.multiclass import class_confidences, summed_decisions
 
 
 def lines(sizes, seed=0):
@@ -111,6 +111,6 @@ def test_decisions_of_other_problems_are_refused():
     with pytest.raises(ValueError, match=r"\(5, 1\); accepted: \(n, 3\)"):
         summed_decisions(np.ones((5, 1)), 3)
     with pytest.raises(ValueError, match="'ovr' makes of 4 classes"):
-        confidences(np.ones((5, 3)), 4, "ovr")
+        class_confidences(np.ones((5, 3)), np.arange(4), "ovr")
     with pytest.raises(ValueError, match=r"accepted: \(n, 1\)"):
-        confidences(np.ones((5, 3)), 2, "ovo")
+        class_confidences(np.ones((5, 3)), np.arange(2), "ovo")
