@@ -101,9 +101,8 @@ def run_fit(args) -> int:
     _check_folder("--out", args.out)
     _check_folder("--report", args.report)
     sample = read_sample(args.data, args.target, args.task, args.drop)
-    kind = "classes" if sample.task == "classification" else "numbers"
     m, d = sample.frame.shape
-    output.print(f"{args.data}: {m} rows, {d} columns; target {sample.target!r}, {kind}")
+    output.print(f"{args.data}: {m} rows, {d} columns; target {sample.target!r} ({sample.task})")
     for note in sample.notes:
         output.note(note)
     verbose = output.step if output._lines is not None else False
@@ -111,7 +110,7 @@ def run_fit(args) -> int:
     scores, tried = compare_held_out(sample, train, test, verbose)
     name = "accuracy" if sample.task == "classification" else "R^2"
     rows = [(s.method, f"{s.score:.4f}", f"{s.seconds:.1f}") for s in scores]
-    output.print(f"\n{name} on {len(test)} rows that were held out:")
+    output.print(f"\n{name} on {len(test)} held-out rows:")
     output.print(table(rows, ("method", name, "seconds")))
     some = test[:_MOST_TESTED]
     parts = tried.contributions(sample.frame[some], sample.y[some], groups="features", n_repeats=5)
@@ -182,7 +181,7 @@ def compare_held_out(sample, train, test, verbose):
         names, counts = np.unique(y[train], return_counts=True)
         always = np.mean(y[test] == names[counts.argmax()])
         return [*scores, Score(f"always {names[counts.argmax()]}", float(always), 0.0)], model
-    return [*scores, Score("the mean", 0.0, 0.0)], model
+    return [*scores, Score("always the mean", 0.0, 0.0)], model
 
 
 def _boosting(sample, train, test):

@@ -45,8 +45,8 @@ def write_report(path, data, sample, found, model, parts):
     scores, name, test = found
     m, d = sample.frame.shape
     intro = (
-        f"{m} rows and {d} columns of {data}; target {sample.target}. The scores are of "
-        f"{len(test)} rows that the models did not see."
+        f"{m} rows and {d} columns of {data}; target {sample.target}. The scores are on "
+        f"{len(test)} held-out rows."
     )
     rows = [(s.method, f"{s.score:.4f}", f"{s.seconds:.1f}") for s in scores]
     page = _PAGE.format(

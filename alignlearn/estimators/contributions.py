@@ -33,11 +33,11 @@ from .scoring import SCORES, get_score
 
 METHODS = ("product", "leave-out", "refit", "permutation")
 _TITLES = {
-    "product": "parts of R^2 that add up to it (product measure)",
-    "leave-out": "loss in {scoring} without the term of the group, nothing else changed",
-    "refit": "loss in {scoring} without the group, fitted again",
-    "permutation": "mean loss in {scoring} with the group's term permuted among samples",
-    "interaction": "loss in {scoring} of either column permuted, summed, less that of both at once",
+    "product": "parts of R^2 that sum to it (product measure)",
+    "leave-out": "loss in {scoring} without the term of the group, the others unchanged",
+    "refit": "loss in {scoring} of a model that is fitted without the group",
+    "permutation": "mean loss in {scoring} if the group is permuted among the samples",
+    "interaction": "losses in {scoring} by permuting each column, summed, minus that of both",
 }
 _FEW_TARGETS = 6  # that a table has a column for
 _PAIRED = 6  # columns of the largest losses, all pairs of which are measured
@@ -113,7 +113,8 @@ class Contributions(Versioned):
     def table(self, max_rows=30) -> str:
         """The groups as a text table; of more than ``max_rows`` those of the largest values."""
         shown = largest(np.abs(self.values).mean(axis=1), max_rows)
-        below = [f"{self.scoring} of all"]
+        scoring = "R^2" if self.scoring == "r2" else self.scoring
+        below = [f"{scoring} of all"]
         if self.method == "product":
             below = ["means differ", "R^2"]
         names = ["group", *(self.names[k] for k in shown), *below]
@@ -121,7 +122,7 @@ class Contributions(Versioned):
         n = len(shown)
         options = {"total": len(self.names), "most": n, "below": rows[n:]}
         lines = table(rows[:n], header, more=" groups, of smaller contributions", **options)
-        title = _TITLES[self.method].format(scoring=self.scoring)
+        title = _TITLES[self.method].format(scoring=scoring)
         return f"{title}; {self.n_samples} samples\n{lines}"
 
     def _columns(self, rows):
@@ -130,7 +131,7 @@ class Contributions(Versioned):
         below = np.vstack([self.offset, self.total]) if product else self.total[None]
         V = np.vstack([self.values[rows], below])
         if q > _FEW_TARGETS:
-            kinds = {"mean": np.mean, "sd": np.std, "least": np.min, "most": np.max}
+            kinds = {"mean": np.mean, "sd": np.std, "min": np.min, "max": np.max}
             head = f"of {q} targets: mean"
             found = {head if n == "mean" else n: f(V, axis=1) for n, f in kinds.items()}
         else:

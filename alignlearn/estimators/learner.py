@@ -259,14 +259,14 @@ class KernelLearner(Estimator):
         learned, uniform = self.alignment_, self.uniform_alignment_
         if not self._had_target:
             yield "Without a target, alignments are those with the combination itself."
-            yield f"alignment of equal weights with the combination {uniform:.4f}"
+            if self.weights_.max() > self.weights_.min():
+                yield f"alignment of equal weights with the combination {uniform:.4f}"
             yield from self._notes()
             return
-        if self.weights_.size == 1:
-            yield f"alignment of the kernel {learned:.4f}"
-        elif self.weights_.max() == self.weights_.min():
+        equal = self.weights_.max() == self.weights_.min()
+        if equal and self.weights_.size > 1:
             yield f"alignment of equal weights {uniform:.4f}"
-        else:
+        elif not equal:
             yield f"alignment of the combination {learned:.4f}, of equal weights {uniform:.4f}"
             if uniform >= learned:
                 yield "Equal weights are at least as well aligned: learned weights do not help."

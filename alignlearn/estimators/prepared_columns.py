@@ -558,17 +558,15 @@ def doubt_identifiers(frame):
     texts = [label for label in found if _hold_numbers(frame.column(label))]
     if texts:
         doubt(
-            f"X holds numbers as strings in the columns {listed(texts)}, another one in every row, "
-            "which are not used; convert the columns to numbers, or leave them out."
+            "Columns of X hold numbers as strings, a different one in every row, and are not "
+            f"used: {listed(texts)}; convert them to numbers, or leave them out."
         )
     found = [label for label in found if label not in texts]
     if found:
-        which = f"Column {found[0]!r} of X has"
-        if len(found) > 1:
-            which = f"{len(found)} columns of X, {found[0]!r} the first of them, have"
         doubt(
-            f"{which} another string in every row, which is not informative for new samples, and "
-            "is not used; leave it out, or derive numbers or categories from it."
+            "Columns of X have a different string in every row, which is not informative for new "
+            f"samples, and are not used: {listed(found)}; leave them out, or derive numbers or "
+            "categories from them."
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from textwrap import fill
 from types import SimpleNamespace
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -18,6 +19,8 @@ FIGURES = {
     "p": (("kernels", "layers"), "growth with the number p of kernels, or of layers"),
     "q": (("targets",), "growth with the number of targets q"),
 }
+
+AXES = {"m": "samples $m$", "p": "kernels or layers $p$", "q": "targets $q$"}
 
 GROUPS = {
     "Tables": ("search",),
@@ -298,7 +301,7 @@ def draw(found, axis, path):
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "benchmarks"
     from matplotlib import pyplot as plt
-    from matplotlib.ticker import NullFormatter, ScalarFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     names = [n for n in FIGURES[axis][0] if lines_of(found["rows"].get(n, []))]
     if not names:
@@ -318,14 +321,18 @@ def draw(found, axis, path):
                 color=f"C{k}",
                 label=side,
             )
-        ax.set(xscale="log", yscale="log", xlabel=axis)
+        ax.set(xscale="log", yscale="log", xlabel=AXES[axis])
         ax.set_xticks(sorted({record["size"] for record in found["rows"][name]}))
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set_title(found["about"][name]["title"], fontsize=9, wrap=True)
-        ax.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
+        low, high = ax.get_ylim()
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
+        for one in (ax.xaxis, ax.yaxis):
+            one.set_major_formatter("{x:g}")
+            one.set_minor_formatter(NullFormatter())
+        title = fill(found["about"][name]["title"], 42, break_on_hyphens=False)
+        ax.set_title(title, fontsize=10)
+        ax.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
         ax.grid(alpha=0.3)
-    axes[0, 0].set_ylabel("seconds of one thread")
+    axes[0, 0].set_ylabel("time on one thread (s)")
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     plt.close(figure)
     return True

@@ -50,7 +50,7 @@ def test_numbers_are_fitted_and_predicted(tables, capsys):
     asked = ["--target", "price", "--drop", "class", "--out", str(model), "--report", str(report)]
     assert main(["fit", str(folder / "table.csv"), *asked, "--json", str(folder / "r.json")]) == 0
     text = capsys.readouterr().out
-    assert "79 rows, 4 columns; target 'price', numbers" in text
+    assert "79 rows, 4 columns; target 'price' (regression)" in text
     assert "1 rows without a target are left out" in text
     results = json.loads((folder / "r.json").read_text())
     assert results["methods"]["alignlearn"]["R^2"] > 0.7

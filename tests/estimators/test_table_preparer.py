@@ -224,10 +224,10 @@ def test_frames_that_are_refused():
 
 def test_an_identifier_is_left_out_with_a_warning():
     frame = FRAME.assign(key=[f"k{i}" for i in range(M)])
-    with pytest.warns(al.DoubtfulResultWarning, match="'key' of X has another string in every row"):
+    with pytest.warns(al.DoubtfulResultWarning, match="a different string in every row.*'key'"):
         prepared = al.TablePreparer().fit(frame)
     assert prepared.groups_["key"].size == 0
-    with pytest.warns(al.DoubtfulResultWarning, match="numbers as strings in the columns 'key'"):
+    with pytest.warns(al.DoubtfulResultWarning, match="hold numbers as strings.*'key'"):
         al.TablePreparer().fit(FRAME.assign(key=[f"{i}.5" for i in range(M)]))
 
 

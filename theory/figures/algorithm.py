@@ -140,7 +140,8 @@ def _draw_speed(ax, quick):
         legend=None,
     )  # fmt: skip
     ax.axvspan(0, 1 / 3, color="#000000", alpha=0.07, linewidth=0, zorder=0)
-    ax.text(0.165, 4, r"$\eta<1/3$: may not converge", fontsize=9.5, color="#444444", ha="center")
+    words = "$\\eta<1/3$: may\nnot converge"
+    ax.text(0.165, 3.5, words, fontsize=9.5, color="#444444", ha="center")
     twin = ax.twinx()
     twin.spines[["top", "left"]].set_visible(False)
     twin.plot(eta, 100 * (1 - share), **style.PRINTED)

@@ -206,7 +206,7 @@ def _draw_bias(ax):
         ax.plot(marks, shown, shape, color=color, markersize=5, label=f"exact bias: {name}")
     title = "(a) Bias of the numerator $f=\\langle K_c,K'_c\\rangle/m^2$"
     y = r"$|\mathrm{E}f-\mathrm{E}[K_cK'_c]|\ /\ (R^2R'^2)$"
-    style.finish(ax, y=y, title=title, legend="lower left")
+    style.finish(ax, y=y, title=title, legend="below")
     ax.set_ylim(2e-6, 20)
     style.shade_vacuous(ax, 1.0, "shaded: vacuous")
     style.mark_start(ax, 19, 1.0, style.RED)
@@ -229,7 +229,7 @@ def _draw_sensitivity(ax, quick):
     ax.plot(sizes, shown, label="attained by points $\\pm1$ and a target kernel", **look)
     title = "(b) Largest change by replacing one point, times $m$"
     y = r"$m\,|f(S)-f(S')|\ /\ (R^2R'^2)$"
-    style.finish(ax, y=y, title=title, log="x", legend="lower right")
+    style.finish(ax, y=y, title=title, log="x", legend="below")
     ax.set_ylim(0, 7)
     ax.plot(m, m, color=style.GRAY, linewidth=0.8, zorder=1)
     ax.fill_between(m, np.minimum(m, 7), 7, color="#000000", alpha=0.07, linewidth=0, zorder=0)

@@ -177,7 +177,7 @@ def _draw_scores(ax, scores, data):
     regression = data.task == "regression"
     x = "1 - RMSE, units of $y$" if regression else "accuracy"
     low, high = data.exponents
-    for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (0, 9), "center")):
+    for k, exponent, shift, side in ((0, low, (8, 3), "left"), (-1, high, (-8, -3), "right")):
         place = scores.accuracy[k], scores.uncentered[k]
         ax.annotate(
             f"$\\gamma=2^{{{exponent}}}$", place, xytext=shift, textcoords="offset points",

@@ -46,7 +46,7 @@ def hyper_kernel(quick=False):
     K[unknown | unknown.T] = np.nan
     model = HyperKRR(GaussianHyperKernel(0.8, 0.2), alpha=0.1, solver="pivoted").fit(X, K)
     kernels = {
-        f"(a) True similarity, known for {_JUDGED:.0%} of the pairs": target,
+        f"(a) True, {_JUDGED:.0%} of the pairs known": target,
         "(b) Best Gaussian": best_gaussian(X, K),
         "(c) Learned with a hyper-kernel": model.kernel_,
     }
