@@ -17,7 +17,7 @@ text-align:left}}pre{{background:#f5f5f5;padding:.8rem;overflow:auto}}svg{{max-w
 <h2>Held-out scores</h2>
 {scores}
 <h2>Contributions of the columns</h2>
-<p>Loss in {score} on held-out rows where the values of a column are those of other rows.</p>
+<p>Loss in {score} if the values of a column are permuted among the held-out rows.</p>
 {columns}
 <h2>Predictions</h2>
 {predictions}
@@ -49,12 +49,13 @@ def write_report(path, data, sample, found, model, parts):
         f"{len(test)} held-out rows."
     )
     rows = [(s.method, f"{s.score:.4f}", f"{s.seconds:.1f}") for s in scores]
+    shown = "R²" if name == "R^2" else name
     page = _PAGE.format(
         title=html.escape(f"Prediction of {sample.target}"),
         intro=html.escape(intro),
-        scores=_table(("method", name, "seconds"), rows),
-        score=html.escape(name),
-        columns=_bars(parts),
+        scores=_table(("method", shown, "seconds"), rows),
+        score=html.escape(shown),
+        columns=_bars(parts, shown),
         predictions=_predictions(sample, test, model),
         model=html.escape(model.summary()),
     )
@@ -90,7 +91,7 @@ def _inline(figure):
     return text[text.index("<svg") :]
 
 
-def _bars(parts):
+def _bars(parts, score):
     import numpy as np
 
     order = np.argsort(-parts.values[:, 0], kind="stable")[:20]
@@ -102,7 +103,7 @@ def _bars(parts):
     names, shown = [parts.names[k] for k in order[::-1]], parts.values[order[::-1], 0]
     axes.barh(range(len(names)), shown, xerr=parts.spread[order[::-1], 0], color="#4477aa")
     axes.set_yticks(range(len(names)), names)
-    axes.set_xlabel(f"loss in {parts.scoring}")
+    axes.set_xlabel(f"loss in {score}")
     return _inline(figure)
 
 
@@ -123,6 +124,6 @@ def _predictions(sample, test, model):
     axes.scatter(found, y, s=8, alpha=0.5, color="#4477aa")
     ends = [min(found.min(), y.min()), max(found.max(), y.max())]
     axes.plot(ends, ends, color="#888888", linewidth=1)
-    axes.set_xlabel("predicted")
-    axes.set_ylabel("true")
+    axes.set_xlabel(f"predicted {sample.target}")
+    axes.set_ylabel(f"true {sample.target}")
     return _inline(figure)
