@@ -124,6 +124,7 @@ def _predictions(sample, test, model):
     axes.scatter(found, y, s=8, alpha=0.5, color="#4477aa")
     ends = [min(found.min(), y.min()), max(found.max(), y.max())]
     axes.plot(ends, ends, color="#888888", linewidth=1)
-    axes.set_xlabel(f"predicted {sample.target}")
-    axes.set_ylabel(f"true {sample.target}")
+    target = str(sample.target).replace("$", r"\$")  # no formula
+    axes.set_xlabel(f"predicted {target}")
+    axes.set_ylabel(f"true {target}")
     return _inline(figure)
