@@ -72,7 +72,7 @@ def _draw_weights(axes, comparison):
     methods = [m for m in methods if m in comparison.learned] or methods
     if not methods:
         axes.set_axis_off()
-        axes.set_title("No method here weights the kernels of the list", fontsize=11)
+        axes.set_title("No method with weights of the kernels", fontsize=11)
         return
     rows = comparison.weights[[comparison.index(m) for m in methods]]
     shown = np.arange(rows.shape[2])
@@ -128,6 +128,6 @@ def _draw_errors(axes, comparison, name):
         mean = {"markersize": 11, "markeredgecolor": "white", "markeredgewidth": 1.2, "zorder": 3}
         axes.plot(column.mean(), error.mean(), marker, color=color, label=label, **mean)
     axes.set(xlabel=COLUMNS[name].axis, ylabel=f"test error ({ERROR_NAMES[comparison.task]})")
-    axes.set_title("Large: mean of a method. Small: one fold, joined by a line.", fontsize=11)
+    axes.set_title("Large markers: means; small markers: folds, joined by lines", fontsize=11)
     axes.margins(0.08)
     tidy(axes)

@@ -196,7 +196,7 @@ class KernelWeightsDisplay:
         if "alignment" in self.table:
             own = np.asarray(self.table["alignment"])[shown]
             point = {"color": COLORS[1], "markersize": 6, "linestyle": "none"}
-            ax.plot(own, at, "D", label="alignment of it alone", **point)
+            ax.plot(own, at, "D", label="alignment of the kernel", **point)
             ax.legend(frameon=False, fontsize=9, loc="best")
         _rows(ax, [str(self.table["kernel"][k]) for k in shown])
         ax.axvline(0.0, color="#222222", linewidth=0.8)

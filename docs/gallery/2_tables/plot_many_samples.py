@@ -64,7 +64,7 @@ for m in sizes:
 # samples. Centers are better only with more samples than a Gram matrix can hold.
 time, gram, features, error = np.transpose(rows)
 fig, axes = plt.subplots(1, 2, figsize=(7.2, 3.4), layout="constrained")
-axes[0].plot(sizes, gram, "^--", color="#555555", label="a Gram matrix")
+axes[0].plot(sizes, gram, "^--", color="#555555", label="Gram matrix")
 axes[0].plot(sizes, features, "o-", color="#0072B2", label="data and features")
 axes[0].axhline(1000, color="#D55E00", linewidth=0.8)
 axes[0].annotate("1 GB", (sizes[0], 1150), color="#D55E00", fontsize=9)

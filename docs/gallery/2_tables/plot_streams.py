@@ -58,7 +58,7 @@ for (name, wrong), color in zip(errors.items(), ("#555555", "#0072B2", "#D55E00"
     smooth = np.convolve(wrong, np.ones(5) / 5, mode="valid")
     ax.plot(block * (np.arange(smooth.size) + 6), smooth, color=color, label=name)
 ax.axvline(change, color="#222222", linestyle=":", linewidth=1)
-ax.annotate(" the labels change\n their meaning", (change, 0.9), fontsize=9)
+ax.annotate(" labels are\n exchanged", (change, 0.9), fontsize=9)
 ax.axhline(0.5, color="#BBBBBB", linewidth=0.8)
 ax.set(xlabel="samples seen", ylabel="error on the next samples", ylim=(0, 1))
 ax.set_title("Odd or even, in a stream")

@@ -71,10 +71,10 @@ for k, color, marker in zip(range(4), ("#0072B2", "#D55E00", "#009E73", "#555555
     rows = kind == k
     axes[0].scatter(*values[:, rows], s=14, color=color, marker=marker, label=names[k])
     axes[1].scatter(same[rows], own[rows], s=14, color=color, marker=marker)
-axes[0].set(xlabel="R² that pixels add", ylabel="R² that the category adds", title="Contributions")
+axes[0].set(xlabel="R² due to pixels", ylabel="R² due to the category", title="Contributions")
 axes[0].legend(title="planted", frameon=False, fontsize=9)
 axes[1].axline((0, 0), slope=1, color="#222222", linewidth=0.8)
-axes[1].set(xlabel="R², equal weights for all", ylabel="R², weights of each voxel")
-axes[1].set_title("Against equal weights")
+axes[1].set(xlabel="R² with equal weights", ylabel="R² with weights per voxel")
+axes[1].set_title("Weights per voxel and equal weights")
 for ax in axes:
     ax.spines[["top", "right"]].set_visible(False)

@@ -58,7 +58,7 @@ for k, values in enumerate(accuracy.values()):
     ax.errorbar(values.mean(), -k, xerr=error, fmt="o", color=colors[k], capsize=3)
 ax.set_yticks(-np.arange(len(accuracy)), list(accuracy))
 ax.set(xlabel="accuracy on new peptides (bars: one standard error)")
-ax.set_title("Substrings of length k, alone and together")
+ax.set_title("Kernels on substrings of length k, alone and combined")
 ax.grid(axis="x", color="#DDDDDD")
 ax.set_axisbelow(True)
 ax.spines[["top", "right", "left"]].set_visible(False)

@@ -80,7 +80,7 @@ for values, name, color, marker in zip(accuracy, names, ("#0072B2", "#E69F00", "
     ax.plot(shots, mean, f"-{marker}", color=color, label=name)
     ax.fill_between(shots, mean - spread, mean + spread, color=color, alpha=0.15, linewidth=0)
     print(f"{name}: {mean.round(3)} at {shots} shots")
-ax.set(xscale="log", xlabel="shots for each value of a kernel", ylabel="accuracy on new samples")
+ax.set(xscale="log", xlabel="shots per kernel value", ylabel="accuracy on new samples")
 ax.set_title("Eight quantum kernels")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, loc="lower right")

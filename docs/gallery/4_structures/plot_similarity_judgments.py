@@ -64,7 +64,7 @@ counts = np.array(shares) * i.size
 for (name, values), color, marker in zip(auc.items(), ("#0072B2", "#009E73"), "os"):
     ax.plot(counts, values, f"-{marker}", color=color, label=f"learned, {name}")
     print(f"{name}: AUC {np.round(values, 3)} from {counts.astype(int)} pairs")
-ax.axhline(gaussian, color="#555555", linestyle="--", label="any Gaussian")
+ax.axhline(gaussian, color="#555555", linestyle="--", label="Gaussian of any width")
 print(f"any Gaussian: AUC {gaussian:.3f}")
 ax.set(xscale="log", xlabel="pairs judged", ylabel="AUC, pairs with new images")
 ax.set_title("Ranking pairs of new images")

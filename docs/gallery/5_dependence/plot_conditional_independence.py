@@ -56,22 +56,22 @@ print(f"decoys with p <= 0.05: {np.mean(decoys <= 0.05):.3f} of {decoys.size}")
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 at = -np.arange(len(names))
 ax.plot(decoys, at, "x", color="#999999", markersize=5)
-ax.plot([], [], "x", color="#999999", label="kernel, given the others, decoys")
+ax.plot([], [], "x", color="#999999", label="kernel, conditional (decoys)")
 ax.plot(alone, at, "o", color="#E69F00", markersize=7, label="kernel, unconditional")
-ax.plot(given, at, "s", color="#0072B2", markersize=7, label="kernel, given the others")
+ax.plot(given, at, "s", color="#0072B2", markersize=7, label="kernel, conditional")
 ax.plot(
     np.maximum(linear, 1e-3),
     at,
     "^",
     color="#009E73",
     markersize=6,
-    label="linear, given the others",
+    label="linear, conditional",
 )
 ax.axvline(0.05, color="#222222", linestyle="--", linewidth=0.8)
 ax.set_yticks(at, names)
 ax.set(
     xscale="log",
-    xlabel="p-value (at least 0.001; dashed line: 0.05)",
+    xlabel="p-value, at least 0.001 (dashed: 0.05)",
     title="Progression of diabetes",
 )
 ax.spines[["top", "right", "left"]].set_visible(False)

@@ -56,7 +56,7 @@ for digit in range(10):
     rows = ~train & (y == digit)
     color = plt.cm.viridis(digit / 10)
     axes[0].scatter(U[rows, 0], V[rows, 0], s=24, color=color, marker=f"${digit}$", linewidths=0.2)
-axes[0].set(xlabel="first function, left half", ylabel="first function, right half")
+axes[0].set(xlabel="canonical function, left half", ylabel="canonical function, right half")
 axes[0].locator_params(nbins=5)
 axes[0].set_title("New digits")
 at = np.arange(6)

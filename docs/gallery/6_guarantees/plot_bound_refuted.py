@@ -51,9 +51,9 @@ print(f"at m = {sizes[-1]} it is {bound[-1] / root[-1]:.0f} times what is measur
 # Green: the corrected bound.
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(sizes, printed, "--", color="#0072B2", label=r"printed: $20/\sqrt{m}$")
-ax.plot(sizes, gap, "o-", color="#D55E00", label="gap of error rates, measured")
+ax.plot(sizes, gap, "o-", color="#D55E00", label="observed gap of error rates")
 ax.plot(sizes, bound, "--", color="#009E73", label="corrected bound, squared loss")
-ax.plot(sizes, root, "s-", color="#009E73", markersize=4, label="gap of root risks, measured")
+ax.plot(sizes, root, "s-", color="#009E73", markersize=4, label="observed gap of root risks")
 ax.set(
     xscale="log",
     yscale="log",
