@@ -208,9 +208,14 @@ def method_table(results, taken):
         *([] if sizes is None else ["samples"]),
         "used",
     )
-    note = "\nscore: accuracy minus 0.3 times the log loss, both on the held-out folds"
-    levels = "" if sizes is None else "\n" + _level_lines(results)
-    return table(rows, header) + (note if by_loss else "") + levels
+    lines = [table(rows, header)]
+    if by_loss:
+        lines.append("score: accuracy minus 0.3 times the log loss, both on the held-out folds")
+    if sizes is not None:
+        lines.append(_level_lines(results))
+    elif len({row[-2] for row in rows}) > 1:
+        lines.append("Methods with fewer folds were worse on these; compare scores of equal folds.")
+    return "\n".join(lines)
 
 
 def _level_lines(results):
