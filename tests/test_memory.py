@@ -14,9 +14,10 @@ from alignlearn.validation import memory
 def test_fitting_holds_one_matrix(script, kind):
     # One matrix is needed; the rest are blocks, and small ones that the allocator keeps.
     matrices = script("bench/memory_peak").matrices
-    found = matrices(kind, 3000)
+    m = 2400 if kind == "ridge-loo" else 3000  # its decomposition takes most of the time
+    found = matrices(kind, m)
     if found >= 1.3:  # functions for this size were compiled within; a second process loads them
-        found = matrices(kind, 3000)
+        found = matrices(kind, m)
     assert 0.9 < found < 1.3
 
 

@@ -18,7 +18,7 @@ def interrupt_time(script):
 def test_streamed_statistics_stop(monkeypatch, script, threads):
     """80,000 samples take a minute. Times are CPU times, without other work on the machine."""
     monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-    assert script.delay("statistics", samples=80_000, wait=1.0, processor=True) < int(threads)
+    assert script.delay("statistics", samples=80_000, wait=0.4, processor=True) < int(threads)
 
 
 @pytest.mark.parametrize(("kind", "samples"), [("ridge", 8000), ("leave-one-out", 4000)])
