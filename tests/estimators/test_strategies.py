@@ -387,7 +387,8 @@ def test_texts_show_every_way_and_member(classifier):
     shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]
     beside = {f"{a:.4f}": f"{b:.4f}" for a, b in zip(score, shown)}
     at = header.index("score"), header.index("accuracy")
-    assert all(line[at[1]] == beside[line[at[0]]] for line in lines[:-1])
+    rows = lines[: [line[0] for line in lines].index("score:")]  # notes follow
+    assert all(line[at[1]] == beside[line[at[0]]] for line in rows)
     for m in model.members_:
         assert f"\n{m.name}, times {m.share / m.unit:.3g}:" in text
         assert m.name in model._repr_html_()
