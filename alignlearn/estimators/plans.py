@@ -35,6 +35,8 @@ class Way(NamedTuple):
         standard deviations. "": kernels on all features.
     least_squares : bool
         For classifiers: whether labels are fitted by kernel ridge regression.
+    reserve : bool
+        Whether it is tried on the fourth level only, after the method of twice its width.
     """
 
     name: str
@@ -46,16 +48,33 @@ class Way(NamedTuple):
     parent: str | None = None
     columns: str = ""
     least_squares: bool = False
+    reserve: bool = False
+
+    @property
+    def half(self):
+        """The name of the method with twice the gamma; None if weights are learned by a rule."""
+        name = self.name.partition("*")[0]
+        return f"{name}*{2.0 * self.multiple:g}" if self.rule is None else None
 
     def narrower(self):
         """Return the method with twice the gamma."""
-        twice = 2.0 * self.multiple
-        name = f"{self.name.partition('*')[0]}*{twice:g}"
-        return self._replace(name=name, multiple=twice, parent=self.name)
+        return self._replace(name=self.half, multiple=2.0 * self.multiple, parent=self.name)
 
     def by_least_squares(self):
         """Return the method with `LeastSquaresClassifier`, tried if this method was kept."""
         return self._replace(name=f"{self.name}-krr", parent=self.name, least_squares=True)
+
+
+def reserves(ways, n_times):
+    """Return the methods with half the widths of some, and so on, that are not among them."""
+    known, found = {way.name for way in ways}, []
+    for way in ways:
+        for _ in range(n_times if way.rule is None else 0):
+            way = way.narrower()._replace(parent=None, reserve=True)
+            if way.name not in known:
+                known.add(way.name)
+                found.append(way)
+    return found
 
 
 WAYS = (

@@ -75,6 +75,10 @@ class Candidate(NamedTuple):
         job as its third argument, and waits for intermediate results that another one computes.
     shared : Shared, optional
         Learned before a rung that has it ``apart``, if calls go to workers.
+    finer : object
+        Name of the candidate that a ``finer`` rung tries after this one.
+    reserve : bool
+        Whether it is tried by ``finer`` rungs only.
     """
 
     name: Any
@@ -89,6 +93,8 @@ class Candidate(NamedTuple):
     until: float = np.inf
     divisible: bool = False
     shared: Shared | None = None
+    finer: Any = None
+    reserve: bool = False
 
 
 class Rung(NamedTuple):
@@ -118,6 +124,10 @@ class Rung(NamedTuple):
     worth : callable, optional
         The search ends before this rung if ``worth(number, value, predictions)`` is false for the
         best candidate so far, its value and its predictions on the last fold.
+    finer : bool
+        Whether the only new candidate is the ``finer`` one of the best. The search ends before this
+        rung if there is none, or if the previous rung changed neither the best candidate nor its
+        value.
     """
 
     folds: Any
@@ -129,6 +139,7 @@ class Rung(NamedTuple):
     apart: bool = False
     behind: float | None = None
     worth: Callable | None = None
+    finer: bool = False
 
 
 def grid(n_folds, n_values):
@@ -316,7 +327,7 @@ def search(
         A score is not finite.
     """
     trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads, others, parts)
-    n = sum(len(rung.folds) for rung in schedule)
+    n = len({t for rung in schedule for t in rung.folds})
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         trials.run_all(client, progress)
     every = {**({} if names is None else names), parameter: values}
@@ -370,12 +381,15 @@ class _Trials:
     def run_all(self, client, progress):
         """Run all rungs."""
         going, seen = [(w, None) for w in self._first()], []
+        best = before = None
         for number, rung in enumerate(self.schedule):
-            if rung.worth is not None and not self._worth(rung, going[0], seen[-1]):
+            if not self._worth(rung, best, before, seen):
                 self.schedule = self.schedule[:number]
                 self.n_levels = 1 + max(one.level for one in self.schedule)
                 rung = self.schedule[-1]
                 break
+            if rung.finer:
+                going = [(self._finer(best[0]), best[1])]
             if rung.widened:
                 going = self._with_children(going, seen)
             tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
@@ -388,6 +402,7 @@ class _Trials:
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
+            best, before = going[0], best
         if len(seen) > len(rung.folds):
             # The best value of each kept candidate also on the folds of earlier rungs.
             later = self.scores[:, :, list(rung.folds)].mean(axis=2)
@@ -397,10 +412,21 @@ class _Trials:
                 if tries:
                     self._run([t], tries, client, progress)
 
-    def _worth(self, rung, best, fold):
-        """Whether a rung is tried, given the best candidate and its value on a fold."""
+    def _worth(self, rung, best, before, seen):
+        """Whether a rung is tried, given the best of the last two rungs, (number, value)."""
+        if rung.finer:
+            return best != before and self._finer(best[0]) is not None
+        if rung.worth is None:
+            return True
         w, k = best
-        return rung.worth(w, self.values[k], self.kept[w, k, fold])
+        return rung.worth(w, self.values[k], self.kept[w, k, seen[-1]])
+
+    def _finer(self, w):
+        """Number of the candidate to try after a candidate; None if there is none."""
+        name = self.candidates[w].finer
+        if name is None:
+            return None
+        return next(k for k, one in enumerate(self.candidates) if one.name == name)
 
     def _tried(self, w, at):
         """Positions of the values that a candidate may use, at least the smallest."""
@@ -451,7 +477,9 @@ class _Trials:
 
     def _first(self):
         """Numbers of the candidates that enter at the first rung."""
-        return [w for w, candidate in enumerate(self.candidates) if candidate.parent is None]
+        return [
+            w for w, one in enumerate(self.candidates) if one.parent is None and not one.reserve
+        ]
 
     def _with_children(self, going, seen):
         """Kept candidates, (number, best value), and those that enter after them.

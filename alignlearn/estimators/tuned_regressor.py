@@ -199,11 +199,11 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
     strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 0.2%
     larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
-    all pairs, and the search has a fourth level that tries up to three smaller values of alpha
-    with as many samples, because structure within small groups of samples needs many samples and a
-    small alpha. Above 28,000 samples it is the mean of models on parts of 21,600 to 24,000 samples,
-    which may overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce
-    these numbers.
+    all pairs, and the search has a fourth level with as many samples, because structure within
+    small groups of samples needs many samples and a small alpha. It tries up to three smaller
+    values of alpha and, if one of these is better, kernels of half the width. Above 28,000 samples
+    the final fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap
+    (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a

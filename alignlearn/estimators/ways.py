@@ -32,8 +32,8 @@ from .feature_scales import (
     squares_of,
     transformed,
 )
-from .levels import LEVELS, WHOLE
-from .plans import ROUGH_WAYS
+from .levels import FINER, LEVELS, WHOLE
+from .plans import ROUGH_WAYS, reserves
 from .search import Candidate, Made, Shared
 
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples to choose a width on, below and from WHOLE on
@@ -125,7 +125,10 @@ class WayKernels:
         if n_samples > WHOLE and self.kernels is None:
             ways = (*plan.ways, *ROUGH_WAYS)
             narrower = (way.narrower() for way in ways if way.rule is None)
-            plan = plan._replace(ways=(*ways, *narrower))
+            ways = (*ways, *narrower)
+            if self.task == "regression" and n_samples > LEVELS[1]:
+                ways = (*ways, *reserves(ways, FINER))
+            plan = plan._replace(ways=ways)
         paired = self.source.is_paired
         dense = isinstance(self.source.X, np.ndarray)
         vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
@@ -529,6 +532,8 @@ class FoldWays:
                 until=self._until(way.parent in late) if way.least_squares else np.inf,
                 divisible=way.scaled,
                 shared=shared[way.full] if way.scaled else None,
+                finer=way.half if way.half in number else None,
+                reserve=way.reserve,
             )
             for way in ways
         ]

@@ -34,9 +34,9 @@ class Scores:
             self.asked.extend((number, VALUES.index(v), fold) for v in values)
         return [[self.table[number, VALUES.index(v), fold] for v in vs] for number, vs in tries]
 
-    def search(self, schedule, **options):
+    def search(self, schedule, given=None, **options):
         n, n_values, _ = self.table.shape
-        found = [Candidate(f"way {k}", None) for k in range(n)]
+        found = given or [Candidate(f"way {k}", None) for k in range(n)]
         return search(
             found,
             VALUES[:n_values],
@@ -54,6 +54,28 @@ def drawn(shape, seed=0):
 
 
 # Schedules
+
+
+@pytest.mark.parametrize(
+    ("best", "n_tried", "chosen"), [(0.0, 1, 0), (0.5, 2, 0), (1.5, 3, 2), (3.0, 3, 1)]
+)
+def test_finer_candidates_are_tried_while_the_best_one_changes(best, n_tried, chosen):
+    """On the second fold way 0 has its best value below that of the first fold, or not."""
+    table = np.full((3, 5, 2), -1.0)
+    table[0, 3, 0] = 0.5
+    table[0, 2 if best else 3, 1], table[1, 1, 1], table[2, 0, 1] = 1.0, best, 2.0
+    given = [
+        Candidate("way 0", None, finer="way 1"),
+        Candidate("way 1", None, finer="way 2", reserve=True),
+        Candidate("way 2", None, reserve=True),
+    ]
+    rungs = [Rung((0,), 1, range(5)), Rung((1,), 1, range(5), (2, 0), 1)]
+    rungs += [rungs[-1]._replace(finer=True)] * 3
+    scores = Scores(table)
+    found = scores.search(rungs, given=given, members=1, sizes=[10, 20])
+    assert sorted({w for w, _, t in scores.asked if t == 1}) == list(range(n_tried))
+    assert {w for w, _, t in scores.asked if t == 0} == {0}
+    assert found.chosen[0][0] == chosen
 
 
 @pytest.mark.parametrize("worth", [True, False])

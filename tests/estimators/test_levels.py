@@ -16,8 +16,9 @@ import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import learner, ways
-from alignlearn.estimators.levels import blocks_of, levels_of, refined
+from alignlearn.estimators.levels import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.members import noise_blocks
+from alignlearn.estimators.plans import Way
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
 from alignlearn.kernels import Gaussian
@@ -169,14 +170,24 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
     model = al.MKLRegressorCV(memory=5.3e7, strategy="best").fit(units[unit], y)
     table = model.cv_results_
     n, alpha, mean = table["n_samples"], table["param_alpha"], table["mean_test_score"]
-    last, third = n == n[-1], n == sorted(set(n))[2]
+    method, last, third = table["param_method"], n == n[-1], n == sorted(set(n))[2]
     assert len(set(n)) == 4
-    before = third & (table["param_method"] == model.method_)
-    before = alpha[before][mean[before].argmax()]
+    # Half the width is tried as long as it, or a smaller alpha, is better.
+    tried = sorted(set(method[last]), key=lambda name: float(name.partition("*")[2] or 1.0))
+    assert tried == [tried[0], *(name.narrower().name for name in map(way_named, tried[:-1]))]
+    assert tried.index(model.method_) >= min(len(tried) - 2, FINER)
+    first = third & (method == tried[0])
+    before = alpha[first][mean[first].argmax()]
     grid = np.logspace(-4, 2, 13)
     k = np.abs(np.log(grid / before)).argmin()
-    np.testing.assert_allclose(alpha[last], grid[max(0, k - 3) : k + 1])
-    assert model.alpha_ == alpha[last][mean[last].argmax()] < before
+    np.testing.assert_allclose(alpha[last & (method == tried[0])], grid[max(0, k - 3) : k + 1])
+    assert model.alpha_ < before
+    assert model.best_score_ == mean[last].max()
+
+
+def way_named(name):
+    """A method of a single kernel with this name."""
+    return Way(name, None, False, multiple=float(name.partition("*")[2] or 1.0))
 
 
 def test_both_groups_reach_the_second_level_and_the_last_if_near_the_best(regressor):
