@@ -18,7 +18,7 @@ from alignlearn.folds import make_folds
 from alignlearn.machines.choice import block_sizes
 
 from .feature_scales import draw
-from .search import Rung, halving
+from .schedule import Rung, halving
 
 WHOLE = 1000  # samples up to which candidates are compared on all of them
 LEVELS = 500, 2000, 8000  # largest number of samples of each level, above WHOLE
@@ -36,9 +36,9 @@ _REACH = 1, 2  # values below and above the best one to try on the third level
 # as several samples of one unit, needs a smaller penalty (measured: R^2 of flights with 24,000
 # samples rises from 0.39 to 0.48).
 _REACH_OF_FINAL = 3, 0
-# If a smaller penalty is better there, kernels of half the width are tried, and so on, at most this
-# many times (measured: R^2 of trade in cars with 20,000 samples rises from 0.75 to 0.94).
-FINER = 3
+# If a smaller penalty is better there, a kernel with four times the gamma is tried, and so on, at
+# most this many times (measured: R^2 of trade in cars with 20,000 samples rises from 0.75 to 0.94).
+FINER = 2
 _LEAST_OF_CLASS = 5  # samples of each class in each level, if available
 
 
@@ -208,7 +208,7 @@ def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False, wo
         rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
         first = last
     if len(levels) > len(LEVELS):
-        rungs += [rungs[-1]._replace(worth=None, finer=True)] * FINER
+        rungs += [rungs[-1]._replace(reach=(step, 0), worth=None, finer=True)] * FINER
     return tuple(rungs)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+_TIMES = 4.0  # multiple of the gamma of the next method on the fourth level
+
 
 class Way(NamedTuple):
     """A candidate of a strategy: a method of making a kernel from a training set.
@@ -36,7 +38,7 @@ class Way(NamedTuple):
     least_squares : bool
         For classifiers: whether labels are fitted by kernel ridge regression.
     reserve : bool
-        Whether it is tried on the fourth level only, after the method of twice its width.
+        Whether it is tried on the fourth level only, after the method with a quarter of its gamma.
     """
 
     name: str
@@ -50,15 +52,17 @@ class Way(NamedTuple):
     least_squares: bool = False
     reserve: bool = False
 
-    @property
-    def half(self):
-        """The name of the method with twice the gamma; None if weights are learned by a rule."""
-        name = self.name.partition("*")[0]
-        return f"{name}*{2.0 * self.multiple:g}" if self.rule is None else None
+    def narrower(self, times=2.0):
+        """Return the method with a multiple of the gamma."""
+        multiple = times * self.multiple
+        name = f"{self.name.partition('*')[0]}*{multiple:g}"
+        return self._replace(name=name, multiple=multiple, parent=self.name)
 
-    def narrower(self):
-        """Return the method with twice the gamma."""
-        return self._replace(name=self.half, multiple=2.0 * self.multiple, parent=self.name)
+    def finer(self):
+        """Return the method with four times the gamma; None if a rule learns the weights."""
+        if self.rule is not None:
+            return None
+        return self.narrower(_TIMES)._replace(parent=None, reserve=True)
 
     def by_least_squares(self):
         """Return the method with `LeastSquaresClassifier`, tried if this method was kept."""
@@ -66,11 +70,11 @@ class Way(NamedTuple):
 
 
 def reserves(ways, n_times):
-    """Return the methods with half the widths of some, and so on, that are not among them."""
+    """Return the methods with four times the gamma of some, and so on, not among them."""
     known, found = {way.name for way in ways}, []
     for way in ways:
         for _ in range(n_times if way.rule is None else 0):
-            way = way.narrower()._replace(parent=None, reserve=True)
+            way = way.finer()
             if way.name not in known:
                 known.add(way.name)
                 found.append(way)

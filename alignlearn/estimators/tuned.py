@@ -24,7 +24,7 @@ from alignlearn.validation import (
 )
 from alignlearn.weights import get_weighting
 
-from . import inputs, search, search_folds
+from . import inputs, schedule, search, search_folds
 from ._machines import held_matrices
 from .average import Average, Member
 from .base import OF_COLUMNS
@@ -289,7 +289,7 @@ class Tuned(KernelModel):
         found = search.search(
             candidates,
             problem.values,
-            search.grid(len(folds), len(problem.values)),
+            schedule.grid(len(folds), len(problem.values)),
             problem.score,
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,

@@ -201,9 +201,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
     all pairs, and the search has a fourth level with as many samples, because structure within
     small groups of samples needs many samples and a small alpha. It tries up to three smaller
-    values of alpha and, if one of these is better, kernels of half the width. Above 28,000 samples
-    the final fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap
-    (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
+    values of alpha and, if one of these is better, narrower kernels. Above 28,000 samples the final
+    fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap (divide and
+    conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a

@@ -532,7 +532,7 @@ class FoldWays:
                 until=self._until(way.parent in late) if way.least_squares else np.inf,
                 divisible=way.scaled,
                 shared=shared[way.full] if way.scaled else None,
-                finer=way.half if way.half in number else None,
+                finer=getattr(way.finer(), "name", None),
                 reserve=way.reserve,
             )
             for way in ways

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from alignlearn.estimators import search, search_folds
+from alignlearn.estimators import schedule, search, search_folds
 from alignlearn.estimators.base import parameters, shared
 from alignlearn.estimators.results_table import doubt_edges
 from alignlearn.estimators.scoring import get_score
@@ -193,7 +193,7 @@ default 5
         found = search.search(
             candidates,
             values,
-            search.grid(len(splits), len(values)),
+            schedule.grid(len(splits), len(values)),
             score,
             _Fits(candidates, X, labels, splits),
             parameter="C",

@@ -48,7 +48,9 @@ _SINGLE = 1e-4
 # for each further target, whose product reads the matrix once. Measured on one thread with 2000 to
 # 8000 samples.
 _PATH_STEPS, _FIT_STEPS, _FURTHER = 1 / 20, 1 / 50, 0.4
-_MOST_STEPS = 50  # steps of a path that no factor can replace
+# The same of a path that no factor can replace. Columns that it leaves unsolved have too small an
+# alpha for a fit in reasonable time; their predictions are those of the last step.
+_ALONE = {"max_iter": 50, "patience": 25}
 _LEAST_STEPS = 20, 40  # minimum steps of a path and of a fit; if fewer are allowed, none is tried
 _DEFINITE = 1e-10  # of the mean diagonal: the smallest alpha that surely allows a factorization
 
@@ -271,7 +273,7 @@ def iterative_path(combination, y, split, alphas, weight=None):
         return [None] * len(alphas)
     diagonal = float(np.mean(part.diagonal()))
     system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal, weight)
-    found = system.solve_each(alphas, tol=_PATH_TOL, **(limits or {"max_iter": _MOST_STEPS}))
+    found = system.solve_each(alphas, tol=_PATH_TOL, **(limits or _ALONE))
     coef, intercept = system.coefficients(found)
     del system  # free the matrix before another one is made
     fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept

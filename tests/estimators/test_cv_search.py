@@ -7,16 +7,8 @@ import pytest
 
 import alignlearn as al
 from alignlearn.estimators import candidates, levels, plans, ways
-from alignlearn.estimators.search import (
-    Candidate,
-    Fits,
-    Made,
-    Rung,
-    Shared,
-    grid,
-    halving,
-    search,
-)
+from alignlearn.estimators.schedule import Rung, grid, halving
+from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
 from alignlearn.sources import open_source, pairs
 

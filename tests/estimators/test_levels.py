@@ -172,9 +172,9 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
     n, alpha, mean = table["n_samples"], table["param_alpha"], table["mean_test_score"]
     method, last, third = table["param_method"], n == n[-1], n == sorted(set(n))[2]
     assert len(set(n)) == 4
-    # Half the width is tried as long as it, or a smaller alpha, is better.
+    # Four times the gamma is tried as long as it, or a smaller alpha, is better.
     tried = sorted(set(method[last]), key=lambda name: float(name.partition("*")[2] or 1.0))
-    assert tried == [tried[0], *(name.narrower().name for name in map(way_named, tried[:-1]))]
+    assert tried == [tried[0], *(way.finer().name for way in map(way_named, tried[:-1]))]
     assert tried.index(model.method_) >= min(len(tried) - 2, FINER)
     first = third & (method == tried[0])
     before = alpha[first][mean[first].argmax()]
