@@ -51,6 +51,12 @@ def test_table_2_agrees_on_ionosphere(quick, capsys):
 
 
 @with_data
+def test_figure_3_weights_of_one_stage_follow_those_of_two(quick):
+    correlation, _ = quick("reproduce/p1_alignment/figure3")
+    assert correlation > 0.6
+
+
+@with_data
 def test_table_3_runs_on_300_bigrams(quick):
     outside, text = quick("reproduce/p1_alignment/table3")
     assert set(outside) == {("kitchen", "regression"), ("kitchen", "classification")}
@@ -71,7 +77,29 @@ def test_lkrr_on_two_sets_and_500_bigrams(quick):
     assert np.all(kitchen[1] < kitchen[0])  # more bigrams, less error
 
 
-def test_hyper_kernel_errors_and_partitions(script):
+@pytest.mark.skipif(
+    not (DATA / "ijcnn1_train.npz").is_file(), reason="ALIGNLEARN_DATA does not hold ijcnn1_train"
+)
+@with_data
+def test_hyper_kernels_on_sonar_and_a_part_of_ijcnn1(quick):
+    (known, ideal, clusters), text = quick("reproduce/p4_hyperkernels/hyper")
+    errors = {
+        kernel: {m: row["rmse"][0] for m, row in found["sonar"].items() if "rmse" in row}
+        for kernel, found in known.items()
+    }
+    # A kernel of negative values: no coefficient of the non-negative method is above 0.
+    assert known["log"]["sonar"]["hyper-nnls"]["pairs_used"] == [0]
+    assert errors["log"]["hyper-nnls"] > 1.0
+    # Neither kernel tends to 0 with the distance; only support vector regression has a constant.
+    assert all(errors[k]["hyper-svr"] < 0.6 * errors[k]["hyper-krr"] for k in ("tl1", "log"))
+    # The control is in the space of the hyper-kernel.
+    assert float(re.search(r"on test pairs:\n +sonar ([\d.]+)", text)[1]) < 0.05
+    assert all(values[0] > 60.0 for m, values in ideal["sonar"].items() if m != "counts")
+    assert clusters["5"]["hyper-krr"]["accuracy"] > clusters["majority"] > 90.0
+    assert clusters["5"]["hyper-krr"]["auc"] > 85.0
+
+
+def test_hyper_kernel_errors_partitions_and_ranks(script):
     rng = np.random.default_rng(0)
     y = np.repeat([-1, 1], (40, 60))
     two, other, one = script("reproduce/p4_hyperkernels/hyper_measure").parts(y, (2, 2, 1), 3)
@@ -81,6 +109,9 @@ def test_hyper_kernel_errors_and_partitions(script):
     rmse = script("reproduce/p4_hyperkernels/hyper_measure").rmse
     assert rmse(np.full((4, 4), K.mean()), K) == pytest.approx(1.0)
     assert rmse(K + 0.1 * K.std(), K) == pytest.approx(0.1)
+    rank = script("reproduce/p4_hyperkernels/hyper")._rank
+    table = {"a": [3.0], "b": [1.0], "c": [3.0]}
+    assert [rank(table, m, 0) for m in "abc"] == [1.5, 3.0, 1.5]
 
 
 def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
@@ -152,6 +183,29 @@ def test_a_similarity_learned_from_few_judgments(quick):
     assert ladder[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbors, one named image a class
     assert columns[0] > ladder[0] > one[0]
     assert "judgments of 300 images (5% of the pairs)" in text
+
+
+@pytest.mark.skipif(
+    not all((DATA / f"{name}.npz").is_file() for name in ("kin8nm", "ijcnn1_train")),
+    reason="ALIGNLEARN_DATA does not hold kin8nm and ijcnn1_train",
+)
+def test_few_centers_come_near_the_exact_machine(quick):
+    results, text = quick("reproduce/p5_kernels/nystrom")
+    for found in results.values():
+        exact, _ = found.pop("exact")
+        for rows in found.values():
+            few, many = rows[0, :, 0]
+            assert exact < many < few
+    assert "kin8nm: 800 train" in text
+
+
+def test_online_machines_come_near_those_of_all_samples(quick):
+    _, text = quick("reproduce/p5_kernels/online")
+    # More passes come nearer to the batch machines, and a larger budget drops less.
+    rows = [line.split() for line in text.splitlines()]
+    risks = [row for row in rows if row[:1] in (["hinge"], ["logistic"], ["squared"])]
+    assert len(risks) == 3
+    assert [row[0] for row in rows if row and row[0].isdigit()] == ["20", "200"]
 
 
 def test_a_ladder_of_hyper_kernels_undercuts_one(quick):

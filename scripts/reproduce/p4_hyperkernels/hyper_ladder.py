@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Tables 1 to 3 of Liu et al. (2020): one hyper-kernel, as in the paper, and a ladder of them.
 
-40% of the points are labeled, 40% unlabeled and 20% for testing; in Table 3 half are for training.
-`HyperKRRCV` selects alpha of ridge regression, the reach of the single hyper-kernel (sigma_h2 of
-1/4 to 4 sigma2) and the ladder by leaving out pairs of points in five folds. The parameters of NNLS
-and SVR are selected on pairs of a fifth of the points, on the first partition.
+The protocol of ``hyper.py`` (40% labeled, 40% unlabeled, 20% test points; in Table 3 half for
+training). `HyperKRRCV` selects alpha of ridge regression, the reach of the single hyper-kernel
+(sigma_h2 of 1/4 to 4 sigma2) and the ladder by leaving out pairs of points in five folds. NNLS and
+SVR are those of ``hyper.py``, with the parameters selected there, on the first partition.
 
 usage: scripts/reproduce/p4_hyperkernels/hyper_ladder.py [--quick] [--repeats N] [--data NAME ...]
 [--out FOLDER]
@@ -128,9 +128,9 @@ def ideal_trial(name, seed, sizes):
         K, K_new = kernel(X[train]), kernel(X[test], X[train])
         predicted = measured.chosen_predictions(K, y[train], K_new, seed)
         found[method] = {"test": 100.0 * float(np.mean(predicted == y[test]))}
-    for method, multiples in (("single", measured.IDEAL_MULTIPLES), ("ladder", (None,))):
-        given = X[train], y[train], X[test], seed, sizes is QUICK
-        predicted = measured.ideal_predictions(multiples, *given)
+    svr = {"single": measured.RIVALS, "ladder": measured.LADDERS}
+    for method, table in svr.items():
+        predicted = table["svr gaussian"](X[train], y[train], X[test], seed, sizes is QUICK)
         found[f"svr {method}"] = {"test": 100.0 * float(np.mean(predicted == y[test]))}
     return found
 

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Tables 1 to 4 of Liu, Shi, Huang, Yang and Suykens (2020), with the paper's numbers.
+
+Kernels learned in the space of a hyper-kernel by non-negative least squares, ridge and support
+vector regression: from the matrix of a known kernel (Tables 1 and 2), from the ideal kernel of the
+labels, with competitors (Table 3), and on ijcnn1 by clusters (Table 4). Data come from
+`alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that has them) and scikit-learn.
+
+usage: scripts/reproduce/p4_hyperkernels/hyper.py [--quick] [--repeats N] [--tables N ...]
+[--out FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import hyper_measure as measured
+import shared
+from hyper_measure import APPROXIMATION, DATA, HYPER, IDEAL, KERNELS, KNOWN, LARGE
+
+TITLES = {
+    "gaussian": "Table 1: the known Gaussian kernel",
+    "tl1": "Table 2, first half: the TL1 kernel, tau = 0.7 d",
+    "log": "Table 2, second half: the log kernel, sigma = 1",
+}
+METHODS = (KNOWN, *HYPER)
+TABLES = (1, 2, 3, 4)
+FEWER = {"australian": 0.5}  # of the repeats of Table 3
+QUICK_DATA = ("sonar",)
+
+
+def options(parser):
+    """Options that only this script has."""
+    parser.add_argument(
+        "--tables", type=int, nargs="+", choices=TABLES, default=TABLES, help="default: all"
+    )
+
+
+def introduce(out, repeats):
+    """The interpretation of the paper, and deviations from it."""
+    kept = {n: max(1, round(repeats * share)) for n, share in FEWER.items()}
+    text = shared.texts(
+        __file__,
+        "hyper-introduction",
+        repeats=repeats,
+        fewer="in Table 3 " + ", ".join(f"of {n} {k}" for n, k in kept.items()),
+        pairs=measured.KNOWN_SIZES["krr"][0],
+        rank=measured.KNOWN_SIZES["krr"][1],
+        svr_pairs=measured.KNOWN_SIZES["svr"][0],
+        svr_rank=measured.KNOWN_SIZES["svr"][1],
+        ideal_pairs=measured.IDEAL_SIZES[0],
+        ideal_rank=measured.IDEAL_SIZES[1],
+        features=measured.FEATURES,
+        large_pairs=measured.CLUSTER_PAIRS,
+        large_rank=measured.CLUSTER_RANK,
+        machine=measured.CLUSTER_MACHINE,
+    )
+    out.say(*text, "")
+
+
+def measured_known(args, repeats):
+    """{kernel: {data set: numbers}} of Tables 1 and 2, as far as requested."""
+    names = QUICK_DATA if args.quick else DATA
+    return {
+        kernel: {n: measured.measure_known(kernel, n, repeats, args.quick) for n in names}
+        for kernel in KERNELS
+        if (1 if kernel == "gaussian" else 2) in args.tables
+    }
+
+
+def measured_ideal(args, repeats):
+    """{data set: figures} of Table 3."""
+    kept = {n: max(1, round(repeats * FEWER.get(n, 1))) for n in DATA}
+    names = (QUICK_DATA if args.quick else DATA) if 3 in args.tables else ()
+    return {n: measured.measure_ideal(n, kept[n], args.quick) for n in names}
+
+
+def larger_class(name):
+    """Its share, in per cent."""
+    counts = np.unique(measured.load(name)[1], return_counts=True)[1]
+    return 100.0 * counts.max() / counts.sum()
+
+
+def _mean(values):
+    return float(np.mean(values))
+
+
+def _deviation(values):
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _beside(values, paper, tally):
+    """The measured value, the paper's, and the verdict, which is counted."""
+    ours = shared.spread(_mean(values), _deviation(values), 1)
+    if paper is None:
+        return [ours, "-", ""]
+    word = shared.verdict(_mean(values), paper)
+    tally.append(word == "agrees")
+    return [ours, shared.spread(*paper, 1), word]
+
+
+def _counted(tally):
+    return f"{sum(tally)} of {len(tally)}"
+
+
+# Tables 1 and 2
+
+
+def report_known(out, kernel, found):
+    """One known kernel: {data set: results of `measure`}; return the verdicts on accuracies."""
+    out.say(TITLES[kernel])
+    tally, rows = [], []
+    for name, ours in found.items():
+        for method in METHODS:
+            paper = APPROXIMATION[kernel].get(method, {})
+            row = [f"{name}, {method}"]
+            for what in ("unlabeled", "test"):
+                row += _beside(ours[method][what], paper.get(what, {}).get(name), tally)
+            rows.append(row + _error_cells(ours[method], paper.get("rmse", {}).get(name)))
+    header = ("", "unlabeled", "paper", "", "test", "paper", "", "RMSE", "paper", "")
+    out.table(header, rows)
+    out.say(f"  accuracies within one standard deviation of the paper's: {_counted(tally)}")
+    _say_orderings(out, kernel, found)
+    out.say(*_chosen(found), "")
+    return tally
+
+
+def report_matched(out, control):
+    """RMSE of a Gaussian that the hyper-kernel can represent, by data set."""
+    out.say(
+        "Control: the Gaussian kernel of gamma = 1 / (2 sigma2), the only one in the space of the",
+        "hyper-kernel up to a function of the midpoint. RMSE of hyper-KRR on test pairs:",
+        "  " + ", ".join(f"{name} {error:.4f}" for name, error in control.items()),
+        "",
+    )
+
+
+def _error_cells(ours, paper):
+    if "rmse" not in ours:
+        return ["", "", ""]
+    error = float(np.median(ours["rmse"]))
+    return [
+        f"{error:.3f}",
+        *(("-", "") if paper is None else (f"{paper:.3f}", f"x {error / paper:.3g}")),
+    ]
+
+
+def _say_orderings(out, kernel, found):
+    """How often a claim of section 5.1 holds in the paper's numbers and in the measured ones."""
+    paper = APPROXIMATION[kernel]
+    learned = [m for m in HYPER if m in paper]
+    theirs = {
+        what: {m: [paper[m][what][n] for n in found] for m in learned} for what in ("rmse", "test")
+    }
+    theirs["test"] = {m: [cell[0] for cell in cells] for m, cells in theirs["test"].items()}
+    ours = {
+        what: {m: [float(middle(found[n][m][what])) for n in found] for m in learned}
+        for what, middle in (("rmse", np.median), ("test", np.mean))
+    }
+    claims = [("hyper-svr", "rmse", "hyper-SVR has the least RMSE"),
+              ("hyper-svr", "test", "hyper-SVR is the most accurate on test points")]  # fmt: skip
+    for method, what, words in claims:
+        counts = [
+            _first(table[what], method, -1 if what == "rmse" else 1) for table in (theirs, ours)
+        ]
+        out.say(f"  {words}: paper {counts[0]}, here {counts[1]} of {len(found)} data sets")
+    if "hyper-nnls" in paper:
+        counts = [
+            sum(min(k, s) < n for k, s, n in zip(*(t["rmse"][m] for m in HYPER[:0:-1] + HYPER[:1])))
+            for t in (theirs, ours)
+        ]
+        out.say(
+            f"  the better of hyper-KRR and hyper-SVR has less RMSE than hyper-NNLS: paper "
+            f"{counts[0]}, here {counts[1]} of {len(found)}"
+        )
+    else:
+        used = max(max(found[n]["hyper-nnls"]["pairs_used"]) for n in found)
+        out.say(f"  hyper-NNLS: at most {used} coefficients above 0 on any data set (paper: fails)")
+
+
+def _first(table, method, sign):
+    """On how many data sets a method has the largest (sign 1) or smallest figure."""
+    best = [max(sign * v for v in column) for column in zip(*table.values())]
+    return sum(sign * v >= b for v, b in zip(table[method], best))
+
+
+def _chosen(found):
+    """The choices of the search, in a line for each data set."""
+    lines = ["  chosen (last) sigma_h2 / sigma2, then alpha or C (and epsilon):"]
+    for name, ours in found.items():
+        parts = []
+        for method in HYPER:
+            multiple, *strength = ours[method]["chosen"]
+            numbers = ", ".join(f"{v:g}" for v in (multiple, *strength) if v is not None)
+            parts.append(f"{method} {numbers}")
+        lines.append(f"    {name}: {'; '.join(parts)}; warnings {ours['counts']['warnings']}")
+    return lines
+
+
+# Table 3
+
+
+def report_ideal(out, found, majority):
+    """The results of `measure` for each data set; return the verdicts."""
+    names = list(found)
+    out.say(f"Table 3: the ideal kernel; repeats: {_repeats(found)}")
+    tally = []
+    for some in filter(None, (names[:3], names[3:])):
+        rows = []
+        for method, paper in IDEAL.items():
+            cells = [_beside(found[n][method], paper.get(n), tally) for n in some]
+            rows.append([method, *(c for row in cells for c in row)])
+        rows.append(["largest class", *(c for n in some for c in (f"{majority[n]:.1f}", "", ""))])
+        out.table(("", *(c for n in some for c in (n, "paper", ""))), rows)
+        out.say("")
+    out.say(f"  within one standard deviation of the paper's: {_counted(tally)}")
+    ours = {m: [_mean(found[n][m]) for n in names] for m in IDEAL}
+    theirs = {m: [cells[n][0] for n in names] for m, cells in IDEAL.items() if cells}
+    for title, table in (("paper", theirs), ("here", ours)):
+        best = [max(table, key=lambda m: table[m][i]) for i in range(len(names))]
+        ranks = {m: np.mean([_rank(table, m, i) for i in range(len(names))]) for m in table}
+        order = ", ".join(f"{m} {r:.1f}" for m, r in sorted(ranks.items(), key=lambda p: p[1]))
+        said = ", ".join(f"{n}: {b}" for n, b in zip(names, best))
+        out.say(f"  {title}: best {said}", f"    mean rank: {order}")
+    for better, worse in (
+        ("svr gaussian", "krr gaussian"), ("svr wishart", "krr wishart"),
+        ("krr gaussian", "krr wishart"), ("svr gaussian", "svr wishart"),
+        ("svr gaussian", "svm-cv"), ("svr gaussian", "uniform"),
+    ):  # fmt: skip
+        counts = [
+            f"{sum(a > b for a, b in zip(t[better], t[worse]))}" if worse in t else "-"
+            for t in (theirs, ours)
+        ]
+        gain = np.mean(np.subtract(ours[better], ours[worse]))
+        out.say(
+            f"  {better} above {worse}: paper {counts[0]}, here {counts[1]} of {len(names)}, "
+            f"on average by {gain:+.1f} points"
+        )
+    short = {m: sum(found[n]["counts"].get(m, 0) for n in names) for m in IDEAL}
+    short = ", ".join(f"{m} {n}" for m, n in short.items() if n) or "none"
+    out.say(f"  solvers that stopped short of their tolerance: {short}", "")
+    return tally
+
+
+def _rank(table, method, i):
+    """Rank of a method on data set i, ties sharing the mean rank."""
+    values = [row[i] for row in table.values()]
+    own = table[method][i]
+    return 0.5 * (sum(v > own for v in values) + sum(v >= own for v in values) + 1)
+
+
+def _repeats(found):
+    return ", ".join(f"{len(ours['uniform'])} of {name}" for name, ours in found.items())
+
+
+# Table 4
+
+
+def report_large(out, found):
+    """The results of `measure` for ijcnn1."""
+    train, test = found["n"]
+    out.say(f"Table 4: ijcnn1, {train} training and {test} test points (paper: 49990 and 91701)")
+    rows = []
+    for v, methods in ((int(v), m) for v, m in found.items() if v.isdigit()):
+        for method, row in methods.items():
+            paper = LARGE.get(str(v), {}).get(method)
+            theirs = ["-", "-", "-"]
+            if paper:
+                theirs = [
+                    f"{paper[0]:.2f}",
+                    f"{row['accuracy'] - paper[0]:+.2f}",
+                    f"{paper[1]:.0f}",
+                ]
+            label = "Gaussian, same machines" if method == "gaussian" else method
+            values = [f"{row[k]:.2f}" for k in ("accuracy", "balanced", "auc")]
+            seconds = [f"{row['stage 1']:.1f}", f"{row['seconds']:.1f}"]
+            rows.append(
+                [f"v = {v}, {label}", values[0], *theirs[:2], *values[1:], *seconds, theirs[2]]
+            )
+    header = ("", "accuracy", "paper", "", "balanced", "AUC", "s, stage 1", "s, all", "paper s")
+    out.table(header, rows)
+    majority = found["majority"]
+    above = [
+        f"{m}, v = {v}" for v, row in LARGE.items() for m, (a, _) in row.items() if a > majority
+    ]
+    out.say(
+        f"  The larger class for everything: accuracy {majority:.2f}, balanced 50, AUC 50.",
+        f"  Of the paper's nine accuracies above it: {len(above)} ({'; '.join(above) or 'none'}).",
+        f"  Solvers that stopped short of their tolerance: {found['counts']['warnings']}.",
+        "",
+    )
+
+
+def main(argv=None):
+    """Run the tables; return the results: known kernels, the ideal kernel, ijcnn1."""
+    args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
+    out = shared.Output("hyper", args)
+    repeats = 1 if args.quick else args.repeats
+    introduce(out, repeats)
+    by_kernel = measured_known(args, repeats)
+    tally = []
+    for kernel, found in by_kernel.items():
+        tally += report_known(out, kernel, found)
+    if 1 in args.tables:
+        names = QUICK_DATA if args.quick else DATA
+        report_matched(out, {n: measured.matched(n) for n in names})
+    by_name = measured_ideal(args, repeats)
+    if by_name:
+        tally += report_ideal(out, by_name, {n: larger_class(n) for n in by_name})
+    clusters = measured.measure_clusters(args.quick) if 4 in args.tables else {}
+    if clusters:
+        report_large(out, clusters)
+    out.say(
+        f"Accuracies of Tables 1 to 3 within one standard deviation: {sum(tally)} of {len(tally)}."
+    )
+    if not args.quick:
+        out.say("", *shared.texts(__file__, "hyper-conclusions"))
+    out.write()
+    return by_kernel, by_name, clusters
+
+
+if __name__ == "__main__":
+    shared.run(main)
