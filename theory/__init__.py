@@ -139,7 +139,7 @@ def curve_for(K_list, y, claim="p1-theorem-12", delta=0.05, random_state=0):
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> figure = theory.curve_for([Gaussian(0.1)(X), Gaussian(1.0)(X)], X[:, 0] > 0)
     >>> figure.axes[0].get_legend_handles_labels()[1][-1]
-    'bootstrap of your sample'
+    'bootstrap of the sample'
     """
     from .figures.observed import curve_for
 

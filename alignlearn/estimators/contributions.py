@@ -37,7 +37,7 @@ _TITLES = {
     "leave-out": "loss in {scoring} without the term of the group, the others unchanged",
     "refit": "loss in {scoring} of a model that is fitted without the group",
     "permutation": "mean loss in {scoring} if the group is permuted among the samples",
-    "interaction": "losses in {scoring} by permuting each column, summed, minus that of both",
+    "interaction": "losses in {scoring} with either column permuted, minus that with both at once",
 }
 _FEW_TARGETS = 6  # that a table has a column for
 _PAIRED = 6  # columns of the largest losses, all pairs of which are measured

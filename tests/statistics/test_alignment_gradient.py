@@ -55,7 +55,7 @@ def test_what_is_constant_and_what_is_refused():
     with pytest.raises(ValueError, match="unbiased=True is for kind='centered'"):
         al.alignment_gradient(at(0.4), REAL, kind="uncentered", unbiased=True)
     with pytest.raises(ValueError, match="kind"):
-        al.alignment_gradient(at(0.4), REAL, kind="centered")
+        al.alignment_gradient(at(0.4), REAL, kind="cosine")
     with pytest.raises(ValueError, match="not symmetric"):
         al.alignment_gradient(np.triu(at(0.4)), REAL)
     with pytest.raises(ValueError, match="square"):
