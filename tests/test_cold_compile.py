@@ -41,7 +41,7 @@ assert cli.main(["warmup"]) == 0
 
 
 def test_the_pattern_knows_the_overloads_it_is_about():
-    """Assigning to a slice compiles them: if Numba renamed them, the test above could not fail."""
+    """Assigning to a slice compiles them: if Numba renamed them, the test below could not fail."""
     code = """
 import numpy as np
 from numba import njit

@@ -147,7 +147,7 @@ def test_what_is_refused_under_jax():
     with pytest.raises(Exception, match="NaN"):
         jax.grad(lambda K: al.alignment(K * np.nan, REAL))(K)
     with pytest.raises(ValueError, match="kind"):
-        jax.grad(lambda K: al.alignment(K, REAL, kind="centered"))(K)
+        jax.grad(lambda K: al.alignment(K, REAL, kind="cosine"))(K)
     with pytest.raises(ValueError, match="unbiased=True is for"):
         jax.grad(lambda K: al.alignment(K, REAL, kind="uncentered", unbiased=True))(K)
 
