@@ -45,10 +45,18 @@ def mirror(source, target, keep=()):
             path.unlink()
 
 
+def drop_old_examples(examples, pages):
+    """Delete the page of each example that is gone; the build would find it in no list of pages."""
+    for page in sorted(pages.rglob("plot_*.rst")):
+        if not (examples / page.relative_to(pages)).with_suffix(".py").is_file():
+            page.unlink()
+
+
 def build(name, *options):
     """Build into build/NAME, and return whether it succeeded. Messages name the files of docs/."""
     work, out = ROOT / "build" / f"{name}-source", ROOT / "build" / name
     mirror(ROOT / "docs", work / "docs", keep=_MADE)
+    drop_old_examples(ROOT / "docs/gallery", work / "docs/auto_gallery")
     for beside in _BESIDE:
         if (ROOT / beside).is_file():
             shutil.copy2(ROOT / beside, work / beside)

@@ -193,6 +193,17 @@ def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
         docs.refuse_without_tools()
 
 
+def test_pages_of_examples_that_are_gone_are_deleted(tools, tmp_path):
+    examples, pages = tmp_path / "gallery/1_start", tmp_path / "made/1_start"
+    for folder, names in ((examples, ["plot_a.py"]), (pages, ["plot_a.rst", "plot_b.rst"])):
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / name).touch()
+    (pages / "index.rst").touch()
+    tools("_docs").drop_old_examples(examples.parent, pages.parent)
+    assert sorted(path.name for path in pages.iterdir()) == ["index.rst", "plot_a.rst"]
+
+
 def test_links_to_files_beside_the_pages_become_names(tools, tmp_path):
     rewritten = tools("outside_links").rewritten
     text = "[a](../../theory/x.py) [b](../install.md) [log](../../CHANGELOG.md)"
