@@ -357,7 +357,7 @@ class _Trials:
     def folds(self, level, rungs=None):
         """Numbers of the folds of a level that these rungs try. Default: all rungs."""
         rungs = self.schedule if rungs is None else rungs
-        return [t for rung in rungs if rung.level == level for t in rung.folds]
+        return list(dict.fromkeys(t for rung in rungs if rung.level == level for t in rung.folds))
 
     def entered(self):
         """Whether each candidate was tried; false if its parent was dropped."""

@@ -68,6 +68,8 @@ def test_finer_candidates_are_tried_while_the_best_one_changes(best, n_tried, ch
     assert sorted({w for w, _, t in scores.asked if t == 1}) == list(range(n_tried))
     assert {w for w, _, t in scores.asked if t == 0} == {0}
     assert found.chosen[0][0] == chosen
+    assert found.folds == [1]  # once, however many rungs tried it
+    assert found.table["n_splits"].max() == 1
 
 
 @pytest.mark.parametrize("worth", [True, False])
