@@ -592,10 +592,8 @@ def check_same_names(fitted, given):
 
 def _name_differences(fitted, given):
     text = ""
-    for title, names in (
-        ("Feature names unseen at fit time:", given - fitted),
-        ("Feature names seen at fit time, yet now missing:", fitted - given),
-    ):
+    titles = "Feature names unseen at fit time:", "Feature names seen at fit time, yet now missing:"
+    for title, names in zip(titles, (given - fitted, fitted - given)):
         if names:
             shown = [*(f"- {n}" for n in sorted(names)[:5]), *(["- ..."] if len(names) > 5 else [])]
             text += "\n".join([title, *shown, ""])

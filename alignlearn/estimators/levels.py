@@ -32,9 +32,9 @@ _GO_ON_TO_FINAL = dict.fromkeys((False, True, "columns"), (1, 1))
 _LEAST_GROWTH = 1.5  # ratio of the training samples of the fourth level to those of the third
 _BEHIND = 4.0  # standard errors behind the best that drop a candidate on the second level
 _REACH = 1, 2  # values below and above the best one to try on the third level
-# Values below the best one to try on the last level: structure that only many samples reveal, such
-# as several samples of one unit, needs a smaller penalty (measured: R^2 of flights with 24,000
-# samples rises from 0.39 to 0.48).
+# Values below and above the best one to try on the fourth level. Small groups of similar samples,
+# of which smaller levels hold one or two, need a smaller penalty (measured: R^2 of flights with
+# 24,000 samples rises from 0.39 to 0.48).
 _REACH_OF_FINAL = 3, 0
 # If a smaller penalty is better there, a kernel with four times the gamma is tried, and so on, at
 # most this many times (measured: R^2 of trade in cars with 20,000 samples rises from 0.75 to 0.94).
@@ -51,10 +51,13 @@ class Level(NamedTuple):
         Positions among all samples; None for all of them.
     folds : list of (train, test)
         Positions among ``rows``.
+    final : bool
+        Whether it has nearly as many samples as a final model.
     """
 
     rows: Any
     folds: list
+    final: bool = False
 
     def of_all(self):
         """The folds as positions among all samples."""
@@ -81,7 +84,7 @@ def levels_of(y, folds, classes, rng, memory=np.inf, final=False):
     memory : float
         Bytes into which the matrices of the last level must fit.
     final : bool
-        Whether a fourth level has nearly as many samples as one final model, if these are many more
+        Whether a fourth level has nearly as many samples as a final model, if these are many more
         than those of the third. It has the same test samples.
     """
     m = len(y)
@@ -116,7 +119,8 @@ def levels_of(y, folds, classes, rng, memory=np.inf, final=False):
         tested = last[tested]
         train = drawn(trained, size)
         rows = np.union1d(train, tested)
-        found.append(Level(rows, [(np.searchsorted(rows, train), np.searchsorted(rows, tested))]))
+        fold = np.searchsorted(rows, train), np.searchsorted(rows, tested)
+        found.append(Level(rows, [fold], final=True))
     return found
 
 
@@ -203,11 +207,11 @@ def schedule_of(levels, kept, values, n_values, one_by_one, by_columns=False, wo
     for k, (level, keep, (some, reach)) in enumerate(zip(levels, goes_on, choices)):
         last = first + len(level.folds)
         # Earlier results are shared, so that no candidate waits for another one.
-        more = {"widened": k == 2, "apart": k >= 2, "worth": worth if k == 3 else None}
+        more = {"widened": k == 2, "apart": k >= 2, "worth": worth if level.final else None}
         more["behind"] = _BEHIND if k == 1 else None
         rungs.append(Rung(range(first, last), keep, some, reach, k, **more))
         first = last
-    if len(levels) > len(LEVELS):
+    if levels[-1].final:
         rungs += [rungs[-1]._replace(reach=(step, 0), worth=None, finer=True)] * FINER
     return tuple(rungs)
 

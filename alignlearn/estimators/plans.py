@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_TIMES = 4.0  # multiple of the gamma of the next method on the fourth level
+_FINER = 4.0  # multiple of the gamma of the next method on the fourth level
 
 
 class Way(NamedTuple):
@@ -62,7 +62,7 @@ class Way(NamedTuple):
         """Return the method with four times the gamma; None if a rule learns the weights."""
         if self.rule is not None:
             return None
-        return self.narrower(_TIMES)._replace(parent=None, reserve=True)
+        return self.narrower(_FINER)._replace(parent=None, reserve=True)
 
     def by_least_squares(self):
         """Return the method with `LeastSquaresClassifier`, tried if this method was kept."""
@@ -70,7 +70,7 @@ class Way(NamedTuple):
 
 
 def reserves(ways, n_times):
-    """Return the methods with four times the gamma of some, and so on, not among them."""
+    """Return the finer methods of some, and those of these, ``n_times``, if not given already."""
     known, found = {way.name for way in ways}, []
     for way in ways:
         for _ in range(n_times if way.rule is None else 0):

@@ -369,7 +369,8 @@ class Tuned(KernelModel):
             keep=True,
             sizes=[len(one) for one in ys],
             parts=parts,
-            most_threads=self._at_once(max(map(len, ys[: len(LEVELS)]))),  # one candidate later
+            # On the final level there is one candidate.
+            most_threads=self._at_once(max(len(y) for y, own in zip(ys, levels) if not own.final)),
             client=self.client,
             verbose=verbose,
         )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
+_MOST_STEPS = 50  # for an alpha on the final level, where smaller ones need more and more steps
 
 
 @parameters
@@ -201,9 +202,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
     all pairs, and the search has a fourth level with as many samples, because structure within
     small groups of samples needs many samples and a small alpha. It tries up to three smaller
-    values of alpha and, if one of these is better, narrower kernels. Above 28,000 samples the final
-    fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap (divide and
-    conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
+    values of alpha, each with at most 50 steps, and, if one of these is better, narrower kernels.
+    Above 28,000 samples the final fit is the mean of models on parts of 21,600 to 24,000 samples,
+    which may overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce
+    these numbers.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a
@@ -351,8 +353,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             return measure(model, new, used[test], None if weight is None else weight[test])
 
         most = len(used) if folds is None else max(len(train) for train, _ in folds)
-        if levels:  # iterations solve a fourth level
-            most = max(len(train) for level in levels[: len(LEVELS)] for train, _ in level.folds)
+        if levels:  # the final level is solved in iterations
+            below = [level for level in levels if not level.final]
+            most = max(len(train) for level in below for train, _ in level.folds)
         path = self._path(source, y, parameter, splits, most)
         problem = SearchProblem(parameter, values, path, score, levels=levels, folds=folds)
         if levels:
@@ -384,7 +387,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         if self.machine != "auto" or len(y) <= LEVELS[-1] or len(found.folds) > 1:
             return super()._final(problem, candidates, found, values, y, ways)
         (w, k), fold = found.chosen[0], found.folds[0]
-        if len(problem.levels) > len(LEVELS):
+        if problem.levels[-1].final:
             pairs = fold == len(problem.folds) - 1  # the search has decided
         else:
             exact = found.kept[0][0]
@@ -470,7 +473,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             machine = partial(SupportVectorRegressor, **options)
             return partial(_support_vector_path, machine, self.memory)
         if chosen == "krr" and fits:
-            return paths.regressor_predictions
+            most_steps = _MOST_STEPS if self._by_strategy() else None
+            return partial(paths.regressor_predictions, most_steps=most_steps)
         return ModelPath(model, parameter, Shaped(y.ndim == 1))
 
 

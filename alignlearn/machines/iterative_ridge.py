@@ -48,9 +48,6 @@ _SINGLE = 1e-4
 # for each further target, whose product reads the matrix once. Measured on one thread with 2000 to
 # 8000 samples.
 _PATH_STEPS, _FIT_STEPS, _FURTHER = 1 / 20, 1 / 50, 0.4
-# The same of a path that no factor can replace. Columns that it leaves unsolved have too small an
-# alpha for a fit in reasonable time; their predictions are those of the last step.
-_ALONE = {"max_iter": 50, "patience": 25}
 _LEAST_STEPS = 20, 40  # minimum steps of a path and of a fit; if fewer are allowed, none is tried
 _DEFINITE = 1e-10  # of the mean diagonal: the smallest alpha that surely allows a factorization
 
@@ -259,11 +256,13 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
 
 
-def iterative_path(combination, y, split, alphas, weight=None):
+def iterative_path(combination, y, split, alphas, weight=None, most_steps=None):
     """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
 
     ``weight``: of the training samples; default: as in the combination. None for each alpha that a
-    Cholesky factor solves in less time.
+    Cholesky factor solves in less time. ``most_steps``: if the samples are too many for a factor,
+    an alpha that needs more steps has the predictions of the last one, and those of half as many if
+    its residual was not halved by then.
     """
     train, test = split
     part, y = combination.part(train), y[train]
@@ -271,9 +270,12 @@ def iterative_path(combination, y, split, alphas, weight=None):
     limits = _limits(part, min(alphas), most, _LEAST_STEPS[0])
     if limits is None:
         return [None] * len(alphas)
+    options = limits
+    if most_steps is not None and len(train) > MOST_DOUBLE:
+        options = {"max_iter": most_steps, "patience": most_steps // 2}
     diagonal = float(np.mean(part.diagonal()))
     system = system_on_matrix(part, y, min(alphas) >= _SINGLE * diagonal, weight)
-    found = system.solve_each(alphas, tol=_PATH_TOL, **(limits or _ALONE))
+    found = system.solve_each(alphas, tol=_PATH_TOL, **options)
     coef, intercept = system.coefficients(found)
     del system  # free the matrix before another one is made
     fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept

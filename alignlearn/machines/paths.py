@@ -123,10 +123,11 @@ def least_squares_predictions(make, combination, y, split, values):
     return [machine.problems(one) for one in columns]
 
 
-def regressor_predictions(combination, y, split, alphas, weight=None):
+def regressor_predictions(combination, y, split, alphas, weight=None, most_steps=None):
     """Test predictions of kernel ridge for each alpha; from the features if these are few.
 
-    ``weight``: of the training samples; default: as in the combination.
+    ``weight``: of the training samples; default: as in the combination. ``most_steps``: see
+    `iterative_path`.
     """
     train, _ = split
     weight = _of_training(combination, train) if weight is None else weight
@@ -135,7 +136,7 @@ def regressor_predictions(combination, y, split, alphas, weight=None):
         return feature_space.ridge_predictions(features, y, split, alphas, solve_each_alpha, weight)
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
     if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
-        found = iterative_path(combination, y, split, alphas, weight)
+        found = iterative_path(combination, y, split, alphas, weight, most_steps)
     else:
         found = [None] * len(alphas)
     left = [k for k, one in enumerate(found) if one is None]

@@ -6,8 +6,13 @@ import pytest
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
-from alignlearn.machines.iterative_ridge import HeldMatrix, ridge_on_matrix, ridge_without_matrix
-from alignlearn.machines.paths import regressor_predictions
+from alignlearn.machines.iterative_ridge import (
+    HeldMatrix,
+    iterative_path,
+    ridge_on_matrix,
+    ridge_without_matrix,
+)
+from alignlearn.machines.paths import regressor_predictions, ridge_path
 from alignlearn.sources import open_kernel
 
 
@@ -118,3 +123,14 @@ def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
         ridge_on_matrix(machine, open_kernel(X[:2000], kernel), Y[:2000])
         fitted = machine.predict(K[2000:, :2000])
         np.testing.assert_allclose(fitted, exact.predict(K[2000:, :2000]), atol=10 * tol)
+
+
+def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
+    """No factor may replace the steps at this alpha; they are many more than 50."""
+    X, Y = data(900)
+    combination = open_kernel(X, al.Laplacian(1.0))
+    split = np.arange(700), np.arange(700, 900)
+    [found] = iterative_path(combination, Y, split, [1e-11])
+    K, K_test = combination.split(split)
+    [exact] = ridge_path(K, Y[split[0]], K_test, [1e-11])
+    np.testing.assert_allclose(found, exact, atol=0.01)
