@@ -164,13 +164,11 @@ class Cpu(Engine):
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
+            function(data, boxes[0], np.ones(1, dtype=np.bool_))  # compiles, and does nothing
             work = function, data, boxes, InOrder(len(boxes), take)
-            on_threads(self._deal, *work, stoppable=True, watch=watch)
+            on_threads(self._deal, *work, stoppable=True, compiled=True, watch=watch)
 
     def _deal(self, thread, function, data, boxes, results, stop):
-        if stop[0]:
-            function(data, boxes[0], stop)  # compiles, and does nothing
-            return
         while not stop[0] and (k := results.next()) is not None:
             result = function(data, boxes[k], stop)
             if not stop[0]:

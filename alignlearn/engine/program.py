@@ -38,22 +38,16 @@ class Mode(Enum):
     such as ``exp(-1e-6 |x - x'|^2)`` then loses no precision.
     """
 
-    VALUE = 0  # the kernel's value
-    SHIFTED = 1  # its value up to a constant
-    CENTERED = 2  # its value up to a constant and terms f(x) + f(x')
-    STEP_VALUE = 3  # the value of an exponential, in an output row that a ladder may continue
-    STEP_SHIFTED = 4  # the same minus 1
-    SIDES = 5  # as CENTERED, where the mean over all samples is not known
+    # Number; whether an exponential is kept as K rather than K - 1; whether ladders may use it.
+    VALUE = 0, True, False  # the kernel's value
+    SHIFTED = 1, False, False  # its value up to a constant
+    CENTERED = 2, False, False  # its value up to a constant and terms f(x) + f(x')
+    STEP_VALUE = 3, True, True  # the value of an exponential, in an output row
+    STEP_SHIFTED = 4, False, True  # the same minus 1
+    SIDES = 5, False, False  # as CENTERED, where the mean over all samples is not known
 
-    @property
-    def full(self):
-        """Whether an exponential is kept as K rather than K - 1."""
-        return self in (Mode.VALUE, Mode.STEP_VALUE)
-
-    @property
-    def is_step(self):
-        """Whether the register takes part in ladders."""
-        return self in (Mode.STEP_VALUE, Mode.STEP_SHIFTED)
+    def __init__(self, number, full, is_step):
+        self.number, self.full, self.is_step = number, full, is_step
 
 
 @dataclass(frozen=True)

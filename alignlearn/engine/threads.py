@@ -116,7 +116,7 @@ def one_blas_thread():
         _blas.leave()
 
 
-def on_threads(function, *args, count=None, stoppable=False, watch=None):
+def on_threads(function, *args, count=None, stoppable=False, compiled=False, watch=None):
     """Call ``function(thread, *args)`` with ``thread = (number, count)`` for every number.
 
     Parameters
@@ -131,6 +131,9 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
         Pass one more argument, an array with a flag. If ``stop[0]`` is true, the function must
         return at once. It becomes true at Ctrl-C and if another thread failed, also one of the work
         that contains this call.
+    compiled : bool, default False
+        Whether a stoppable function is compiled already. Otherwise it is first called once with the
+        flag set, so that code is compiled in this thread, where Ctrl-C ends that, too.
     watch : callable, optional
         Called without arguments several times a second, in the thread of the caller only.
     """
@@ -138,10 +141,8 @@ def on_threads(function, *args, count=None, stoppable=False, watch=None):
     stop, outer = np.ones(1, dtype=np.bool_), getattr(_here, "stop", None)
     if outer is not None and outer[0]:
         raise SystemExit  # in this thread: its result is not used
-    if stoppable:
-        # No pair is computed, but code is compiled if necessary: in this thread, where Ctrl-C ends
-        # that, too.
-        function((0, count), *args, stop)
+    if stoppable and not compiled:
+        function((0, count), *args, stop)  # no pair is computed
     stop[0] = False
     in_main = threading.current_thread() is threading.main_thread()
     if count > 1 or (stoppable and in_main):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 from alignlearn._progress import silence
 from alignlearn.engine.boxes import InOrder
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
@@ -13,9 +11,9 @@ from alignlearn.validation import gathered_warnings, warn
 def each(client, calls, most_threads=None, watch=None):
     """Call ``take(function(*arguments))`` for every ``(take, function, *arguments)`` of a list.
 
-    The functions run on the threads of this process, with one BLAS thread, or on the workers of a
-    client, with one thread for each call. Warnings are given in the calling thread, in the order of
-    the calls.
+    The functions run on several threads of this process, with one BLAS thread, or on the workers of
+    a client, with one thread for each call. Warnings are given in the calling thread, in the order
+    of the calls.
 
     Parameters
     ----------
@@ -28,6 +26,11 @@ def each(client, calls, most_threads=None, watch=None):
     watch : callable, optional
         See `on_threads`.
     """
+    count = min(thread_count(), len(calls), most_threads or len(calls))
+    if client is None and count <= 1:
+        for take, function, *arguments in calls:
+            take(function(*arguments))
+        return
     later, work = [], [call[1:] for call in calls]
 
     def taken(k, found):
@@ -36,8 +39,7 @@ def each(client, calls, most_threads=None, watch=None):
         calls[k][0](result)
 
     if client is None:
-        count = min(thread_count(), len(work), most_threads or len(work))
-        with one_blas_thread() if count > 1 else nullcontext():
+        with one_blas_thread():
             given = work, InOrder(len(work), taken)
             on_threads(_deal, *given, count=count, watch=watch)
     else:
@@ -51,8 +53,7 @@ def each(client, calls, most_threads=None, watch=None):
 
 def _deal(thread, work, results):
     """Run the next calls until none are left."""
-    if thread[1] > 1:
-        silence()
+    silence()
     while (k := results.next()) is not None:
         function, *arguments = work[k]
         with gathered_warnings() as caught:

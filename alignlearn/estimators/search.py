@@ -248,10 +248,11 @@ def search(
     ValueError
         A score is not finite.
     """
-    trials = _Trials(candidates, values, schedule, score, fits, keep, most_threads, others, parts)
+    trials = _Trials(candidates, values, schedule, score, fits, keep, others, parts)
     n = len({t for rung in schedule for t in rung.folds})
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
-        trials.run_all(client, progress)
+        for calls in trials.rounds(client, progress):
+            each(client, calls, most_threads, progress.report)
     every = {**({} if names is None else names), parameter: values}
     rows = _in_grid(
         np.arange(trials.scores[..., 0].size).reshape(-1, len(values)), every, parameter
@@ -284,10 +285,8 @@ def search(
 class _Trials:
     """Scores of candidates and values on the folds where they were tried."""
 
-    def __init__(
-        self, candidates, values, schedule, score, fits, keep, most_threads, others=(), parts=None
-    ):
-        self.most_threads, self.parts_of = most_threads, parts
+    def __init__(self, candidates, values, schedule, score, fits, keep, others, parts):
+        self.parts_of = parts
         self.candidates, self.values, self.schedule = candidates, values, schedule
         self.score, self.fits, self.keep = score, fits, keep
         n_folds = 1 + max(max(rung.folds) for rung in schedule)
@@ -300,8 +299,8 @@ class _Trials:
         everything = [(w, list(schedule[0].values)) for w in self._first()]
         self.parts = len(self._jobs(everything))  # number of candidates of a fold, for progress
 
-    def run_all(self, client, progress):
-        """Run all rungs."""
+    def rounds(self, client, progress):
+        """Yield the `calls` of each rung, which depend on the results of those before."""
         going, seen = [(w, None) for w in self._first()], []
         best = before = None
         for number, rung in enumerate(self.schedule):
@@ -320,7 +319,7 @@ class _Trials:
             ahead = []
             if client is not None and any(one.apart for one in self.schedule[number + 1 :][:1]):
                 ahead = self._unshared(tries)[:1]  # of the best so far
-            self._run(rung.folds, tries, client, progress, rung.apart, ahead)
+            yield from self._calls(rung.folds, tries, client, progress, rung.apart, ahead)
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
@@ -332,7 +331,7 @@ class _Trials:
             for t in seen:
                 tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
                 if tries:
-                    self._run([t], tries, client, progress)
+                    yield from self._calls([t], tries, client, progress)
 
     def _worth(self, rung, best, before, seen):
         """Whether a rung is tried, given the best of the last two rungs, (number, value)."""
@@ -459,8 +458,8 @@ class _Trials:
         asked = (self.candidates[w].shared for w, _ in tries)
         return list({s.key: s for s in asked if s and s.key not in self.learned}.values())
 
-    def _run(self, folds, tries, client, progress, apart=False, ahead=()):
-        """Fit and score; workers also compute ``ahead`` the shared results of the next rung."""
+    def _calls(self, folds, tries, client, progress, apart=False, ahead=()):
+        """Calls that fit and score; workers also learn ``ahead`` what the next rung shares."""
 
         def learned(shared, found):
             self.learned.add(shared.key)
@@ -474,7 +473,7 @@ class _Trials:
 
         if apart and client is not None:
             first = self._unshared(tries)
-            each(client, [(partial(learned, one), one.learn) for one in first])
+            yield [(partial(learned, one), one.learn) for one in first]
         per_fold = [(job, None) for job in self._jobs(tries, apart)]
         if client is None:
             per_fold = self._divided(per_fold)
@@ -484,7 +483,7 @@ class _Trials:
                 asked = [(w, [self.values[k] for k in at]) for w, at in job]
                 given = (t, asked, beside) if beside else (t, asked)
                 calls.append((partial(fitted, t, j, job), self.fits, *given))
-        each(client, calls, self.most_threads, progress.report)
+        yield calls
 
     def _take(self, at, predicted):
         if self.keep:

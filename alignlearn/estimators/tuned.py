@@ -323,11 +323,14 @@ class Tuned(KernelModel):
         preparation = None if frame is None else X.preparation
         given = sources, ys, used.n_samples, problem, frame, preparation
         plan, kernels, candidates, problem = self._ways(*given)
-        found, values = self._tried(plan, candidates, ys, problem, source.progress)
+        given, asked = self._asked(plan, candidates, ys, problem)
+        how = {"client": self.client, "verbose": source.progress}
+        found = search.search(*given, **asked, **how)
+        found = self._chosen(found, plan, ys, problem, asked["parts"])
         ways = [plan.ways[w] for w, _ in found.chosen]
         kernels.learn(ways)
-        machine, blocks = self._final(problem, candidates, found, values, y_used, ways)
-        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
+        machine, blocks = self._final(problem, candidates, found, given[1], y_used, ways)
+        chosen = [{problem.parameter: given[1][k]} for _, k in found.chosen]
         asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
         self._fit_members(asked, X, y, source, levels[_learned_level(levels)].rows)
         members = [member for member, _ in asked]
@@ -339,11 +342,8 @@ class Tuned(KernelModel):
         self.weighting_ = members[0].model.weighting
         return found
 
-    def _tried(self, plan, candidates, ys, problem, verbose):
-        """Try the candidates on the levels; return the `SearchResult` of the members, the values.
-
-        ``ys`` are the targets of each level.
-        """
+    def _asked(self, plan, candidates, ys, problem):
+        """Arguments of the `search` for the candidates of a strategy, on levels with targets ys."""
         levels, classes = problem.levels, self._task == "classification"
         values, at = refined(problem.values, fine=problem.fine and len(levels) > 1)
         by_columns = any(way.columns for way in plan.ways)
@@ -356,31 +356,29 @@ class Tuned(KernelModel):
             by_class = classes and targets[fold].ndim == 1
             return noise_blocks(targets[fold], by_class, self.scoring is not None)
 
-        found = search.search(
-            candidates,
-            values,
-            schedule_of(levels, plan.kept, at, len(values), one_by_one, by_columns, worth),
-            problem.score,
-            search.Fits(candidates, problem.path),
-            parameter=problem.parameter,
-            names={"method": [way.name for way in plan.ways]},
-            others=self._other_scores(),
-            members=len(plan.ways),
-            keep=True,
-            sizes=[len(one) for one in ys],
-            parts=parts,
+        schedule = schedule_of(levels, plan.kept, at, len(values), one_by_one, by_columns, worth)
+        fits = search.Fits(candidates, problem.path)
+        return (candidates, values, schedule, problem.score, fits), {
+            "parameter": problem.parameter,
+            "names": {"method": [way.name for way in plan.ways]},
+            "others": self._other_scores(),
+            "members": len(plan.ways),
+            "keep": True,
+            "sizes": [len(one) for one in ys],
+            "parts": parts,
             # On the final level there is one candidate.
-            most_threads=self._at_once(max(len(y) for y, own in zip(ys, levels) if not own.final)),
-            client=self.client,
-            verbose=verbose,
-        )
-        if len(levels) > 1 and plan.averaged > 1:
-            few = classes and (problem.machine or max(map(len, ys)) <= LEVELS[1])
-            blocks = parts(found.folds[0])
-            found = with_partner(found, plan, problem.score, self._task, blocks, few)
-        else:
-            found = members_of(found, plan, problem.score, self._task)
-        return found, values
+            "most_threads": self._at_once(
+                max(len(y) for y, own in zip(ys, levels) if not own.final)
+            ),
+        }
+
+    def _chosen(self, found, plan, ys, problem, parts):
+        """The `SearchResult` of the members; ``parts`` of the test samples show the noise."""
+        if len(problem.levels) == 1 or plan.averaged == 1:
+            return members_of(found, plan, problem.score, self._task)
+        few = self._task == "classification" and (problem.machine or max(map(len, ys)) <= LEVELS[1])
+        blocks = parts(found.folds[0])
+        return with_partner(found, plan, problem.score, self._task, blocks, few)
 
     def _ways(self, sources, ys, n_samples, problem, frame, preparation):
         """Return the `Plan` for these kernels, the last `WayKernels`, candidates, problem.

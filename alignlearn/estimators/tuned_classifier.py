@@ -354,7 +354,12 @@ default 5
         search_folds.check_training_classes(labels, splits, source.weight)
         check_classes(None if probability == AUTO else probability, labels, splits, source.weight)
         if self._by_strategy():
-            return self._fit_classes(X, labels, source, splits, values, given)
+            problem = self._problem_of_levels(labels, source, splits, values, given)
+            with one_blas_thread():
+                found = self._fit_by_strategy(X, labels, source, problem)
+            if probability is not None:
+                self._calibrate_average(found, labels, source, problem)
+            return self
         keep = probability is not None
         path = self._path(source, self._untuned(None))
         score = self._score(given, labels, source.weight, splits)
@@ -434,8 +439,8 @@ default 5
         if not self._members:
             self.model_.set_params(probability=method)
 
-    def _fit_classes(self, X, labels, source, splits, values, given):
-        """The fit by a strategy; ``given`` is X before it was prepared."""
+    def _problem_of_levels(self, labels, source, splits, values, given):
+        """The problem of the search by a strategy; ``given`` is X before it was prepared."""
         codes = labels if labels.ndim == 2 else np.unique(labels, return_inverse=True)[1]
         codes, weight, folds = used_targets(codes, source.weight, splits)
         levels = self._levels(codes, folds)
@@ -466,15 +471,16 @@ default 5
             if fine:  # all values cost as much as one
                 how |= {"values": [0.1 * min(values), *values], "most": MOST_C}
             problem = problem._replace(overlapping=how)
-        with one_blas_thread():
-            found = self._fit_by_strategy(X, labels, source, problem)
-        if self.probability is not None:
-            units = units_of(found, self._task)
-            averages = [sum(map(np.divide, raw, units)) / len(raw) for raw in zip(*found.kept)]
-            tested = [(used[folds[t][0]], used[folds[t][1]]) for t in found.folds]
-            overlap = all(member.model.machine == "krr" != self.machine for member in self._members)
-            self._calibrate(source, labels, tested, averages, overlap)
-        return self
+        return problem
+
+    def _calibrate_average(self, found, labels, source, problem):
+        """Calibrate the average of the members on the test sets of the search."""
+        used = np.arange(len(labels)) if source.weight is None else np.flatnonzero(source.weight)
+        units, folds = units_of(found, self._task), [problem.folds[t] for t in found.folds]
+        averages = [sum(map(np.divide, raw, units)) / len(raw) for raw in zip(*found.kept)]
+        tested = [(used[train], used[test]) for train, test in folds]
+        overlap = all(member.model.machine == "krr" != self.machine for member in self._members)
+        self._calibrate(source, labels, tested, averages, overlap)
 
     def _final(self, problem, candidates, found, values, y, ways):
         """Least squares in blocks of many samples, where the estimator chooses them."""

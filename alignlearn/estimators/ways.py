@@ -17,7 +17,7 @@ from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import is_sparse, varying
 from alignlearn.weights import Problem, stage_one
 
-from .candidates import FoldSources, fold_result
+from .candidates import FoldSources
 from .column_screening import column_alignments
 from .feature_scales import (
     RIDGES,
@@ -488,21 +488,26 @@ class FoldWays:
         key = way.parent if way.least_squares else way.name, fold
         with self._known.lock(key):
             if key not in self._known:
-                self._known[key] = self._weights(way, kernels, own, value, train, fold)
+                learner = self.learners[way.rule]
+                if way.rule is None:
+                    found = stage_one.scale_one(own, normalize=learner.normalize, rows=train)
+                else:
+                    learner = copy.copy(learner).set_params(**{self.parameter: value})
+                    known = self._statistics(way, kernels, own, learner.unbiased, train, fold)
+                    how = {"rows": train, "statistics": known}
+                    problem = learner._problem(own, kernels.y, kernels.task, **how)
+                    found = stage_one.learn(problem, way.rule)
+                self._known[key] = found.unscaled
         return Made(source.combine(self._known[key]), self.ys[level], split)
 
-    def _weights(self, way, kernels, source, value, train, fold):
-        """Learn the weights of a method on a training set, or on all samples if it is None."""
-        learner = self.learners[way.rule]
-        if way.rule is None:
-            return stage_one.scale_one(source, normalize=learner.normalize, rows=train).unscaled
-        learner, known = copy.copy(learner).set_params(**{self.parameter: value}), None
+    def _statistics(self, way, kernels, source, unbiased, train, fold):
+        """Statistics that are already known, on a training set; None if there are none."""
         if train is not None and source is kernels.source:
             of, t = self.statistics[fold]
-            known = of[t]
-        elif way.columns == "each" and not learner.unbiased:
-            known = kernels.column_statistics(source, train, fold)
-        return fold_result(learner, source, kernels.y, train=train, statistics=known).unscaled
+            return of[t]
+        if way.columns == "each" and not unbiased:
+            return kernels.column_statistics(source, train, fold)
+        return None
 
     def candidates(self, ways, limit=np.inf):
         """Return a `Candidate` for each method, tried with values up to ``limit``.

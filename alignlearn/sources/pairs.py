@@ -63,7 +63,8 @@ class PairSource(Source):
         """See `Source.whole`: for one kernel, few samples, and matrices that are not checked."""
         few = len(self.kernels) == 1 and self.n_samples <= _MOST_AT_ONCE
         if few and not self.checks_psd and self.made is None:
-            self.made = self.single(0).gram()
+            how = {"exact": False, "engine": self.engine}
+            self.made = grams.weighted_gram(self.kernels, [1.0], self.X, **how)
         return self.made
 
     def statistics(self, y, task="auto", *, unbiased=False):

@@ -6,8 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -175,26 +174,33 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 def one_convergence_warning(fit: _Fit) -> _Fit:
-    """Decorator of a ``fit``: merge its ConvergenceWarnings into one, with their number.
+    """Mark a ``fit`` whose ConvergenceWarnings are merged; `aligns_rows` reads the mark."""
+    fit.merges_warnings = True  # type: ignore[attr-defined]
+    return fit
+
+
+class MergedConvergence:
+    """A context that merges its ConvergenceWarnings into one, with their number.
 
     A fit within another one, such as on a fold, passes its warnings to the outer fit.
     """
 
-    @wraps(fit)
-    def fit_and_warn(*args, **options):
-        if _gathered.get() is not None:
-            return fit(*args, **options)
-        with gathered_warnings(ConvergenceWarning) as found:
-            result = fit(*args, **options)
-        if found:
-            worst = max(found, key=lambda w: -1.0 if np.isnan(w.excess) else w.excess)
-            several = f"{len(found)} solves in this fit did not converge; the worst: "
-            summary = ConvergenceWarning(f"{several if len(found) > 1 else ''}{worst}")
+    def __enter__(self):
+        self._is_outer, self._setting = _gathered.get() is None, None
+        if self._is_outer:
+            self._setting = gathered_warnings(ConvergenceWarning)
+            self._found = self._setting.__enter__()
+
+    def __exit__(self, kind, *error):
+        if not self._is_outer:
+            return
+        self._setting.__exit__()
+        if kind is None and self._found:
+            worst = max(self._found, key=lambda w: -1.0 if np.isnan(w.excess) else w.excess)
+            several = f"{len(self._found)} solves in this fit did not converge; the worst: "
+            summary = ConvergenceWarning(f"{several if len(self._found) > 1 else ''}{worst}")
             summary.excess = worst.excess
             warn(summary)
-        return result
-
-    return cast("_Fit", fit_and_warn)
 
 
 def warn(message, category=None):

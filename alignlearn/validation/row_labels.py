@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import numpy as np
 
 from alignlearn._text import listed
 
-from .arguments import doubt
+from .arguments import MergedConvergence, doubt
 from .samples import is_missing, is_sparse
 
 _BY_SAMPLE = ("y", "sample_weight", "groups", "task")
@@ -202,8 +203,12 @@ def column_labels(matrix):
 
 
 def aligns_rows(function):
-    """Decorate a function of X: tables, y, weights and groups are aligned by their row labels."""
+    """Decorate a function of X: tables, y, weights and groups are aligned by their row labels.
+
+    A fit that `one_convergence_warning` marks also gives one such warning for all of its solves.
+    """
     parameters = inspect.signature(function)
+    merges = getattr(function, "merges_warnings", False)
 
     @functools.wraps(function)
     def aligned(*args, **kwargs):
@@ -212,7 +217,8 @@ def aligns_rows(function):
         except TypeError:
             return function(*args, **kwargs)  # the call itself raises the error
         _align_arguments(bound.arguments)
-        return function(*bound.args, **bound.kwargs)
+        with MergedConvergence() if merges else nullcontext():
+            return function(*bound.args, **bound.kwargs)
 
     aligned._aligns_rows = True
     return aligned

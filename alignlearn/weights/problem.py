@@ -11,8 +11,8 @@ from alignlearn.statistics import AlignmentStatistics
 from alignlearn.statistics.targets import reads_as_regression
 
 
-class _Scaled(NamedTuple):
-    """Statistics of scaled kernels, and data of the unscaled ones for error messages.
+class Scaled(NamedTuple):
+    """Statistics of scaled kernels, their factors, and data of the unscaled ones for errors.
 
     The statistics of the unscaled kernels are not kept: of 4000 kernels they take 128 MB.
     """
@@ -96,7 +96,7 @@ class Problem:
         self._unscaled, self.is_known = statistics, not (statistics is None and scaled is None)
         if scaled is not None:
             traces, norms = scaled[0].trace, scaled[0].norms
-            self._scaled = _Scaled(*scaled, traces, bool(norms.any()))  # in place of the cache
+            self.scaled = Scaled(*scaled, traces, bool(norms.any()))  # in place of the cache
 
     @cached_property
     def source(self):
@@ -104,24 +104,25 @@ class Problem:
         return self._whole if self._rows is None else self._whole.part(self._rows)
 
     @cached_property
-    def _scaled(self):
+    def scaled(self):
+        """The `Scaled` statistics; this is where they are computed."""
         found, self._unscaled = self._unscaled, None
         if found is None:
             found = self.source.statistics(self.y, self.task, unbiased=self.unbiased)
         scaled, scale = found, np.ones(found.n_kernels)
         if self.normalize == "trace":
             scaled, scale = found.trace_normalized()
-        return _Scaled(scaled, scale, found.trace, bool(found.norms.any()))
+        return Scaled(scaled, scale, found.trace, bool(found.norms.any()))
 
     @property
     def statistics(self):
         """`AlignmentStatistics` of the kernels times `scale`."""
-        return self._scaled.statistics
+        return self.scaled.statistics
 
     @property
     def scale(self):
         """Factors of the kernels, (p,), which the weights are for; 1 without normalization."""
-        return self._scaled.scale
+        return self.scaled.scale
 
     @property
     def is_regression(self):
@@ -156,14 +157,14 @@ class Problem:
 
     def check(self):
         """Return the problem itself, or raise a ValueError where no scaled kernel varies."""
-        if np.any(self._scaled.statistics.norms > 0.0):
+        if np.any(self.scaled.statistics.norms > 0.0):
             return self
-        if self.is_training_set and not self._scaled.some_vary:
+        if self.is_training_set and not self.scaled.some_vary:
             raise ValueError(
                 "cv: every kernel is constant on a training set, X less one fold, so nothing can "
                 "be learned there; accepted: folds that leave samples on which a kernel varies."
             )
-        _refuse_unusable(self.statistics.names, self._scaled.traces)
+        _refuse_unusable(self.statistics.names, self.scaled.traces)
 
 
 def _refuse_unusable(names, traces):

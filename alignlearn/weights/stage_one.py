@@ -71,8 +71,9 @@ def learn(problem, rule, *, later=False):
     postponed = Postponed.of(problem, rule) if later else None
     if postponed is not None:
         return Learned(postponed.weights, np.ones(postponed.weights.size), later=postponed)
+    scale = problem.scaled.scale
     result = rule.learn(problem.check())
-    return Learned(result.weights, problem.scale, result)
+    return Learned(result.weights, scale, result)
 
 
 def scale_one(source, *, normalize="trace", rows=None):
