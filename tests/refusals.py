@@ -1,7 +1,15 @@
-"""Calls that must raise: tables of many cases in one test, which names all wrong ones."""
+"""Calls that must raise: one, or a table of them, of which all wrong ones are named."""
 
 import re
 import warnings
+
+import pytest
+
+
+def raises(kind, match, call, *args, **options):
+    """Check that one call raises an error whose message matches."""
+    with pytest.raises(kind, match=match):
+        call(*args, **options)
 
 
 def not_refused(cases, kinds=(ValueError, TypeError)):

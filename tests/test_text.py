@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from refusals import raises
 from sklearn.impute import SimpleImputer
 
 import alignlearn as al
@@ -229,12 +230,10 @@ def test_the_column_of_a_gap_and_an_imputer_are_named(form, kernel):
     make, where = FRAMES[form]
     y = np.arange(30) % 2
     message = rf"X contains NaN.*: NaN in {where}. .*sklearn.impute.SimpleImputer"
-    with pytest.raises(ValueError, match=message):
-        al.MKLClassifier(kernel).fit(_with_gaps(make), y)
+    raises(ValueError, message, al.MKLClassifier(kernel).fit, _with_gaps(make), y)
     model = al.MKLClassifier(kernel).fit(np.random.default_rng(1).normal(size=(30, 5)), y)
     X = _with_gaps(FRAMES["array"][0])
-    with pytest.raises(ValueError, match="finite: NaN in columns 1, 4"):
-        model.predict(X)
+    raises(ValueError, "finite: NaN in columns 1, 4", model.predict, X)
     model.predict(SimpleImputer().fit_transform(X))
 
 
@@ -252,8 +251,7 @@ def test_where_there_are_several_tables_the_message_says_which():
     X = np.random.default_rng(0).normal(size=(30, 5))
     gaps = _with_gaps(FRAMES["pandas"][0])
     for fit in (lambda: al.KernelCCA().fit([X, gaps, X]), lambda: al.hsic_test(X, gaps)):
-        with pytest.raises(ValueError, match=r"view 1: X contains .* NaN in columns 'c1', 'c4'"):
-            fit()
+        raises(ValueError, r"view 1: X contains .* NaN in columns 'c1', 'c4'", fit)
     with pytest.raises(ValueError, match=r"features\[1\]: X contains .* NaN in columns"):
         al.cka_matrix([X, gaps.to_numpy()])
 

@@ -17,6 +17,7 @@ from alignlearn.theory.reference.problems import (
     gaussian_kernel,
 )
 from cases import each
+from refusals import raises
 
 import alignlearn.bounds
 from alignlearn.bounds import (
@@ -221,8 +222,7 @@ def test_refusals_of_the_alignment_bounds(bad, message):
         concentration.alignment_deviation,
         concentration.alignment_deviation_refined,
     ):
-        with pytest.raises(ValueError, match=message):
-            bound(**(GOOD | bad))
+        raises(ValueError, message, bound, **GOOD | bad)
 
 
 @each(
@@ -255,8 +255,7 @@ def test_refusals_of_the_alignment_bounds(bad, message):
     ],
 )
 def test_refusals_name_the_hypothesis(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+    raises(ValueError, message, call)
 
 
 def test_hypotheses_have_their_own_error():
@@ -266,16 +265,14 @@ def test_hypotheses_have_their_own_error():
 
 def test_arguments_of_bounds_are_named():
     for bad, error in ((None, TypeError), ("1", TypeError), (10**400, ValueError), (1j, TypeError)):
-        with pytest.raises(error, match="radius2"):
-            concentration.numerator_deviation(100, 0.05, bad)
+        raises(error, "radius2", concentration.numerator_deviation, 100, 0.05, bad)
     with pytest.raises(ValueError, match="m=0 is out of range"):
         concentration.expected_numerator(0, 1.0, 1.0, 1.0, 1.0)
     exact = concentration.expected_numerator(3, *map(Fraction, (1, 2, 3, 4)))
     assert isinstance(exact, Fraction)
     # A value that overflows is infinite, or reported as beyond the range.
     assert stability.hypothesis_bound(1e308, 1e308, 1e-300) == np.inf
-    with pytest.raises(ValueError, match=r"bias_bound\(m=1e\+308.*beyond the range"):
-        concentration.bias_bound(1e308)
+    raises(ValueError, r"bias_bound\(m=1e\+308.*beyond the range", concentration.bias_bound, 1e308)
     # Errors name the function that the user called, not a bound that it calls.
     with pytest.raises(ValueError, match=r"by_weights\(m=50.*l1=1e\+308.*beyond the range"):
         stability.two_stage_stability_by_weights(50, 1.0, 1.0, 0.0, 1e308, 0.1)

@@ -6,6 +6,7 @@ from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
 from cases import each
+from refusals import raises
 
 from alignlearn.bounds import betting, class_betting, class_intervals
 from alignlearn.bounds.class_intervals import FeatureRange
@@ -303,8 +304,7 @@ K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
     ],
 )
 def test_refusals_name_the_hypothesis(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+    raises(ValueError, message, call)
 
 
 def test_hypotheses_have_their_own_error():
@@ -341,7 +341,5 @@ def _beyond(size):
 def test_entries_beyond_the_radius_and_indefinite_matrices_are_refused(interval):
     """The diagonal alone used to decide: 0.005 with entries of 7 gave [0.491, 0.634]."""
     interval(_beyond(0.004))
-    with pytest.raises(HypothesisNotMet, match=r"an entry of size 7\.0 exceeds R"):
-        interval(_beyond(7.0))
-    with pytest.raises(HypothesisNotMet, match="not positive semi-definite"):
-        interval(_beyond(0.006))
+    raises(HypothesisNotMet, r"an entry of size 7\.0 exceeds R", interval, _beyond(7.0))
+    raises(HypothesisNotMet, "not positive semi-definite", interval, _beyond(0.006))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy.stats import binom
 
 from alignlearn.bounds.checks import HypothesisNotMet
@@ -92,8 +93,7 @@ def test_units_and_seeds():
 )
 def test_bad_losses(function, change, error, message):
     given = {"losses": [0.1, 0.5, 0.9], "largest": 1.0, "delta": 0.05} | change
-    with pytest.raises(error, match=message):
-        function(**given)
+    raises(error, message, function, **given)
 
 
 @each(
@@ -107,10 +107,8 @@ def test_bad_losses(function, change, error, message):
     ],
 )
 def test_bad_counts(numbers, message):
-    with pytest.raises(ValueError, match=message):
-        binomial_upper(*numbers)
+    raises(ValueError, message, binomial_upper, *numbers)
 
 
 def test_one_loss_has_no_variance():
-    with pytest.raises(ValueError, match="m >= 2"):
-        empirical_bernstein_upper([0.5], 1.0, 0.05)
+    raises(ValueError, "m >= 2", empirical_bernstein_upper, [0.5], 1.0, 0.05)

@@ -5,6 +5,7 @@ import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import hyper_rates as rates
 from cases import each
+from refusals import raises
 from scipy.special import gammaln
 
 
@@ -171,8 +172,7 @@ def test_gaussian_moments_by_the_recursion_of_even_orders():
     ],
 )
 def test_refusals(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
+    raises(ValueError, words, call)
 
 
 def test_refusals_are_hypotheses_or_types():
@@ -203,7 +203,5 @@ def test_one_width_is_worse_than_the_mean_where_the_target_hardly_decays():
     assert rates.width_error(0.1 / scale, scale, variances) > 1.0
     assert rates.width_error(0.1 / scale, scale * 4.0 ** np.arange(-3, 4), variances) < 0.01
     for bad in ((0.0, [1.0], [1.0]), (1.0, [0.0], [1.0]), (1.0, [1.0], [0.0])):
-        with pytest.raises(ValueError, match="must"):
-            rates.width_error(*bad)
-    with pytest.raises(ValueError, match=">= 0"):
-        rates.mean_gaussian(-1.0, [1.0])
+        raises(ValueError, "must", rates.width_error, *bad)
+    raises(ValueError, ">= 0", rates.mean_gaussian, -1.0, [1.0])

@@ -8,6 +8,7 @@ import pytest
 from alignlearn.theory.figures import price as figure
 from alignlearn.theory.figures.curves import CURVES
 from cases import each
+from refusals import raises
 from scipy.optimize import minimize
 
 from alignlearn.bounds import price
@@ -178,16 +179,13 @@ def test_the_deviation_by_hand():
 def test_what_is_refused():
     M = np.ones((2, 2))
     given = M, np.ones(2), M, np.ones(2), np.ones(2), np.ones(2)
-    with pytest.raises(HypothesisNotMet, match="take eps > 0"):
-        price.learned_price(*given, 1.0)
+    raises(HypothesisNotMet, "take eps > 0", price.learned_price, *given, 1.0)
     assert price.learned_price(*given, 1.0, eps=0.1) == 0.0
-    with pytest.raises(HypothesisNotMet, match="must vary"):
-        price.learned_price(*given, 0.0)
+    raises(HypothesisNotMet, "must vary", price.learned_price, *given, 0.0)
     h, shares = quadruples()
     h[:, 1] = h[:, 0]
     h[:, :, 1] = h[:, :, 0]
-    with pytest.raises(HypothesisNotMet, match="take eps > 0"):
-        price.price_moments(h, shares, np.ones(2), 0.0)
+    raises(HypothesisNotMet, "take eps > 0", price.price_moments, h, shares, np.ones(2), 0.0)
 
 
 def test_the_fast_inequality_is_smaller_from_a_hundred_samples_on():

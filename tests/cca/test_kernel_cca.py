@@ -7,6 +7,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.linalg import eigh
 from sklearn.base import clone
 from strategies import generators
@@ -299,8 +300,7 @@ def test_score_is_the_correlation_on_new_samples():
     assert abs(model.score(test[0], shuffled)) < 0.25
     three = KernelCCA().fit(planted(rng, 80, 3))
     assert -1.0 <= three.score(planted(rng, 40, 3)) <= 1.0
-    with pytest.raises(ValueError, match="needs all views"):
-        model.score(test[0])
+    raises(ValueError, "needs all views", model.score, test[0])
 
 
 # Independence
@@ -372,8 +372,7 @@ V = np.random.default_rng(13).normal(size=(12, 2))
     ],
 )
 def test_bad_views_and_parameters_are_named(views, options, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        KernelCCA(**options).fit(views)
+    raises((ValueError, TypeError), message, KernelCCA(**options).fit, views)
 
 
 @pytest.mark.parametrize("solver", ["exact", "low-rank"])
@@ -403,24 +402,18 @@ def test_bad_new_samples_are_named():
         ([V * np.nan, None], "view 0: .*NaN"),
         (V, "requires y"),
     ):
-        with pytest.raises(ValueError, match=message):
-            model.transform(views)
+        raises(ValueError, message, model.transform, views)
     pair = KernelCCA().fit(V, V[:, 0])
     assert pair.transform(V).shape == (12, 1)
-    with pytest.raises(ValueError, match=r"^X has 1 features"):
-        pair.transform(V[:, :1])
-    with pytest.raises(ValueError, match="shape"):
-        pair.transform(V[:, 0])
-    with pytest.raises(ValueError, match="not fitted"):
-        KernelCCA().transform(V)
+    raises(ValueError, r"^X has 1 features", pair.transform, V[:, :1])
+    raises(ValueError, "shape", pair.transform, V[:, 0])
+    raises(ValueError, "not fitted", KernelCCA().transform, V)
 
 
 def test_a_fit_that_fails_leaves_no_fitted_model():
     model = KernelCCA().fit(V, V)
-    with pytest.raises(ValueError, match="NaN"):
-        model.fit(V * np.nan, V)
-    with pytest.raises(ValueError, match="not fitted"):
-        model.transform(V)
+    raises(ValueError, "NaN", model.fit, V * np.nan, V)
+    raises(ValueError, "not fitted", model.transform, V)
 
 
 def test_inputs_are_not_modified_and_results_repeat():
@@ -441,8 +434,7 @@ def test_columns_of_every_view_keep_their_order():
     pair, views = KernelCCA().fit(first, second), KernelCCA().fit([first, second])
     swapped = second[["d", "c"]]
     for new, model in (((first, swapped), pair), (([first, swapped],), views)):
-        with pytest.raises(ValueError, match="view 1: The feature names should match"):
-            model.transform(*new)
+        raises(ValueError, "view 1: The feature names should match", model.transform, *new)
     with pytest.raises(ValueError, match="view 0: The feature names should match"):
         views.transform([first[["b", "a"]], None])
     second_view = pair.transform(first, second)[1]

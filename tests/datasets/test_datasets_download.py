@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import raises
 
 from alignlearn import datasets
 from alignlearn.datasets import _download
@@ -173,8 +174,7 @@ def test_refused_answer_is_closed(server, tmp_path):
 def test_wrong_content_is_told_and_leaves_nothing(server, toy, content, words):
     cache = toy(server.address + "/good")
     server.content = content
-    with pytest.raises(datasets.DatasetError, match=words):
-        datasets.load("toy")
+    raises(datasets.DatasetError, words, datasets.load, "toy")
     assert list(cache.iterdir()) == []
 
 
@@ -187,8 +187,7 @@ def test_second_address_is_tried(server, toy):
 def test_size_limit(server, toy):
     for path, words in (("/good", "announced 27 bytes"), ("/no-length", "more than 20 bytes")):
         cache = toy(server.address + path, max_bytes=20)
-        with pytest.raises(datasets.DatasetError, match=words):
-            datasets.load("toy")
+        raises(datasets.DatasetError, words, datasets.load, "toy")
         assert list(cache.iterdir()) == []
 
 
@@ -204,8 +203,7 @@ def test_no_network(toy, monkeypatch):
 
 def test_download_can_be_forbidden(server, toy):
     cache = toy(server.address + "/good")
-    with pytest.raises(datasets.DatasetError, match="download=False"):
-        datasets.load("toy", download=False)
+    raises(datasets.DatasetError, "download=False", datasets.load, "toy", download=False)
     assert not cache.exists()
     assert not server.hits
 
@@ -228,8 +226,7 @@ def test_disk_full_and_interruption_leave_nothing(server, toy, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(np, "savez_compressed", full)
-        with pytest.raises(datasets.DatasetError, match="No space left"):
-            datasets.load("toy")
+        raises(datasets.DatasetError, "No space left", datasets.load, "toy")
     assert list(cache.iterdir()) == []
 
     def interrupted(response, file, max_bytes):
@@ -265,15 +262,12 @@ def test_cached_file_is_checked_every_time(server, toy):
     intact = path.read_bytes()
     for content in (intact[:100], b"", b"no npz"):
         path.write_bytes(content)
-        with pytest.raises(datasets.DatasetError, match=r"toy\.npz is not a readable.*Delete"):
-            datasets.load("toy")
+        raises(datasets.DatasetError, r"toy\.npz is not a readable.*Delete", datasets.load, "toy")
         assert path.read_bytes() == content
     np.savez(path, X=X + 1e-15, y=y)
-    with pytest.raises(datasets.DatasetError, match="not the set toy: the values of X differ"):
-        datasets.load("toy")
+    raises(datasets.DatasetError, "not the set toy: the values of X differ", datasets.load, "toy")
     np.savez(path, X=X.astype(np.float32), y=y[:2])
-    with pytest.raises(datasets.DatasetError, match=r"3 rows but y has 2.*Delete"):
-        datasets.load("toy")
+    raises(datasets.DatasetError, r"3 rows but y has 2.*Delete", datasets.load, "toy")
     np.savez(path, X=np.asfortranarray(X), y=y.astype(np.int8))
     np.testing.assert_array_equal(datasets.load("toy").X, X)
     assert server.hits == {"/good": 1}
@@ -289,8 +283,7 @@ def test_file_put_there_by_hand(server, toy):
     assert [p.name for p in cache.iterdir()] == ["toy.data"]
     assert not server.hits
     (cache / "toy.data").write_bytes(GOOD + GOOD)
-    with pytest.raises(datasets.DatasetError, match=r"toy\.data: wrong content.*shape 6 x 2"):
-        datasets.load("toy")
+    raises(datasets.DatasetError, r"toy\.data: wrong content.*shape 6 x 2", datasets.load, "toy")
 
 
 def test_file_by_hand_has_the_limit_of_a_download(toy):
@@ -303,8 +296,7 @@ def test_file_by_hand_has_the_limit_of_a_download(toy):
 
 def test_set_without_an_address(toy):
     toy(None)
-    with pytest.raises(datasets.DatasetError, match=r"no address.*toy\.data.*toys\.example"):
-        datasets.load("toy")
+    raises(datasets.DatasetError, r"no address.*toy\.data.*toys\.example", datasets.load, "toy")
 
 
 def test_extra_arrays_are_part_of_the_fingerprint(toy):
@@ -318,8 +310,7 @@ def test_extra_arrays_are_part_of_the_fingerprint(toy):
     assert datasets.load("toy").extra["group"].tolist() == [0, 1, 1]
     for wrong in ({"group": [0, 1, 0]}, {}):
         np.savez(cache / "toy.npz", **arrays, **wrong)
-        with pytest.raises(datasets.DatasetError, match=r"values of \['group'\] differ"):
-            datasets.load("toy")
+        raises(datasets.DatasetError, r"values of \['group'\] differ", datasets.load, "toy")
 
 
 def test_canonical_form():
@@ -370,5 +361,4 @@ def test_cache_folder_follows_the_rules(monkeypatch, tmp_path):
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), "1"])
 def test_bad_timeout(toy, timeout):
     toy(None)
-    with pytest.raises((ValueError, TypeError), match="timeout"):
-        datasets.load("toy", timeout=timeout)
+    raises((ValueError, TypeError), "timeout", datasets.load, "toy", timeout=timeout)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from refusals import raises
 from scipy.sparse import csr_matrix, issparse
 from sklearn import datasets as bundled
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
@@ -71,8 +72,7 @@ def test_table_round_trip_is_exact(values, delimiter, header, at):
     if header:
         lines.insert(0, delimiter.join(f"c{i}" for i in range(width)))
     if not -width <= at < width:
-        with pytest.raises(ValueError, match=f"{width} columns"):
-            parse_table("\n".join(lines), "t", at)
+        raises(ValueError, f"{width} columns", parse_table, "\n".join(lines), "t", at)
         return
     X, y, names, target, _ = parse_table("\n".join(lines), "t", at)
     np.testing.assert_array_equal(X, np.delete(values, at % width, axis=1))
@@ -101,10 +101,8 @@ def test_target_by_name_and_number(tmp_path):
         assert data.feature_names == ("size", "weight")
     with pytest.raises(ValueError, match=r"'weigth'.*'size', 'color class'.*mean 'weight'"):
         datasets.load(path, target="weigth")
-    with pytest.raises(ValueError, match="3 columns"):
-        datasets.load(path, target=3)
-    with pytest.raises(TypeError, match="target"):
-        datasets.load(path, target=1.5)
+    raises(ValueError, "3 columns", datasets.load, path, target=3)
+    raises(TypeError, "target", datasets.load, path, target=1.5)
     with pytest.raises(ValueError, match="no header"):
         datasets.load(write(tmp_path, "u.csv", "1,2\n3,4\n"), target="a")
     with pytest.raises(ValueError, match="names 2 columns"):
@@ -116,8 +114,7 @@ NAMED = "name,a,b,y\n" + "".join(f"n{i},{i}.5,{-i},{i % 2}\n" for i in range(40)
 
 def test_columns_are_dropped_before_words_are_read(tmp_path):
     path = write(tmp_path, "t.csv", NAMED)
-    with pytest.raises(ValueError, match=r"leave it out by drop='name'"):
-        datasets.load(path)
+    raises(ValueError, r"leave it out by drop='name'", datasets.load, path)
     for drop in ("name", 0, -4, ["name"], ("name", "name")):
         data = datasets.load(path, drop=drop)
         assert data.feature_names == ("a", "b")
@@ -128,8 +125,7 @@ def test_columns_are_dropped_before_words_are_read(tmp_path):
     data = datasets.load(path, drop=["name", "b"], target=1)
     assert (data.feature_names, data.y[3]) == (("y",), 3.5)
     nameless = write(tmp_path, "u.csv", NAMED.partition("\n")[2])
-    with pytest.raises(ValueError, match=r"leave it out by drop=0"):
-        datasets.load(nameless)
+    raises(ValueError, r"leave it out by drop=0", datasets.load, nameless)
     assert datasets.load(nameless, drop=0).X.shape == (40, 2)
 
 
@@ -162,8 +158,7 @@ def test_columns_of_other_data_are_dropped(tmp_path):
     ],
 )
 def test_what_cannot_be_dropped(tmp_path, drop, target, error, words):
-    with pytest.raises(error, match=words):
-        datasets.load(write(tmp_path, "t.csv", NAMED), drop=drop, target=target)
+    raises(error, words, datasets.load, write(tmp_path, "t.csv", NAMED), drop=drop, target=target)
 
 
 def test_what_cannot_be_dropped_of_other_data():
@@ -209,8 +204,7 @@ def test_missing_rows_are_dropped_or_kept(tmp_path):
         datasets.load(write(tmp_path, "v.csv", "a,b,y\n?,2,u\n3,?,v\n"), missing="drop")
     with pytest.raises(ValueError, match="2 of 2 rows"):
         datasets.load(write(tmp_path, "w.csv", "a,y\n1,\n3,?\n"), missing="drop")
-    with pytest.raises(ValueError, match="missing='fill'"):
-        datasets.load(path, missing="fill")
+    raises(ValueError, "missing='fill'", datasets.load, path, missing="fill")
 
 
 def test_task_is_inferred_or_told(tmp_path):
@@ -225,10 +219,8 @@ def test_task_is_inferred_or_told(tmp_path):
     assert datasets.load(many).task == "regression"
     assert datasets.load(many, task="classification").y.dtype == np.int64
     assert datasets.load(two, task="regression").y.dtype == np.float64
-    with pytest.raises(ValueError, match="strings"):
-        datasets.load(words, task="regression")
-    with pytest.raises(ValueError, match="task='ranking'"):
-        datasets.load(two, task="ranking")
+    raises(ValueError, "strings", datasets.load, words, task="regression")
+    raises(ValueError, "task='ranking'", datasets.load, two, task="ranking")
 
 
 # --- npz ------------------------------------------------------------------------------------
@@ -245,8 +237,7 @@ def test_npz_dense_sparse_and_extra(tmp_path):
     other = datasets.load(tmp_path / "a.npz", target="group", task="classification")
     assert other.y.tolist() == [4, 5, 6]
     assert other.extra["y"].tolist() == [-1, 1, 1]
-    with pytest.raises(ValueError, match="'groop' is not a target"):
-        datasets.load(tmp_path / "a.npz", target="groop")
+    raises(ValueError, "'groop' is not a target", datasets.load, tmp_path / "a.npz", target="groop")
 
     S = csr_matrix(X3)
     parts = {"data": S.data, "indices": S.indices, "indptr": S.indptr, "shape": S.shape}
@@ -270,10 +261,8 @@ def test_npz_with_several_targets(tmp_path):
     assert data.y.shape == (3, 2)
     for target in ("v", 1, -1):
         np.testing.assert_array_equal(datasets.load(tmp_path / "m.npz", target=target).y, Y[:, 1])
-    with pytest.raises(ValueError, match="accepted: 'u', 'v'"):
-        datasets.load(tmp_path / "m.npz", target=2)
-    with pytest.raises(ValueError, match="2 targets"):
-        datasets.load(tmp_path / "m.npz", task="classification")
+    raises(ValueError, "accepted: 'u', 'v'", datasets.load, tmp_path / "m.npz", target=2)
+    raises(ValueError, "2 targets", datasets.load, tmp_path / "m.npz", task="classification")
 
 
 @pytest.mark.parametrize(
@@ -291,8 +280,7 @@ def test_npz_with_several_targets(tmp_path):
 )
 def test_unusable_npz(tmp_path, parts, words):
     np.savez(tmp_path / "bad.npz", **parts)
-    with pytest.raises(ValueError, match=words):
-        datasets.load(tmp_path / "bad.npz")
+    raises(ValueError, words, datasets.load, tmp_path / "bad.npz")
 
 
 def test_damaged_npz(tmp_path):
@@ -392,20 +380,15 @@ def test_names_and_unknown_names():
     assert list(known) == sorted(known)
     with pytest.raises(ValueError, match=r"known: .*ionosphere.*Did you mean 'ionosphere'"):
         datasets.load("ionospere")
-    with pytest.raises(ValueError, match="known: "):
-        datasets.load("qqqqqqq")
-    with pytest.raises(TypeError, match="name_or_path"):
-        datasets.load(3)
+    raises(ValueError, "known: ", datasets.load, "qqqqqqq")
+    raises(TypeError, "name_or_path", datasets.load, 3)
 
 
 def test_paths_without_a_file(tmp_path):
     for path in (tmp_path / "no.csv", str(tmp_path / "wine"), "no_such_file.csv", Path("wine")):
-        with pytest.raises(FileNotFoundError, match="no such file"):
-            datasets.load(path)
-    with pytest.raises(FileNotFoundError, match="not a file"):
-        datasets.load(tmp_path)
-    with pytest.raises(ValueError, match="not text"):
-        datasets.load(write(tmp_path, "picture.png", b"\x89PNG\0\0\0"))
+        raises(FileNotFoundError, "no such file", datasets.load, path)
+    raises(FileNotFoundError, "not a file", datasets.load, tmp_path)
+    raises(ValueError, "not text", datasets.load, write(tmp_path, "picture.png", b"\x89PNG\0\0\0"))
 
 
 def test_a_known_name_wins_over_a_file_of_that_name(tmp_path, monkeypatch):
@@ -430,5 +413,4 @@ def test_bundled_sets_are_those_of_scikit_learn(name):
 
 def test_bundled_set_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(ImportError, match="scikit-learn, which is not installed"):
-        datasets.load("wine")
+    raises(ImportError, "scikit-learn, which is not installed", datasets.load, "wine")

@@ -14,6 +14,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from refusals import raises
 
 from alignlearn import _limits, datasets
 from alignlearn.datasets._parsers import archive_member
@@ -96,8 +97,7 @@ def test_npz_that_claims_more_than_the_limit(tmp_path, monkeypatch):
     np.savez_compressed(path, X=np.zeros((1000, 10), dtype=np.int8), y=np.arange(1000) % 2)
     assert datasets.load(path).X.shape == (1000, 10)
     monkeypatch.setattr(_limits, "MAX_BYTES", 80_000)
-    with pytest.raises(ValueError, match=r"t\.npz.*88000 bytes.*accepted.*80000"):
-        datasets.load(path)
+    raises(ValueError, r"t\.npz.*88000 bytes.*accepted.*80000", datasets.load, path)
 
 
 @pytest.mark.parametrize(("rows", "words"), [(5 * 2**27, "4294967296"), (3 * 2**27, "EOF")])
@@ -127,15 +127,13 @@ def test_zip_and_tar_bombs_are_refused(monkeypatch):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a/toy.data", ZEROS * 70)
-    with pytest.raises(ValueError, match="1000 times its size"):
-        archive_member(packed.getvalue(), "toy.data")
+    raises(ValueError, "1000 times its size", archive_member, packed.getvalue(), "toy.data")
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         entry = tarfile.TarInfo("toy.data")
         entry.size = 70 << 20
         archive.addfile(entry, io.BytesIO(ZEROS * 70))
-    with pytest.raises(ValueError, match="1000 times its size"):
-        archive_member(packed.getvalue(), "toy.data")
+    raises(ValueError, "1000 times its size", archive_member, packed.getvalue(), "toy.data")
     monkeypatch.setattr(_limits, "MAX_TEXT", 1000)
     with pytest.raises(ValueError, match="more than 1000 bytes"):
         archive_member(gzip.compress(b"x" * 2000), "toy.data")
@@ -146,8 +144,7 @@ def test_one_hot_columns_are_counted_before_they_are_made(tmp_path, monkeypatch)
     (tmp_path / "t.csv").write_text("a,y\n" + "\n".join(rows))
     assert datasets.load(tmp_path / "t.csv").n_features == 182
     monkeypatch.setattr(_limits, "MAX_BYTES", 1_000_000)
-    with pytest.raises(ValueError, match=r"'a'.*182.*accepted.*1000000"):
-        datasets.load(tmp_path / "t.csv")
+    raises(ValueError, r"'a'.*182.*accepted.*1000000", datasets.load, tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(
@@ -171,8 +168,7 @@ def test_one_hot_columns_are_counted_before_they_are_made(tmp_path, monkeypatch)
 )
 def test_arrays_that_cannot_be_a_data_set(tmp_path, parts, words):
     np.savez(tmp_path / "bad.npz", **parts)
-    with pytest.raises(ValueError, match=rf"bad\.npz.*{words}|{words}.*bad\.npz"):
-        datasets.load(tmp_path / "bad.npz")
+    raises(ValueError, rf"bad\.npz.*{words}|{words}.*bad\.npz", datasets.load, tmp_path / "bad.npz")
 
 
 def test_large_labels_and_column_vectors(tmp_path):

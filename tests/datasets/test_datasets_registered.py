@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.io import savemat
 from scipy.sparse import csr_matrix, issparse
 
@@ -66,10 +67,8 @@ def test_labeled_table_from_text_and_from_zip():
         np.testing.assert_array_equal(arrays["X"], [[1, 2.5, -3], [0, 0, 0.01]])
         assert arrays["y"].tolist() == [1, -1]
         assert arrays["y"].dtype == np.int8
-    with pytest.raises(ValueError, match="row 2 does not have 4 fields"):
-        parse({"heart.dat": b"1 2 3 1\n1 2 3\n"})
-    with pytest.raises(ValueError, match="no file heart"):
-        parse({"a.zip": zip_of({"other": b""})})
+    raises(ValueError, "row 2 does not have 4 fields", parse, {"heart.dat": b"1 2 3 1\n1 2 3\n"})
+    raises(ValueError, "no file heart", parse, {"a.zip": zip_of({"other": b""})})
 
 
 def test_german():
@@ -106,8 +105,7 @@ def test_ijcnn1():
     expected[[0, 0, 1], [2, 21, 0]] = [1, 0.5, 1]
     np.testing.assert_array_equal(arrays["X"], expected)
     assert arrays["y"].tolist() == [-1, 1]
-    with pytest.raises(ValueError, match="more than 22"):
-        parsers.parse_ijcnn1({"ijcnn1.tr.bz2": b"1 23:1\n"})
+    raises(ValueError, "more than 22", parsers.parse_ijcnn1, {"ijcnn1.tr.bz2": b"1 23:1\n"})
 
 
 def test_landmine():

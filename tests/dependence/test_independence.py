@@ -8,6 +8,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from permuted_orders import drawn_orders
+from refusals import raises
 from strategies import generators
 
 import alignlearn as al
@@ -186,8 +187,7 @@ X = np.random.default_rng(4).normal(size=(8, 2))
     ],
 )
 def test_bad_views_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        hsic_test(*arguments)
+    raises(ValueError, message, hsic_test, *arguments)
 
 
 @each(
@@ -207,8 +207,7 @@ def test_bad_views_are_named(arguments, message):
     ],
 )
 def test_bad_options_are_named(options, error, message):
-    with pytest.raises(error, match=message):
-        hsic_test(X, X, **options)
+    raises(error, message, hsic_test, X, X, **options)
     for method, n in (("gamma", 5), ("permutation", 3)):
         with pytest.raises(ValueError, match=f"X has {n} samples"):
             hsic_test(X[:n], X[:n], method=method, unbiased=method == "permutation")
@@ -230,8 +229,7 @@ def test_units_change_no_p_value(options):
 
 def test_an_indefinite_matrix_is_no_kernel_of_a_view():
     K = np.diag([1.0, 1.0, -1.0, 1.0])
-    with pytest.raises(ValueError, match=r"view 1: .*positive semi-definite"):
-        hsic_test(np.eye(4), K, "precomputed")
+    raises(ValueError, r"view 1: .*positive semi-definite", hsic_test, np.eye(4), K, "precomputed")
 
 
 # Target alignment
@@ -339,21 +337,15 @@ def test_noisy_quantum_gram_matrix_repaired_the_same_for_new_samples():
     ],
 )
 def test_bad_gram_matrices_and_targets_are_named(K, y, message):
-    with pytest.raises(ValueError, match=message):
-        alignment_test(K, y)
+    raises(ValueError, message, alignment_test, K, y)
 
 
 def test_real_gram_refuses_what_is_no_matrix():
-    with pytest.raises(ValueError, match="must be a matrix"):
-        real_gram(np.ones(3, dtype=complex))
-    with pytest.raises(ValueError, match="square"):
-        real_gram(np.ones((2, 3), dtype=complex))
-    with pytest.raises(ValueError, match="K has rows of different lengths"):
-        real_gram([[1.0, 2.0], [3.0]])
-    with pytest.raises(TypeError, match="test"):
-        real_gram(np.eye(3), test="yes")
-    with pytest.raises(ValueError, match="NaN"):
-        real_gram(np.array([[np.nan + 0j]]), test=True)
+    raises(ValueError, "must be a matrix", real_gram, np.ones(3, dtype=complex))
+    raises(ValueError, "square", real_gram, np.ones((2, 3), dtype=complex))
+    raises(ValueError, "K has rows of different lengths", real_gram, [[1.0, 2.0], [3.0]])
+    raises(TypeError, "test", real_gram, np.eye(3), test="yes")
+    raises(ValueError, "NaN", real_gram, np.array([[np.nan + 0j]]), test=True)
 
 
 @each("unit", [1e-200, 1e-100, 1e-70, 1e50, 1e200])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.dependence import on_device
@@ -232,12 +233,9 @@ def test_hooks_are_removed_after_an_error(when):
 def test_bad_networks_layers_and_passes_are_named():
     rng = np.random.default_rng(3)
     model, other, x = Network(rng), Network(rng), Tensor(rng.normal(size=(6, 4)))
-    with pytest.raises(TypeError, match=r"model must be a torch\.nn\.Module, got 3"):
-        al.CKARecorder(3)
-    with pytest.raises(TypeError, match=r"other must be a torch\.nn\.Module"):
-        al.CKARecorder(model, np.eye(2))
-    with pytest.raises(ValueError, match="other and model are the same"):
-        al.CKARecorder(model, model)
+    raises(TypeError, r"model must be a torch\.nn\.Module, got 3", al.CKARecorder, 3)
+    raises(TypeError, r"other must be a torch\.nn\.Module", al.CKARecorder, model, np.eye(2))
+    raises(ValueError, "other and model are the same", al.CKARecorder, model, model)
     with pytest.raises(ValueError, match="other_layers is given without other"):
         al.CKARecorder(model, other_layers=["one"])
     for layers in (["three"], [], ["one", "one"], "three"):
@@ -250,13 +248,10 @@ def test_bad_networks_layers_and_passes_are_named():
         model(x)
     with al.CKARecorder(model, other):
         model(x)
-        with pytest.raises(ValueError, match="model was called twice"):
-            model(x)
+        raises(ValueError, "model was called twice", model, x)
     with al.CKARecorder(model) as recorder:
-        with pytest.raises(ValueError, match="at least 4 samples"):
-            model(Tensor(x.values[:3]))
-        with pytest.raises(ValueError, match="contains NaN"):
-            model(Tensor(x.values * np.nan))
+        raises(ValueError, "at least 4 samples", model, Tensor(x.values[:3]))
+        raises(ValueError, "contains NaN", model, Tensor(x.values * np.nan))
         model(x)
         model.parts["two"].forward = lambda x: (_ for _ in ()).throw(KeyError("stop"))
         with pytest.raises(KeyError):
@@ -282,8 +277,7 @@ def test_tensors_with_a_gradient_and_of_types_that_numpy_lacks():
     half = Tensor(values.astype(np.float16), history=True)
     assert al.hsic_test(half, values[:, 0], n_permutations=9).n_samples == 9
     whole = Tensor(np.arange(3), kind="sparse")
-    with pytest.raises(TypeError, match="X is a Tensor that cannot be read"):
-        plain("X", whole)
+    raises(TypeError, "X is a Tensor that cannot be read", plain, "X", whole)
 
 
 # On a device
@@ -313,8 +307,7 @@ def test_products_on_a_device_are_those_of_arrays(m, monkeypatch):
         al.cka_matrix([there[0], there[1] * np.nan])
     with pytest.raises(ValueError, match=r"features\[1\] has 5 rows, but features\[0\] has"):
         al.cka_matrix([there[0], there[1][:5]])
-    with pytest.raises(ValueError, match=r"features\[1\] has shape"):
-        al.cka_matrix([there[0], there[1][:, :0]])
+    raises(ValueError, r"features\[1\] has shape", al.cka_matrix, [there[0], there[1][:, :0]])
 
 
 # Torch itself, where it is installed

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.dependence import CKAAccumulator, cka_matrix, plot_cka
@@ -149,8 +150,7 @@ def test_features_that_do_not_vary_are_zero_with_a_warning():
     ],
 )
 def test_bad_features_are_named(features, options, message):
-    with pytest.raises(ValueError, match=message):
-        cka_matrix(features, **options)
+    raises(ValueError, message, cka_matrix, features, **options)
 
 
 def test_samples_that_are_equally_far_have_no_unbiased_similarity():
@@ -164,8 +164,7 @@ def test_samples_that_are_equally_far_have_no_unbiased_similarity():
 def test_sparse_features_are_refused():
     from scipy.sparse import csr_array
 
-    with pytest.raises(TypeError, match=r"features\[1\]: X is a sparse matrix"):
-        cka_matrix([A, csr_array(A)])
+    raises(TypeError, r"features\[1\]: X is a sparse matrix", cka_matrix, [A, csr_array(A)])
 
 
 def test_features_that_overflow_are_named():
@@ -188,16 +187,12 @@ def test_width_of_a_gaussian_is_fixed_by_the_first_batch():
 
 
 def test_bad_batches_are_named():
-    with pytest.raises(ValueError, match="no batch has been added"):
-        CKAAccumulator().matrix()
+    raises(ValueError, "no batch has been added", CKAAccumulator().matrix)
     sums = CKAAccumulator().update([A, A])
     for other in ([A], [A, A[:, :2]]):
-        with pytest.raises(ValueError, match="differ in number or width"):
-            sums.update(other)
-    with pytest.raises(ValueError, match="differ in number or width"):
-        sums.merge(CKAAccumulator().update([A]))
-    with pytest.raises(ValueError, match="at least 4 samples"):
-        CKAAccumulator().update([A[:3], A[:3]])
+        raises(ValueError, "differ in number or width", sums.update, other)
+    raises(ValueError, "differ in number or width", sums.merge, CKAAccumulator().update([A]))
+    raises(ValueError, "at least 4 samples", CKAAccumulator().update, [A[:3], A[:3]])
     with pytest.raises(ValueError, match="other has different kernels"):
         sums.merge(CKAAccumulator(al.Gaussian(1.0)).update([A, A]))
     assert sums.n_batches == 1
@@ -218,10 +213,8 @@ def test_heat_map_shows_the_values_with_names(tmp_path):
     square = plot_cka(np.eye(2), names=["a", "b"])
     assert [t.get_text() for t in square.get_xticklabels()] == ["a", "b"]
     assert len(plot_cka(np.eye(30)).texts) == 0
-    with pytest.raises(ValueError, match="names has 1 labels for 2"):
-        plot_cka(values, names=["one"])
-    with pytest.raises(ValueError, match="values"):
-        plot_cka(np.full((2, 2), np.nan))
+    raises(ValueError, "names has 1 labels for 2", plot_cka, values, names=["one"])
+    raises(ValueError, "values", plot_cka, np.full((2, 2), np.nan))
 
 
 @each("unbiased", [False, True])
@@ -263,8 +256,7 @@ def sum_of_batches(batches):
 
 @each("other", [3, None, "linear", al.AlignmentAccumulator()])
 def test_an_accumulator_merges_nothing_else(other):
-    with pytest.raises(TypeError, match="other must be of type CKAAccumulator, got"):
-        CKAAccumulator().merge(other)
+    raises(TypeError, "other must be of type CKAAccumulator, got", CKAAccumulator().merge, other)
 
 
 def test_a_copy_of_an_accumulator_goes_its_own_way():

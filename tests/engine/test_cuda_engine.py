@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cuda_cases import SIMULATED, needs_cuda
 from oracle import LD, pair_primitives
+from refusals import raises
 from scipy.sparse import csr_array
 
 from alignlearn.engine import engines, grams, hyper_values
@@ -299,8 +300,7 @@ def test_too_little_memory_says_what_would_fit():
     assert f"{rows} rows of it would fit" in str(caught.value)
     results(Cuda(needed - 1), operation, data, [(0, rows)])
     smaller = r"; \d+ rows (and \d+ columns|of it) would fit"
-    with pytest.raises(CudaOutOfMemory, match=smaller):
-        results(Cuda(0.2 * needed), operation, data, boxes)
+    raises(CudaOutOfMemory, smaller, results, Cuda(0.2 * needed), operation, data, boxes)
 
 
 def test_auto_runs_on_the_cpu_what_does_not_fit(monkeypatch):
@@ -324,8 +324,7 @@ def test_memory_that_others_took_meanwhile():
     def take(k, result):
         raise refused
 
-    with pytest.raises(CudaOutOfMemory, match="MB of device memory"):
-        Cuda().run_boxes(operation, data, boxes, take)
+    raises(CudaOutOfMemory, "MB of device memory", Cuda().run_boxes, operation, data, boxes, take)
     refused.code = 700  # an illegal address does not mean too little memory
     with pytest.raises(CudaAPIError):
         Cuda().run_boxes(operation, data, boxes, take)
@@ -445,8 +444,7 @@ def test_what_take_raises_ends_the_run():
     def take(k, result):
         raise KeyboardInterrupt(k)
 
-    with pytest.raises(KeyboardInterrupt, match="0"):
-        Cuda().run_boxes(operation, data, boxes, take)
+    raises(KeyboardInterrupt, "0", Cuda().run_boxes, operation, data, boxes, take)
     Cuda().run_boxes(operation, data, [], take)
 
 

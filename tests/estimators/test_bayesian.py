@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -84,8 +84,7 @@ def test_three_classes_are_each_against_the_rest():
     np.testing.assert_array_equal(model.predict(new), model.classes_[odds.argmax(axis=1)])
     assert model.weights_.shape == model.weights_std_.shape == (2, 3)
     for name in ("kernel_", "alignment_", "uniform_alignment_"):
-        with pytest.raises(AttributeError, match="two classes only"):
-            getattr(model, name)
+        raises(AttributeError, "two classes only", getattr, model, name)
 
 
 def test_probabilities_are_calibrated_to_a_known_law():
@@ -205,19 +204,16 @@ def test_scikit_learn_tools_and_pickle():
     wide = np.random.default_rng(0).normal(size=(100, 300))
     held = len(pickle.dumps(many.fit(wide, wide[:, 0] > 0)))
     assert held < 2 * wide.nbytes
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame[["v", "u"]])
+    raises(ValueError, "feature names should match", model.predict, frame[["v", "u"]])
     assert clone(model).set_params(margin=0.0).fit(X, y).classes_.tolist() == [0, 1, 2]
 
 
 def test_a_fit_that_fails_leaves_no_old_one():
     X, y = problem()
     model = al.BayesianMKLClassifier(KERNELS).fit(X, y)
-    with pytest.raises(ValueError, match="1 class"):
-        model.fit(X, np.zeros(len(X), dtype=int))
+    raises(ValueError, "1 class", model.fit, X, np.zeros(len(X), dtype=int))
     assert not model.__sklearn_is_fitted__()
-    with pytest.raises(ValueError, match="not fitted"):
-        model.predict(X)
+    raises(ValueError, "not fitted", model.predict, X)
     with pytest.raises(ValueError, match="not fitted"):
         model.kernel_  # noqa: B018
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy.sparse import csr_array
 from sklearn.metrics import log_loss, r2_score
 
@@ -388,8 +388,7 @@ def test_data_frames_and_names_of_columns():
     refit = model.contributions(frame_new, y_new, method="refit", fit=(frame, y))
     assert refit.values.all()
     assert model.kernel_table(frame, y)["spread"].all()
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.kernel_table(frame[names[::-1]], y)
+    raises(ValueError, "feature names should match", model.kernel_table, frame[names[::-1]], y)
 
 
 SPLIT = {
@@ -418,8 +417,7 @@ def test_split_predictions_add_up_and_do_not_depend_on_the_batch(name):
         np.testing.assert_allclose(values, parts[part][:3], atol=1e-9)
     with pytest.raises(ValueError, match="split=True cannot be combined with other options"):
         model.predict(X, True, split=True)
-    with pytest.raises(TypeError, match="split"):
-        model.predict(X, split="yes")
+    raises(TypeError, "split", model.predict, X, split="yes")
 
 
 def test_split_predictions_of_tables_and_frames_of_contributions():
@@ -432,7 +430,6 @@ def test_split_predictions_of_tables_and_frames_of_contributions():
     frame = parts.to_frame()
     assert frame.index.tolist() == ["genes", "lipids"]
     np.testing.assert_array_equal(frame["value"], parts.values[:, 0])
-    with pytest.raises(ValueError, match="real_gram"):
-        al.alignment(al.Linear()(X["genes"]) * (1 + 1j), y)
+    raises(ValueError, "real_gram", al.alignment, al.Linear()(X["genes"]) * (1 + 1j), y)
     named = al.weights.get_weighting("simplemkl")
     assert type(named) is al.L1SVM

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.sparse import csr_matrix
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
@@ -239,8 +240,7 @@ def test_linear_kernels_and_given_matrices_take_the_training_samples_once(folds)
         ([WIDE @ WIDE.T], [new @ WIDE.T], "precomputed", 1.0),
     ):
         model = al.MKLRegressor(kernels, **{**options, "alpha": unit * ALPHA}).fit(X_fit, Y)
-        with pytest.raises(ValueError, match=r"fit=\(X, y\) is needed"):
-            closed_form(model, X_new, folds=folds)
+        raises(ValueError, r"fit=\(X, y\) is needed", closed_form, model, X_new, folds=folds)
         agree(closed_form(model, X_new, folds=folds, fit=(X_fit, Y)), want)
         agree(closed_form(model, X_new, folds=folds), want)  # with known widths
         if kernels == "precomputed":
@@ -261,8 +261,7 @@ def test_more_features_than_samples_and_nystrom_on_all_samples():
     agree(linear.predict(new, True), pairs.predict(new, True))
     exact = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
     nystrom = al.MKLRegressor(KERNELS, machine="nystrom", alpha=ALPHA).fit(X, y)
-    with pytest.raises(ValueError, match="machine='nystrom'"):
-        closed_form(nystrom, NEW)
+    raises(ValueError, "machine='nystrom'", closed_form, nystrom, NEW)
     for folds in (None, 3):
         want = closed_form(exact, NEW, folds=folds)
         agree(closed_form(nystrom, NEW, folds=folds, fit=(X, y)), want, 1e-4)
@@ -317,54 +316,39 @@ def test_refused():
         closed_form(model, NEW)
     model.fit(X, y)
     for coverage in (0.0, 1.0, -0.1, 90, np.nan):
-        with pytest.raises(ValueError, match="coverage="):
-            closed_form(model, NEW, coverage)
-    with pytest.raises(TypeError, match="coverage"):
-        closed_form(model, NEW, "0.9")
+        raises(ValueError, "coverage=", closed_form, model, NEW, coverage)
+    raises(TypeError, "coverage", closed_form, model, NEW, "0.9")
     for folds in (1, M + 1):
-        with pytest.raises(ValueError, match="folds="):
-            closed_form(model, NEW, folds=folds)
-    with pytest.raises(ValueError, match="features"):
-        closed_form(model, NEW[:, :2])
-    with pytest.raises(TypeError, match="return_std"):
-        model.predict(NEW, "yes")
+        raises(ValueError, "folds=", closed_form, model, NEW, folds=folds)
+    raises(ValueError, "features", closed_form, model, NEW[:, :2])
+    raises(TypeError, "return_std", model.predict, NEW, "yes")
     for more in ({"noise": True}, {"fit": (X, y)}):
-        with pytest.raises(ValueError, match="return_std=True"):
-            model.predict(NEW, **more)
+        raises(ValueError, "return_std=True", model.predict, NEW, **more)
     for fit, error in (
         ((X[:-1], y[:-1]), "samples"),
         ((X, y[::-1]), "samples on which the model was not fitted"),
         ((X + 0.1, y), "samples on which the model was not fitted"),
         ((X, y, np.ones(M)), "was not given"),
     ):
-        with pytest.raises(ValueError, match=error):
-            closed_form(model, NEW, fit=fit)
-    with pytest.raises(TypeError, match="tuple"):
-        closed_form(model, NEW, fit=X)
+        raises(ValueError, error, closed_form, model, NEW, fit=fit)
+    raises(TypeError, "tuple", closed_form, model, NEW, fit=X)
     np.testing.assert_array_equal(
         closed_form(model, NEW, fit=(X, y)), closed_form(model.fit(X, y), NEW)
     )
     weighted = al.MKLRegressor(KERNELS).fit(X, y, np.linspace(1.0, 2.0, M))
-    with pytest.raises(ValueError, match="exchangeable"):
-        closed_form(weighted, NEW)
-    with pytest.raises(ValueError, match=r"\(X, y, sample_weight\) is needed"):
-        weighted.predict(NEW, True)
+    raises(ValueError, "exchangeable", closed_form, weighted, NEW)
+    raises(ValueError, r"\(X, y, sample_weight\) is needed", weighted.predict, NEW, True)
     many = _data(0, 100)
     without_matrix = al.MKLRegressor(KERNELS, memory=80_000).fit(many[0], many[1][:, 0])
-    with pytest.raises(ValueError, match="exceed the parameter memory"):
-        closed_form(without_matrix, NEW)
+    raises(ValueError, "exceed the parameter memory", closed_form, without_matrix, NEW)
     vectors = al.MKLRegressor(KERNELS, machine="svr").fit(X, y)
     targets = al.MKLRegressorCV(KERNELS, per_target=True).fit(X, Y)
     for other, reason in ((vectors, "linear in y"), (targets, "per_target=True")):
-        with pytest.raises(ValueError, match=reason):
-            closed_form(other, NEW)
-        with pytest.raises(ValueError, match=reason):
-            other.predict(NEW, return_std=True)
-    with pytest.raises(ValueError, match="after machine='svr'"):
-        vectors.predict_interval(NEW)
+        raises(ValueError, reason, closed_form, other, NEW)
+        raises(ValueError, reason, other.predict, NEW, return_std=True)
+    raises(ValueError, "after machine='svr'", vectors.predict_interval, NEW)
     strategy = al.MKLRegressorCV(cv=2).fit(X, y)
-    with pytest.raises(ValueError, match="is needed after a strategy"):
-        strategy.predict_interval(NEW)
+    raises(ValueError, "is needed after a strategy", strategy.predict_interval, NEW)
     for fit in ((X + 0.1, y), (X, y[::-1])):
         with pytest.raises(ValueError, match="samples on which the model was not fitted"):
             model.predict_interval(NEW, folds=3, fit=fit, refit=True)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from oracle import center
+from refusals import raises
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.pipeline import make_pipeline
@@ -263,14 +264,12 @@ def test_complex_hermitian_matrices_are_their_real_parts(form):
     assert np.array_equal(model.predict([new]), expected.predict([new.real]))
     assert np.array_equal(model.predict(np.array([new])), expected.predict([new.real]))
     assert np.array_equal(model.predict([K[:40]]), model.predict([K.real[:40]]))
-    with pytest.raises(ValueError, match="is not Hermitian"):
-        al.MKLClassifier("precomputed").fit(form([K * 1j]), y)
+    raises(ValueError, "is not Hermitian", al.MKLClassifier("precomputed").fit, form([K * 1j]), y)
 
 
 def test_what_a_mark_may_say():
     K = np.diag([2.0, -1.0])
-    with pytest.raises(ValueError, match="fix='drop' is not known; accepted: 'clip'"):
-        al.Precomputed(K, fix="drop")
+    raises(ValueError, "fix='drop' is not known; accepted: 'clip'", al.Precomputed, K, fix="drop")
     assert al.Precomputed(K, fix="clip").is_psd
     assert al.Precomputed(K, fix="clip") != al.Precomputed(K)
     numbers = np.array([[0], [1]])
@@ -383,10 +382,8 @@ def test_feature_weighted_is_a_value():
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     with pytest.raises(ValueError, match="read-only"):
         kernel.weights[0] = 5.0
-    with pytest.raises(ValueError, match="weights contains NaN"):
-        FeatureWeighted([np.nan])
-    with pytest.raises(ValueError, match="3 columns, but the kernel has 2"):
-        kernel(np.ones((2, 3)))
+    raises(ValueError, "weights contains NaN", FeatureWeighted, [np.nan])
+    raises(ValueError, "3 columns, but the kernel has 2", kernel, np.ones((2, 3)))
 
 
 # The combiner

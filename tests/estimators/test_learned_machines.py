@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import center
+from refusals import raises
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.metrics import r2_score
 from sklearn.multioutput import MultiOutputRegressor
@@ -363,8 +364,7 @@ def test_indefinite_kernels_are_accepted_and_named():
     assert "not guaranteed to be positive semi-definite" in model.summary()
     assert model.score(Z, t) > 0.9
     sigmoid = al.MKLRegressor([al.Sigmoid(0.5, -1.0)], alpha=1e-9)
-    with pytest.raises(ValueError, match="not positive definite"):
-        sigmoid.fit(X, y)
+    raises(ValueError, "not positive definite", sigmoid.fit, X, y)
 
 
 def test_weights_of_any_sign():
@@ -410,10 +410,8 @@ def test_a_failed_fit_leaves_no_fit():
     X, y = _data(load_wine)
     model = al.MKLClassifier(["linear"]).fit(X, y)
     model.set_params(C=-1.0)
-    with pytest.raises(ValueError, match=r"C=-1\.0"):
-        model.fit(X, y)
-    with pytest.raises(ValueError, match="not fitted"):
-        model.predict(X)
+    raises(ValueError, r"C=-1\.0", model.fit, X, y)
+    raises(ValueError, "not fitted", model.predict, X)
 
 
 @pytest.mark.parametrize("options", [{}, {"machine": "svr", "memory": 30000}])

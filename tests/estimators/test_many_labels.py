@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy.sparse import csr_matrix
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import KFold
@@ -296,16 +296,13 @@ def test_what_is_for_one_label_says_so():
             "predict_set": (NEW,),
             "contributions": (NEW, Y_NEW),
         }.items():
-            with pytest.raises(ValueError, match=rf"{name} is for one label"):
-                getattr(model, name)(*arguments)
+            raises(ValueError, rf"{name} is for one label", getattr(model, name), *arguments)
         with pytest.raises(ValueError, match="alignment_interval_ is for one label"):
             model.alignment_interval_  # noqa: B018
-        with pytest.raises(ValueError, match="y has shape"):
-            model.score(NEW, Y_NEW[:, :2])
+        raises(ValueError, "y has shape", model.score, NEW, Y_NEW[:, :2])
     assert own.models_[1].contributions(NEW, Y_NEW[:, 1]).values.shape == (4, 1)
     assert shared.kernel_table(X, Y)["spread"].shape == (4,)
-    with pytest.raises(ValueError, match="kernel_table is for one label"):
-        own.kernel_table()
+    raises(ValueError, "kernel_table is for one label", own.kernel_table)
     with pytest.raises(ValueError, match=r"per_label=True is for y of several labels.*\(90,\)"):
         al.MKLClassifier(KERNELS, per_label=True).fit(X, Y[:, 0])
 

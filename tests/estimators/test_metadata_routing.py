@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import sklearn
+from refusals import raises
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -77,10 +78,8 @@ def test_estimators_without_such_arguments_have_nothing_to_request():
 @pytest.mark.parametrize("estimator", [TUNED[0], Reference()], ids=["ours", "scikit-learn's"])
 def test_wrong_requests_are_refused(estimator):
     estimator = clone(estimator)
-    with pytest.raises(TypeError, match=r"weights[\s\S]*[Aa]ccepted.*groups"):
-        estimator.set_fit_request(weights=True)
-    with pytest.raises(ValueError, match=r"groups.*3"):
-        estimator.set_fit_request(groups=3)
+    raises(TypeError, r"weights[\s\S]*[Aa]ccepted.*groups", estimator.set_fit_request, weights=True)
+    raises(ValueError, r"groups.*3", estimator.set_fit_request, groups=3)
     with (
         sklearn.config_context(enable_metadata_routing=False),
         pytest.raises(RuntimeError, match=r"enabled[\s\S]*enable_metadata_routing=True"),
@@ -132,8 +131,7 @@ def test_other_names_and_explicit_requests():
         pipeline = make_pipeline(estimator).fit(X, y, subject=groups)
         np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
     never = make_pipeline(clone(TUNED[0]).set_fit_request(groups=False))
-    with pytest.raises(TypeError, match="unexpected argument"):
-        never.fit(X, y, groups=groups)
+    raises(TypeError, "unexpected argument", never.fit, X, y, groups=groups)
     # The request of the splitter counts if present, also after another request.
     late = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS).set_score_request(
         sample_weight=True

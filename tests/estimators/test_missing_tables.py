@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -443,16 +443,14 @@ def test_what_else_is_refused(model):
     how = r"table 'a' contains NaN in all columns of 5 samples \(0, 3.*missing='tables' of MKL"
     frames = {name: pd.DataFrame(table) for name, table in X.items()}
     for given in (X, frames):
-        with pytest.raises(ValueError, match=how):
-            al.MKLClassifier(KERNELS).fit(given, LABELS)
+        raises(ValueError, how, al.MKLClassifier(KERNELS).fit, given, LABELS)
     with pytest.raises(ValueError, match="missing='tables' of MKL"):
         al.MKLRegressor(KERNELS).fit(OF_WHOLE, TARGET).predict(NEW)
     with pytest.raises(ValueError, match=r"every table is missing for 1 samples \(2\)"):
         model.predict({name: np.where(np.arange(N)[:, None] == 2, np.nan, t)
                        for name, t in NEW.items()})  # fmt: skip
     narrow = {**NEW, "a": A[M:, :2]}
-    with pytest.raises(ValueError, match="names"):
-        model.predict(narrow)
+    raises(ValueError, "names", model.predict, narrow)
     with pytest.raises(ValueError, match="cannot be combined with per_target=True"):
         al.MKLRegressorCV(KERNELS, missing="tables", per_target=True).fit(X, TARGET)
     with pytest.raises(ValueError, match="'auto' cannot be combined with missing='tables'"):
@@ -462,8 +460,7 @@ def test_what_else_is_refused(model):
     search = al.MKLRegressorCV(
         KERNELS, weighting="alignf", missing="tables", cv=[(only[1], only[0])]
     )
-    with pytest.raises(ValueError, match="fewer than two training samples have the table 'b'"):
-        search.fit(b, TARGET)
+    raises(ValueError, "fewer than two training samples have the table 'b'", search.fit, b, TARGET)
 
 
 def test_kernels_that_say_nothing(recwarn):
@@ -718,8 +715,7 @@ def test_a_table_that_new_samples_lack_is_missing_for_all_of_them(named):
     with pytest.raises(ValueError, match=r"has 'gene'.*accepted: a table for each name of fit"):
         model.predict({"gene": X["genes"], "lipids": X["lipids"]})
     whole = clone(model).set_params(missing=None).fit(X, y)
-    with pytest.raises(ValueError, match="X lacks 'genes'"):
-        whole.predict({"lipids": X["lipids"]})
+    raises(ValueError, "X lacks 'genes'", whole.predict, {"lipids": X["lipids"]})
 
 
 def test_tables_that_new_samples_lack_survive_a_file(tmp_path):

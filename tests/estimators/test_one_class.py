@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -99,8 +99,7 @@ def test_rows_in_little_memory_give_the_same_machine():
         said = few.decision_function(NEW), whole.decision_function(NEW)
         np.testing.assert_allclose(*said, atol=tol)
         assert np.count_nonzero(few.predict(samples) == -1) <= 24
-    with pytest.raises(ValueError, match="memory=1000"):
-        al.OneClassMKL(KERNELS, memory=1000).fit(X)
+    raises(ValueError, "memory=1000", al.OneClassMKL(KERNELS, memory=1000).fit, X)
 
 
 GIVEN = {
@@ -187,10 +186,8 @@ def test_the_machine_on_a_matrix_of_its_own():
     L = al.Gaussian(0.5)(NEW, X)
     np.testing.assert_allclose(machine.decision_function(L), other.decision_function(L), atol=1e-8)
     assert machine.full_dual_coef().sum() == pytest.approx(24.0)
-    with pytest.raises(ValueError, match="K must be"):
-        Machine(0.2).fit(K[:, :3])
-    with pytest.raises(ValueError, match="nu=2"):
-        Machine(2.0).fit(K)
+    raises(ValueError, "K must be", Machine(0.2).fit, K[:, :3])
+    raises(ValueError, "nu=2", Machine(2.0).fit, K)
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3])

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from refusals import raises
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -160,13 +161,11 @@ def test_without_the_parameter_there_is_none():
     # Tools find it if it exists, and fall back to decisions otherwise.
     model.set_params(probability="sigmoid")
     assert hasattr(model, "predict_proba")
-    with pytest.raises(ValueError, match="was set after fit; call fit again"):
-        model.predict_proba(new)
+    raises(ValueError, "was set after fit; call fit again", model.predict_proba, new)
     scores = cross_val_score(clone(model), X, y, scoring="neg_log_loss", cv=3)
     assert np.all(scores > -np.log(3))
     unfitted = clone(model)
-    with pytest.raises(ValueError, match="not fitted"):
-        unfitted.predict_proba(new)
+    raises(ValueError, "not fitted", unfitted.predict_proba, new)
     model.fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
@@ -274,8 +273,7 @@ def test_probabilities_by_default_of_a_strategy_and_their_tools():
         X, y
     )
     assert type(weighted.calibration_.calibrators[0]).__name__ == "Sigmoid"
-    with pytest.raises(ValueError, match="fit"):
-        model.predict_set(new)
+    raises(ValueError, "fit", model.predict_set, new)
 
 
 @pytest.mark.parametrize("kernels", [None, KERNELS])

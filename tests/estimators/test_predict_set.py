@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from refusals import raises
 from sklearn.datasets import load_iris
 
 import alignlearn as al
@@ -169,24 +170,19 @@ def test_refused():
     model = al.MKLClassifier(KERNELS)
     with pytest.raises(al.NotFittedError):
         model.predict_set(NEW)
-    with pytest.raises(ValueError, match="probability=None"):
-        model.fit(X, y).predict_set(NEW)
+    raises(ValueError, "probability=None", model.fit(X, y).predict_set, NEW)
     model.set_params(probability="sigmoid").fit(X, y)
     for coverage in (0.0, 1.0, np.nan):
-        with pytest.raises(ValueError, match="coverage="):
-            model.predict_set(NEW, coverage)
-    with pytest.raises(TypeError, match="per_class"):
-        model.predict_set(NEW, per_class="yes")
-    with pytest.raises(ValueError, match="features"):
-        model.predict_set(NEW[:, :2])
+        raises(ValueError, "coverage=", model.predict_set, NEW, coverage)
+    raises(TypeError, "per_class", model.predict_set, NEW, per_class="yes")
+    raises(ValueError, "features", model.predict_set, NEW[:, :2])
     with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
         assert model.predict_set(NEW, 0.99).all()
     model.predict_set(NEW, 0.95)
     with pytest.warns(DoubtfulResultWarning, match="of a class"):
         assert model.predict_set(NEW, 0.98, per_class=True).all()
     weighted = model.fit(X, y, np.linspace(1.0, 2.0, len(y)))
-    with pytest.raises(ValueError, match="exchangeable"):
-        weighted.predict_set(NEW)
+    raises(ValueError, "exchangeable", weighted.predict_set, NEW)
 
 
 @pytest.mark.parametrize("m", [50, 500])

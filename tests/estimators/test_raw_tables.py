@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from sklearn.model_selection import cross_val_score
 
 import alignlearn as al
@@ -182,8 +182,7 @@ def test_tables_in_other_forms_say_what_to_pass():
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_dict_in_place_of_a_frame_says_what_to_pass():
     model = al.MKLClassifier().fit(FRAME, LABELS)
-    with pytest.raises(TypeError, match=r"keys 'size'.*pandas\.DataFrame\(X\)"):
-        model.predict(FRAME.to_dict("list"))
+    raises(TypeError, r"keys 'size'.*pandas\.DataFrame\(X\)", model.predict, FRAME.to_dict("list"))
 
 
 def test_bounds_intervals_and_tables_take_frames():
@@ -272,8 +271,7 @@ def test_interactions_are_those_of_the_function():
     display = al.ContributionsDisplay.from_estimator(model, *given, groups="pairs", n_repeats=2)
     assert display.ax_.get_xlabel() == "loss in $R^2$, interaction"
     one = al.MKLRegressor().fit(frame[["c"]], y)
-    with pytest.raises(ValueError, match="two columns; X has 1"):
-        one.contributions(frame[["c"]], y, groups="pairs")
+    raises(ValueError, "two columns; X has 1", one.contributions, frame[["c"]], y, groups="pairs")
 
 
 def test_a_display_of_the_columns_of_a_frame():
@@ -393,5 +391,4 @@ def test_comparisons_prepare_the_training_folds():
     method, table, _ = explain(found, FRAME, LABELS, None)
     assert method in found.methods
     assert table is None or len(table["weight"]) == len(found.kernel_names)
-    with pytest.raises(ValueError, match="real numbers"):
-        al.compare(FRAME, LABELS, ["rbf"])
+    raises(ValueError, "real numbers", al.compare, FRAME, LABELS, ["rbf"])

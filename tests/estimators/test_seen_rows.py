@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.estimators.seen_rows import SeenRows, chance_of_repeats, row_hashes, seen_rows
@@ -43,10 +44,8 @@ def test_training_rows_are_not_held_out(fitted, rows):
             fitted.bound(given, y[rows], held_out=True)
     mixed = np.r_[new, X[rows]], np.r_[labels, y[rows]]
     message = f"{len(rows)} of the {200 + len(rows)} rows of X were seen by fit"
-    with pytest.raises(ValueError, match=message):
-        fitted.bound(*mixed, held_out=True)
-    with pytest.raises(ValueError, match=message):
-        fitted.alignment_interval(*mixed, held_out=True)
+    raises(ValueError, message, fitted.bound, *mixed, held_out=True)
+    raises(ValueError, message, fitted.alignment_interval, *mixed, held_out=True)
 
 
 def test_what_was_saved_knows_the_rows(fitted, tmp_path):
@@ -72,14 +71,12 @@ def test_rows_of_every_kind_are_known_again():
         clf.alignment_interval(grams, y, held_out=True, radius2=1.0)
     for sparse in (scipy.sparse.csr_matrix(binary + np.eye(60, 3)), scipy.sparse.csr_matrix(X)):
         clf = al.MKLClassifier(al.RankOneKernels()).fit(sparse, y)
-        with pytest.raises(ValueError, match="rows of X were seen"):
-            clf.bound(sparse[10:40], y[10:40], held_out=True)
+        raises(ValueError, "rows of X were seen", clf.bound, sparse[10:40], y[10:40], held_out=True)
     words = [
         "".join("ab"[v] for v in row) for row in np.random.default_rng(0).integers(0, 2, (60, 9))
     ]
     clf = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
-    with pytest.raises(ValueError, match="rows of X were seen"):
-        clf.bound(words[:30], y[:30], held_out=True)
+    raises(ValueError, "rows of X were seen", clf.bound, words[:30], y[:30], held_out=True)
 
 
 def test_samples_of_weight_zero_are_not_seen():
@@ -87,8 +84,7 @@ def test_samples_of_weight_zero_are_not_seen():
     weight = np.r_[np.ones(40), np.zeros(20)]
     clf = al.MKLClassifier(LADDER).fit(X, y, sample_weight=weight)
     assert clf.bound(X[40:], y[40:], held_out=True).n_samples == 20
-    with pytest.raises(ValueError, match="1 of the 21 rows"):
-        clf.bound(X[39:], y[39:], held_out=True)
+    raises(ValueError, "1 of the 21 rows", clf.bound, X[39:], y[39:], held_out=True)
 
 
 @pytest.mark.filterwarnings("ignore:.* rows .* equal another one")
@@ -100,8 +96,7 @@ def test_columns_of_few_values_repeat_by_chance():
     rare = X.copy()
     rare[:40, 0] += rng.standard_normal(40)  # half of the rows repeat
     clf = al.MKLClassifier(LADDER).fit(rare, y)
-    with pytest.raises(ValueError, match="rows of X were seen"):
-        clf.bound(rare, y, held_out=True)
+    raises(ValueError, "rows of X were seen", clf.bound, rare, y, held_out=True)
     new[:40, 0] += rng.standard_normal(40)
     assert clf.bound(new, labels[:70], held_out=True).n_samples == 70
 
@@ -265,5 +260,4 @@ def test_one_copy_in_fifty_is_let_pass(fitted):
     new, labels = noise(99, 1)
     mixed = np.r_[new, X[:1]], np.r_[labels, y[:1]]
     assert 0.0 < fitted.bound(*mixed, held_out=True).value < 1.0
-    with pytest.raises(ValueError, match="1 of the 1 rows"):
-        fitted.bound(X[:1], y[:1], held_out=True)
+    raises(ValueError, "1 of the 1 rows", fitted.bound, X[:1], y[:1], held_out=True)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
@@ -344,26 +344,21 @@ def test_one_machine_has_one_kernel():
     parts = model.contributions(X, y).values
     assert parts.shape == (len(model.kernels_), 1)
     for method in (model.bound, model.alignment_interval):  # more than the weights was learned
-        with pytest.raises(ValueError, match="also learned other parameters"):
-            method(X, y)
+        raises(ValueError, "also learned other parameters", method, X, y)
 
 
 def test_an_average_says_that_it_has_no_kernel(classifier):
     model, X, y = classifier
     for name in ("kernel_", "weights_", "statistics_", "dual_coef_"):
-        with pytest.raises(AttributeError, match=rf"no {name}: decisions are an average of \d"):
-            getattr(model, name)
+        raises(AttributeError, rf"no {name}: decisions are an average of \d", getattr, model, name)
         assert not hasattr(model, name)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         model.nothing  # noqa: B018
     for method in (model.bound, model.alignment_interval):
-        with pytest.raises(ValueError, match="ensemble=False"):
-            method(X, y)
+        raises(ValueError, "ensemble=False", method, X, y)
     assert 0.0 < model.bound(*rings(seed=5), held_out=True).value < 1.0
-    with pytest.raises(ValueError, match=r"average of \d"):
-        model.contributions(X, y, method="refit", fit=(X, y))
-    with pytest.raises(ValueError, match=r"average of \d"):
-        model.kernel_table(X, y)
+    raises(ValueError, r"average of \d", model.contributions, X, y, method="refit", fit=(X, y))
+    raises(ValueError, r"average of \d", model.kernel_table, X, y)
 
 
 def test_contributions_of_an_average_add_up(regressor):

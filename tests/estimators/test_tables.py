@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -127,8 +127,7 @@ def test_sparse_tables():
         {"genes": thin.toarray()[[3, 1]], "lipids": FRAME[:4:1].iloc[[3, 1]]}
     )
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-2)
-    with pytest.raises(TypeError, match="a table is sparse"):
-        np.asarray(new)
+    raises(TypeError, "a table is sparse", np.asarray, new)
 
 
 def test_folds_of_scikit_learn():
@@ -181,8 +180,7 @@ def test_one_transformer_for_all_tables_and_none():
         ({"genes": max, "lipids": "passthrough"}, TypeError, "'genes'.*accepted: an object with"),
     )
     for transformers, error, message in cases:
-        with pytest.raises(error, match=message):
-            al.TableTransformer(transformers).fit(X)
+        raises(error, message, al.TableTransformer(transformers).fit, X)
     with pytest.raises(ValueError, match=r"\['a'\] is 'passthrough', which has no parameter 'b'"):
         al.TableTransformer({"a": "passthrough"}).set_params(a__b=3)
     with pytest.raises(TypeError, match="a dict or list of tables, or Tables, got ndarray"):
@@ -285,8 +283,7 @@ def test_one_kernel_is_on_all_tables_or_on_none():
         lambda: al.hsic_test([GENES, LIPIDS], LIPIDS),
         lambda: al.alignment_interval(X, LABELS, al.Gaussian(0.1)),
     ):
-        with pytest.raises(ValueError, match="X consists of several tables; accepted: one matrix"):
-            call()
+        raises(ValueError, "X consists of several tables; accepted: one matrix", call)
     with pytest.warns(al.DoubtfulResultWarning, match="Columns 'genes__1' and 'genes__0' of X"):
         al.MKLRegressor().fit({"genes": GENES * [1.0, 1e5, 1.0, 1.0]}, TARGET)
 
@@ -318,8 +315,7 @@ def test_kernels_of_other_tables_are_refused():
         ({"genes": [5], "lipids": "rbf"}, r"kernels\['genes'\]: .* column 5, but the table has 4"),
         ({"genes": "rbf", "lipids": ["x"]}, "selects 'x', which is not a column of X; X has 'a'"),
     ):
-        with pytest.raises(ValueError, match=message):
-            al.MKLRegressor(kernels).fit(X, TARGET)
+        raises(ValueError, message, al.MKLRegressor(kernels).fit, X, TARGET)
     with pytest.raises(ValueError, match="X has 2 tables, but kernels has 1 names, 'genes'"):
         al.MKLRegressor({"genes": "rbf"}).fit([GENES, LIPIDS], TARGET)
 
@@ -334,8 +330,7 @@ def test_other_tables_in_predict_are_refused():
         ([GENES], ValueError, "X has 1 tables; accepted: 2, 'a', 'b' in this order"),
         (al.GramStack([GENES]), TypeError, "X is a GramStack, but fit had tables"),
     ):
-        with pytest.raises(error, match=message):
-            model.predict(new)
+        raises(error, message, model.predict, new)
     with pytest.raises(TypeError, match="X is a dict, but fit had no tables"):
         al.MKLRegressor().fit(JOINED, TARGET).predict(X)
     for index in ((slice(None), 0), "a"):
@@ -399,8 +394,7 @@ def test_bad_stacks_are_refused():
         ({3: K}, "a name must be a str, got 3"),
         (3, "dict or sequence of matrices"),
     ):
-        with pytest.raises((TypeError, ValueError), match=message):
-            al.GramStack(given)
+        raises((TypeError, ValueError), message, al.GramStack, given)
     with pytest.raises(ValueError, match=r"'a' has shape \(5, 40\); accepted in fit: a square"):
         al.MKLRegressor("precomputed").fit({"a": K[:5]}, TARGET[:5])
     with pytest.raises(TypeError, match='accepted with it: kernels="precomputed"'):
@@ -413,8 +407,7 @@ def test_bad_stacks_are_refused():
         (al.GramStack({"a": K[:3, :9], "b": K[:3, :9]}), "matrices of 9 columns; accepted: 40"),
         (al.GramStack({"a": K[:3], "c": K[:3]}), "X has 'c' and lacks 'b'"),
     ):
-        with pytest.raises(ValueError, match=message):
-            model.predict(new)
+        raises(ValueError, message, model.predict, new)
 
 
 # Views

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from refusals import raises
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -51,8 +52,7 @@ def test_a_strategy_ends_with_an_average(strategy):
         np.testing.assert_array_equal(tuned.model_.predict(NEW), tuned.predict(NEW))
         assert tuned.members_ is tuned.model_.members
         assert sum(member.share for member in tuned.members_) == pytest.approx(1.0)
-        with pytest.raises(ValueError, match="features"):
-            tuned.predict(NEW[:, :2])
+        raises(ValueError, "features", tuned.predict, NEW[:, :2])
 
 
 def test_shares_and_units_give_the_decisions(average):
@@ -67,8 +67,7 @@ def test_attributes_of_one_kernel_name_the_members(average):
     assert len(average.members_) == 4  # two kernels, each with two models
     for owner in (average, average.model_):
         for name in ("weights_", "kernel_", "statistics_", "dual_coef_", "coef_", "scales_"):
-            with pytest.raises(AttributeError, match=r"members_\[i\]\.model"):
-                getattr(owner, name)
+            raises(AttributeError, r"members_\[i\]\.model", getattr, owner, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         average.nothing  # noqa: B018
 
@@ -97,12 +96,10 @@ def test_rows_are_hashed_once(monkeypatch):
 
 
 def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
-    with pytest.raises(ValueError, match="80 rows of X were seen"):
-        average.bound(X, LABELS, held_out=True)
+    raises(ValueError, "80 rows of X were seen", average.bound, X, LABELS, held_out=True)
     for member in average.members_:
         what = "were seen" if member.factors is None else "part of a tuned estimator"
-        with pytest.raises(ValueError, match=what):
-            member.model.bound(member.of(X), LABELS, held_out=True)
+        raises(ValueError, what, member.model.bound, member.of(X), LABELS, held_out=True)
 
 
 # Machines

@@ -13,6 +13,7 @@ import test_fuzz_statistics
 from draws import Draws, Inner, Wrong, attempt
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from refusals import raises
 
 import alignlearn as al
 
@@ -56,8 +57,7 @@ def test_cases_are_repeatable():
 
 def test_a_wrong_oracle_is_caught(monkeypatch):
     monkeypatch.setattr(fuzz_truth, "center", lambda K: K - K.mean(axis=0))
-    with pytest.raises(Wrong, match="M differs"):
-        run(test_fuzz_statistics.test_whole, 25)
+    raises(Wrong, "M differs", run, test_fuzz_statistics.test_whole, 25)
 
 
 @pytest.mark.parametrize("factor", [1.0 + 1e-9, 0.0])
@@ -71,8 +71,7 @@ def test_a_wrong_statistic_is_caught(monkeypatch, factor):
         return result
 
     monkeypatch.setattr(al, "alignment_statistics", wrong)
-    with pytest.raises(Wrong, match="a differs"):
-        run(test_fuzz_statistics.test_whole, 40)
+    raises(Wrong, "a differs", run, test_fuzz_statistics.test_whole, 40)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +103,7 @@ def test_a_wrong_statistic_is_caught(monkeypatch, factor):
 def test_a_wrong_estimator_is_caught(monkeypatch, estimator, method, change, test, signature):
     right = getattr(estimator, method)
     monkeypatch.setattr(estimator, method, lambda self, X: change(right(self, X)))
-    with pytest.raises(Wrong, match=signature):
-        run(test, 12)
+    raises(Wrong, signature, run, test, 12)
 
 
 def test_coefficients_that_are_not_optimal_are_caught(monkeypatch):
@@ -117,8 +115,7 @@ def test_coefficients_that_are_not_optimal_are_caught(monkeypatch):
         return self
 
     monkeypatch.setattr(al.MKLClassifier, "fit", wrong)
-    with pytest.raises(Wrong, match="SVC: optimality"):
-        run(test_fuzz_estimators.test_classifier, 12)
+    raises(Wrong, "SVC: optimality", run, test_fuzz_estimators.test_classifier, 12)
 
 
 def only(monkeypatch, function):
@@ -146,15 +143,13 @@ def raising(error):
     ],
 )
 def test_undocumented_outcomes_are_caught(monkeypatch, function, error, message):
-    with pytest.raises(error, match=message):
-        only(monkeypatch, function)
+    raises(error, message, only, monkeypatch, function)
 
 
 def test_a_result_that_is_not_finite_is_caught(monkeypatch):
     """A value that may be accepted, so that only the result can be wrong."""
     monkeypatch.setattr(fuzz_values, "numbers", lambda valid: [(1.0, fuzz_values.MAY)])
-    with pytest.raises(Wrong, match="the result is not finite"):
-        only(monkeypatch, lambda number: np.nan)
+    raises(Wrong, "the result is not finite", only, monkeypatch, lambda number: np.nan)
 
 
 def test_documented_errors_pass(monkeypatch):
@@ -163,8 +158,7 @@ def test_documented_errors_pass(monkeypatch):
 
 def test_slow_cases_are_caught(monkeypatch):
     monkeypatch.setattr(drawing, "SLOW", 0.0)
-    with pytest.raises(Wrong, match="takes more than"):
-        run(test_fuzz_statistics.test_measures, 2)
+    raises(Wrong, "takes more than", run, test_fuzz_statistics.test_measures, 2)
 
 
 def test_cases_that_do_not_come_back_are_interrupted(monkeypatch):
@@ -175,5 +169,4 @@ def test_cases_that_do_not_come_back_are_interrupted(monkeypatch):
             pass
 
     endless.case = endless
-    with pytest.raises(TimeoutError, match=r"no answer after 0\.2 s"):
-        run(endless, 1)
+    raises(TimeoutError, r"no answer after 0\.2 s", run, endless, 1)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from refusals import raises
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -182,8 +183,7 @@ def test_data_frames():
     found = HyperKernelClassifier().fit(frame, y)
     assert list(found.feature_names_in_) == ["a", "b"]
     np.testing.assert_array_equal(found.predict(frame), found.predict(frame.copy()))
-    with pytest.raises(ValueError, match="feature names"):
-        found.predict(frame[["b", "a"]])
+    raises(ValueError, "feature names", found.predict, frame[["b", "a"]])
     with pytest.warns(UserWarning, match="valid feature names"):
         found.predict(X)
     assert not hasattr(found.fit(X, y), "feature_names_in_")
@@ -242,29 +242,21 @@ BAD = [
 def test_bad_parameters(params, error, words):
     X, y = two_classes(10)
     model = HyperKernelClassifier(**params)
-    with pytest.raises(error, match=words):
-        model.fit(X, y)
-    with pytest.raises(ValueError, match="not fitted"):
-        model.predict(X)
+    raises(error, words, model.fit, X, y)
+    raises(ValueError, "not fitted", model.predict, X)
 
 
 def test_bad_samples():
     X, y = two_classes(10)
     model = HyperKernelClassifier()
     for bad, words in ((X[:1], "1 sample"), (np.where(X > 1, np.nan, X) * np.inf, "NaN")):
-        with pytest.raises(ValueError, match=words):
-            model.fit(bad, y[: len(bad)])
-    with pytest.raises(ValueError, match="1 class"):
-        model.fit(X, np.ones(10))
-    with pytest.raises(ValueError, match="y"):
-        model.fit(X, y[:-1])
+        raises(ValueError, words, model.fit, bad, y[: len(bad)])
+    raises(ValueError, "1 class", model.fit, X, np.ones(10))
+    raises(ValueError, "y", model.fit, X, y[:-1])
     model.fit(X, y)
-    with pytest.raises(ValueError, match="3 features"):
-        model.predict(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="1 class"):
-        model.fit(X, np.ones(10))
-    with pytest.raises(ValueError, match="not fitted"):
-        model.predict(X)
+    raises(ValueError, "3 features", model.predict, np.ones((2, 3)))
+    raises(ValueError, "1 class", model.fit, X, np.ones(10))
+    raises(ValueError, "not fitted", model.predict, X)
 
 
 # Cross-validation
@@ -320,10 +312,8 @@ def test_search_by_name_of_object_and_refit(capsys):
         ({"regression": "ridge"}, "regression"),
         ({"machine": "ridge"}, "machine"),
     ):
-        with pytest.raises(ValueError, match=words):
-            clone(model).set_params(**params).fit(X, y)
-    with pytest.raises(TypeError, match="verbose"):
-        clone(model).set_params(verbose=1).fit(X, y)
+        raises(ValueError, words, clone(model).set_params(**params).fit, X, y)
+    raises(TypeError, "verbose", clone(model).set_params(verbose=1).fit, X, y)
 
 
 @pytest.mark.parametrize("solver", ["pivoted", "nystrom"])

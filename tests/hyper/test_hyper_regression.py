@@ -7,6 +7,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.optimize import nnls
 from sklearn.svm import SVR
 
@@ -232,10 +233,8 @@ def test_indefinite_kernels_are_reported():
 def test_a_failed_fit_leaves_nothing():
     X, K, _ = problem(9)
     model = HyperKRR().fit(X, K)
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        model.fit(X * np.nan, K)
-    with pytest.raises(ValueError, match="not fitted"):
-        model.predict(X)
+    raises(ValueError, "NaN or infinity", model.fit, X * np.nan, K)
+    raises(ValueError, "not fitted", model.predict, X)
 
 
 BAD = [
@@ -264,8 +263,7 @@ BAD = [
 
 @each(("params", "data", "error", "message"), BAD)
 def test_bad_input_is_named(params, data, error, message):
-    with pytest.raises(error, match=message):
-        HyperKRR(**params).fit(*data)
+    raises(error, message, HyperKRR(**params).fit, *data)
 
 
 def test_rows_of_which_nothing_is_known():
@@ -280,8 +278,7 @@ def test_memory_is_asked_for_first(monkeypatch):
     X, K, _ = problem(0, m=40)
     with pytest.raises(MemoryError, match=r"820 pairs.*solver='pivoted'.*or max_pairs=250"):
         HyperKRR(solver="dense").fit(X, K)
-    with pytest.raises(MemoryError, match="a smaller max_rank"):
-        HyperKRR(solver="pivoted").fit(X, K)
+    raises(MemoryError, "a smaller max_rank", HyperKRR(solver="pivoted").fit, X, K)
 
 
 def test_points_of_no_pair_cost_no_memory(monkeypatch):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import raises
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -152,10 +153,8 @@ def test_scores_of_a_search_against_its_parameter(tmp_path):
 
 
 def test_what_has_no_scores(model):
-    with pytest.raises(ValueError, match="MKLRegressor has no cv_results_"):
-        al.CVScoreDisplay.from_estimator(model)
-    with pytest.raises(ValueError, match="per_target=False"):
-        al.CVScoreDisplay.from_estimator(per_target(2)[0])
+    raises(ValueError, "MKLRegressor has no cv_results_", al.CVScoreDisplay.from_estimator, model)
+    raises(ValueError, "per_target=False", al.CVScoreDisplay.from_estimator, per_target(2)[0])
     with pytest.raises(ValueError, match="MKLRegressorCV has no statistics_"):
         al.CKADisplay.from_estimator(per_target(2)[0])
     for display in (al.CVScoreDisplay, al.CKADisplay, al.KernelWeightsDisplay):
@@ -287,8 +286,7 @@ def test_models_of_many_labels_are_a_distribution(tmp_path):
         al.KernelWeightsDisplay.from_estimator(model, X, Y)
     default = al.MKLClassifierCV(per_label=True, Cs=[1.0, 10.0], cv=2).fit(X, Y[:, :2])
     if any(len(m.members_) > 1 for m in default.models_):
-        with pytest.raises(ValueError, match="average of several"):
-            al.KernelWeightsDisplay.from_estimator(default)
+        raises(ValueError, "average of several", al.KernelWeightsDisplay.from_estimator, default)
 
 
 def test_scores_of_candidates_that_were_dropped_are_drawn_where_they_were_tried(tmp_path):

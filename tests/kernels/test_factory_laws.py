@@ -10,6 +10,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.sparse import csr_array
 from scipy.special import binom
 from strategies import samples
@@ -166,8 +167,7 @@ def test_rules_need_kernels():
         lambda k: k.exp(),
         lambda k: k.normalized(),
     ):
-        with pytest.raises(KernelRuleError, match="is indefinite"):
-            rule(indefinite)
+        raises(KernelRuleError, "is indefinite", rule, indefinite)
     X = np.array([[1.0, 0.0], [0.0, 1.0]])
     assert least(indefinite(X)) == -1.0
     assert least(np.exp(indefinite(X))) < -1.0
@@ -259,13 +259,11 @@ def test_binomial_on_the_sphere_is_infinite_and_outside_undefined():
             lambda X: combined(X),
             lambda X: al.alignment_statistics([*inside, *X], [0, 1], [kernel]),
         ):
-            with pytest.raises(ValueError, match=r"gamma \* \|x\|\^2 must be < 1"):
-                use(bad)
+            raises(ValueError, r"gamma \* \|x\|\^2 must be < 1", use, bad)
     # The samples inside are checked one by one, so all products are inside; two samples outside may
     # have a product inside.
     assert np.dot([2.0, 0.0], [0.0, 2.0]) == 0.0
-    with pytest.raises(ValueError, match="the largest is 4"):
-        kernel([[2.0, 0.0]], [[0.0, 2.0]])
+    raises(ValueError, "the largest is 4", kernel, [[2.0, 0.0]], [[0.0, 2.0]])
 
 
 def test_a_machine_says_so_of_new_samples():
@@ -279,8 +277,7 @@ def test_exponential_kernels_end_where_float64_does():
     """The series of exp has no radius of convergence; values from 1.8e308 on overflow."""
     assert ExponentialDot(1.0)([[26.0]])[0, 0] == pytest.approx(np.exp(676.0), rel=1e-10)
     for kernel in (ExponentialDot(1.0), Linear().exp()):
-        with pytest.raises(ValueError, match="its values reach exp"):
-            kernel([[30.0]])
+        raises(ValueError, "its values reach exp", kernel, [[30.0]])
     np.testing.assert_allclose(
         ExponentialDot(1.0).normalized()([[30.0], [31.0]]), Gaussian(0.5)([[30.0], [31.0]])
     )

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy import sparse
 
 import alignlearn as al
@@ -91,16 +92,11 @@ def test_is_a_kernel_among_others():
     ],
 )
 def test_bad_arguments(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        FourierFeatures(*arguments)
+    raises(ValueError, words, FourierFeatures, *arguments)
 
 
 def test_bad_samples_and_kernels():
-    with pytest.raises(ValueError, match="X has 2 columns"):
-        small()(X[:, :2])
-    with pytest.raises(ValueError, match="NaN"):
-        small()(np.full((2, 3), np.nan))
-    with pytest.raises(ValueError, match="products with the frequencies"):
-        small()(np.full((2, 3), 1e308) * [1, 1, 1])
-    with pytest.raises(ValueError, match="no known spectral density"):
-        draw_frequencies(al.Linear(), 3, 2, RNG)
+    raises(ValueError, "X has 2 columns", small(), X[:, :2])
+    raises(ValueError, "NaN", small(), np.full((2, 3), np.nan))
+    raises(ValueError, "products with the frequencies", small(), np.full((2, 3), 1e308) * [1, 1, 1])
+    raises(ValueError, "no known spectral density", draw_frequencies, al.Linear(), 3, 2, RNG)

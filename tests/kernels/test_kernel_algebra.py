@@ -7,6 +7,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import samples
 
 from alignlearn.kernels import (
@@ -177,8 +178,7 @@ REFUSED = {
 @each("rule", REFUSED)
 def test_combination_without_guarantee_is_refused_with_the_rule(rule):
     combine, message = REFUSED[rule]
-    with pytest.raises(KernelRuleError, match=message):
-        combine()
+    raises(KernelRuleError, message, combine)
 
 
 @each(
@@ -214,14 +214,12 @@ def test_indefinite_is_inherited():
                 np.array([True, False]), slice(None), slice(-2, 3), slice(2, 0)]
 )  # fmt: skip
 def test_bad_columns_are_refused_by_name(columns):
-    with pytest.raises(ValueError, match=r"columns.*(accepted|non-negative)"):
-        Columns(G, columns)
+    raises(ValueError, r"columns.*(accepted|non-negative)", Columns, G, columns)
 
 
 def test_columns_beyond_the_data_are_refused():
     for kernel in (Columns(G, 4), Columns(Columns(G, 2), [0, 1]), 1 + Columns(G, [0, 9])):
-        with pytest.raises(ValueError, match=r"Columns selects column \d, but X has only"):
-            kernel(X)
+        raises(ValueError, r"Columns selects column \d, but X has only", kernel, X)
     with pytest.raises(ValueError, match="Columns needs samples that are the rows"):
         Columns(FromFunction(max), 0)([1, 2])
 
@@ -284,5 +282,4 @@ def test_an_array_times_a_kernel_is_no_array_of_kernels():
 def test_numbers_beyond_float64_are_refused_with_the_rule():
     huge = 10**400
     for combine in (lambda k: huge * k, lambda k: k / huge, lambda k: k + huge, lambda k: k**huge):
-        with pytest.raises(ValueError, match=r"gaussian|Gaussian"):
-            combine(Gaussian(1.0))
+        raises(ValueError, r"gaussian|Gaussian", combine, Gaussian(1.0))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from cases import each
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.kernels import Columns, Gower, column_names
@@ -116,8 +117,7 @@ def test_estimators_on_frames_with_texts(kernels, tmp_path):
     assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(new), found)
     al.save(model, tmp_path / "model")
     assert_array_equal(al.load(tmp_path / "model").decision_function(new), found)
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(new[FRAME.columns[::-1]])
+    raises(ValueError, "feature names", model.predict, new[FRAME.columns[::-1]])
 
 
 def test_tables_with_texts():
@@ -141,16 +141,14 @@ def test_tables_with_texts():
      [Gower(["shop"])], [Gower().weighted(np.ravel)]],
 )  # fmt: skip
 def test_kernels_that_read_texts_as_numbers_are_refused(kernels):
-    with pytest.raises(ValueError, match="must hold real numbers"):
-        al.MKLClassifier(kernels).fit(FRAME, Y)
+    raises(ValueError, "must hold real numbers", al.MKLClassifier(kernels).fit, FRAME, Y)
 
 
 @each("gap", [None, np.nan, pd.NA, pd.NaT])
 def test_gaps_are_refused_with_the_column(gap):
     frame = FRAME.astype({"color": object})
     frame.loc[3, "color"] = gap
-    with pytest.raises(ValueError, match=r"NaN in column 'color'.*Fill the gaps"):
-        Gower()(frame)
+    raises(ValueError, r"NaN in column 'color'.*Fill the gaps", Gower(), frame)
 
 
 def test_numbers_of_texts_depend_on_the_text_alone():
@@ -184,8 +182,7 @@ def test_numbers_of_texts_depend_on_the_text_alone():
     ],
 )
 def test_bad_input_is_refused(make, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        make()
+    raises((ValueError, TypeError), message, make)
 
 
 def test_labels():

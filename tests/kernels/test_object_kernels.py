@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from cases import each
+from refusals import raises
 
 from alignlearn.kernels import Columns, FromFunction, Gaussian, Precomputed, precomputed_kernels
 from alignlearn.sources import alignment_statistics
@@ -74,8 +75,7 @@ def test_vectorized_function_sees_no_more_than_blocks(monkeypatch):
     ],
 )
 def test_bad_values_of_a_function_are_refused(kernel, message):
-    with pytest.raises(ValueError, match=message):
-        kernel(WORDS)
+    raises(ValueError, message, kernel, WORDS)
 
 
 def earlier(a, b):
@@ -91,8 +91,7 @@ def one_side(A, B):
 def test_asymmetric_functions_are_refused_with_the_pair(m):
     words = ["w" * k for k in range(m)]
     kernel = FromFunction(earlier)
-    with pytest.raises(ValueError, match=r"earlier: function is not symmetric: .*'w+'.* order"):
-        kernel(words)
+    raises(ValueError, r"earlier: function is not symmetric: .*'w+'.* order", kernel, words)
     with pytest.raises(ValueError, match="earlier: function is not symmetric"):
         alignment_statistics(words, np.arange(float(m)), [2 * kernel + 1])
     X = np.arange(2.0 * m).reshape(m, 2)
@@ -114,11 +113,9 @@ def test_the_check_of_symmetry_allows_rounding_and_costs_eight_calls_per_block()
 
 
 def test_bad_functions_and_samples_are_refused():
-    with pytest.raises(TypeError, match="function must be callable"):
-        FromFunction("rbf")
+    raises(TypeError, "function must be callable", FromFunction, "rbf")
     for empty in ([], 3, np.array(3)):
-        with pytest.raises(ValueError, match="X must be a non-empty sequence"):
-            FromFunction(common_letters)(empty)
+        raises(ValueError, "X must be a non-empty sequence", FromFunction(common_letters), empty)
 
 
 def test_precomputed_takes_sample_numbers():
@@ -156,8 +153,7 @@ def test_precomputed_next_to_features():
 
 @each("rows", [[[6]], [[-1]], [[0.5]], [[0, 1]]])
 def test_precomputed_refuses_what_is_no_sample_number(rows):
-    with pytest.raises(ValueError, match=r"row numbers.*integers in \[0, 6\)"):
-        Precomputed(psd(6))(np.array(rows))
+    raises(ValueError, r"row numbers.*integers in \[0, 6\)", Precomputed(psd(6)), np.array(rows))
 
 
 @each(
@@ -173,8 +169,7 @@ def test_precomputed_refuses_what_is_no_sample_number(rows):
     ],
 )
 def test_bad_gram_is_refused_by_name(gram, message):
-    with pytest.raises(ValueError, match=message):
-        Precomputed(gram)
+    raises(ValueError, message, Precomputed, gram)
 
 
 def test_asymmetry_is_found_in_any_block_and_measured_against_the_largest_entry():
@@ -183,8 +178,7 @@ def test_asymmetry_is_found_in_any_block_and_measured_against_the_largest_entry(
     K[1050, 3] += 0.9e-8 * largest
     Precomputed(K)
     K[1050, 3] += 0.2e-8 * largest
-    with pytest.raises(ValueError, match="not symmetric"):
-        Precomputed(K)
+    raises(ValueError, "not symmetric", Precomputed, K)
 
 
 class Lazy:
@@ -235,14 +229,12 @@ def test_every_form_of_precomputed_kernels_gives_the_same_statistics(tmp_path):
     ],
 )
 def test_bad_precomputed_kernels_are_refused_by_number(grams, error, message):
-    with pytest.raises(error, match=message):
-        alignment_statistics(grams, [0.0, 1.0, 2.0], "precomputed")
+    raises(error, message, alignment_statistics, grams, [0.0, 1.0, 2.0], "precomputed")
 
 
 def test_what_is_no_row_number_and_no_list_of_matrices_is_refused():
     kernel = Precomputed(np.eye(3))
     for number in (1e300, -1.0, 0.5, 3.0):
-        with pytest.raises(ValueError, match="row numbers"):
-            kernel(np.array([[0.0], [number]]))
+        raises(ValueError, "row numbers", kernel, np.array([[0.0], [number]]))
     with pytest.raises(TypeError, match="precomputed kernels must be a sequence"):
         alignment_statistics(scipy.sparse.coo_array(np.eye(3)), [0.0, 1.0, 2.0], "precomputed")

@@ -9,6 +9,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.sparse import csr_array
 
 import alignlearn as al
@@ -131,27 +132,18 @@ def test_in_estimators():
 
 def test_bad_input():
     for k, error in ((0, ValueError), (2.5, TypeError), (None, TypeError), (True, TypeError)):
-        with pytest.raises(error, match="k"):
-            StringSpectrum(k)
-    with pytest.raises(TypeError, match="normalize must be True or False"):
-        StringSpectrum(2, normalize="yes")
+        raises(error, "k", StringSpectrum, k)
+    raises(TypeError, "normalize must be True or False", StringSpectrum, 2, normalize="yes")
     kernel = StringSpectrum(2)
-    with pytest.raises(TypeError, match="must be all str or all bytes, got 3"):
-        kernel(["a", 3])
-    with pytest.raises(TypeError, match="got both str and bytes"):
-        kernel(["a", b"b"])
-    with pytest.raises(TypeError, match=r"all str or all bytes, got 1\.0"):
-        kernel(np.ones((3, 1)))
-    with pytest.raises(ValueError, match="one column of them"):
-        kernel(np.array([["a", "b"]]))
-    with pytest.raises(TypeError, match="sparse"):
-        kernel(csr_array(np.eye(2)))
-    with pytest.raises(ValueError, match="non-empty sequence"):
-        kernel([])
+    raises(TypeError, "must be all str or all bytes, got 3", kernel, ["a", 3])
+    raises(TypeError, "got both str and bytes", kernel, ["a", b"b"])
+    raises(TypeError, r"all str or all bytes, got 1\.0", kernel, np.ones((3, 1)))
+    raises(ValueError, "one column of them", kernel, np.array([["a", "b"]]))
+    raises(TypeError, "sparse", kernel, csr_array(np.eye(2)))
+    raises(ValueError, "non-empty sequence", kernel, [])
 
 
 def test_missing_strings_and_a_single_one_are_named():
-    with pytest.raises(TypeError, match="all str or all bytes, got None"):
-        StringSpectrum(2)(["ab", None])
+    raises(TypeError, "all str or all bytes, got None", StringSpectrum(2), ["ab", None])
     with pytest.raises(ValueError, match="X must be a non-empty sequence of samples, got 'abc'"):
         StringSpectrum(2)("abc")

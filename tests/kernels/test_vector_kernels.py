@@ -8,6 +8,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from sklearn.metrics import pairwise
 from strategies import samples
 
@@ -193,15 +194,13 @@ def test_binomial_refuses_samples_outside_its_domain():
         lambda: Binomial(1.0)(inside, outside),
         lambda: Binomial(1.0).diag(outside),
     ):
-        with pytest.raises(ValueError, match=r"gamma \* \|x\|\^2 must be < 1"):
-            call()
+        raises(ValueError, r"gamma \* \|x\|\^2 must be < 1", call)
 
 
 @each("gamma", [-1.0, 0.0, np.nan, np.inf, "size", None, True, [1.0], 1j])
 @each("kind", [Gaussian, Laplacian, Polynomial, Sigmoid, Binomial])
 def test_bad_gamma_is_refused_by_name(kind, gamma):
-    with pytest.raises((ValueError, TypeError), match="gamma"):
-        kind(gamma)
+    raises((ValueError, TypeError), "gamma", kind, gamma)
 
 
 @each(
@@ -240,8 +239,7 @@ def test_bad_gamma_is_refused_by_name(kind, gamma):
     ],
 )
 def test_bad_parameters_are_refused_by_name(make, name):
-    with pytest.raises((ValueError, TypeError), match=name):
-        make()
+    raises((ValueError, TypeError), name, make)
 
 
 @each(
@@ -260,8 +258,7 @@ def test_bad_parameters_are_refused_by_name(make, name):
     ],
 )
 def test_bad_samples_are_refused_by_name(X, Y, message):
-    with pytest.raises(ValueError, match=message):
-        Gaussian(1.0)(X, Y)
+    raises(ValueError, message, Gaussian(1.0), X, Y)
 
 
 @each("kernel", ["rbf", "gaussian", "laplacian", "exponential", "linear", "poly",

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy.sparse import csr_array
 
 import alignlearn as al
@@ -203,31 +204,23 @@ def test_unconverged_says_so():
 )
 def test_bad_parameters(options, error, message):
     X, y = data(30)
-    with pytest.raises(error, match=message):
-        al.NystromRidge(**options).fit(10 * X, y)
+    raises(error, message, al.NystromRidge(**options).fit, 10 * X, y)
 
 
 def test_bad_data():
     X, y = data(30)
     model = al.NystromRidge()
-    with pytest.raises(ValueError, match="X contains NaN"):
-        model.fit(np.where(X > 2, np.nan, X), y)
-    with pytest.raises(ValueError, match="sample_weight has negative values"):
-        model.fit(X, y, -np.ones(30))
-    with pytest.raises(ValueError, match="y has 29 targets"):
-        model.fit(X, y[:-1])
-    with pytest.raises(ValueError, match="y is constant"):
-        model.fit(X, np.ones(30))
+    raises(ValueError, "X contains NaN", model.fit, np.where(X > 2, np.nan, X), y)
+    raises(ValueError, "sample_weight has negative values", model.fit, X, y, -np.ones(30))
+    raises(ValueError, "y has 29 targets", model.fit, X, y[:-1])
+    raises(ValueError, "y is constant", model.fit, X, np.ones(30))
     with pytest.raises(ValueError, match="sample_weight is zero for all samples of class"):
         al.NystromRidgeClassifier().fit(X, y > 0, (y > 0) * 1.0)
-    with pytest.raises(ValueError, match="alphas"):
-        model.path(X, y, [1.0, 0.0])
+    raises(ValueError, "alphas", model.path, X, y, [1.0, 0.0])
     with pytest.raises(TypeError, match=r"centers='k-means\+\+' takes samples that are the rows"):
         al.NystromRidge(KERNEL, n_centers=5, centers="k-means++").fit(csr_array(X), y)
-    with pytest.raises(ValueError, match="not fitted"):
-        al.NystromRidge().predict(X)
-    with pytest.raises(ValueError, match="expecting 4 features"):
-        model.fit(X, y).predict(X[:, :3])
+    raises(ValueError, "not fitted", al.NystromRidge().predict, X)
+    raises(ValueError, "expecting 4 features", model.fit(X, y).predict, X[:, :3])
 
 
 @each("centers", ["uniform", "leverage", "k-means++"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy.sparse import csr_array
 
 import alignlearn as al
@@ -133,8 +134,7 @@ def test_progress(stepwise, capsys, monkeypatch):
 )
 def test_bad_parameters(options, error, message):
     X, y = data()
-    with pytest.raises(error, match=message):
-        al.NystromSVC(**options).fit(X, y)
+    raises(error, message, al.NystromSVC(**options).fit, X, y)
 
 
 def test_cheap_problems_are_solved_by_interior_points():
@@ -147,11 +147,9 @@ def test_cheap_problems_are_solved_by_interior_points():
 
 def test_bad_data(stepwise):
     X, y = data()
-    with pytest.raises(ValueError, match="y has 1 class"):
-        al.NystromSVC().fit(X, np.ones(300))
+    raises(ValueError, "y has 1 class", al.NystromSVC().fit, X, np.ones(300))
     with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 'a'"):
         al.NystromSVC().fit(X, y, (y != "a") * 1.0)
-    with pytest.raises(ValueError, match="not fitted"):
-        al.NystromSVC().predict(X)
+    raises(ValueError, "not fitted", al.NystromSVC().predict, X)
     with pytest.warns(al.ConvergenceWarning, match="stopped after 1 passes"):
         al.NystromSVC(KERNEL, 1e4, n_centers=10, max_iter=1).fit(X, y)

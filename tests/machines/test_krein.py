@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from sklearn.svm import SVC
 
 from alignlearn import _lapack
@@ -287,8 +288,7 @@ FITS = [KreinSVC().fit, KreinRidge().fit, SpectrumFix("flip").fit, SpectrumFix("
     ],
 )
 def test_bad_matrices_are_named(fit, K, message):
-    with pytest.raises(ValueError, match=message):
-        fit(K, LABELS)
+    raises(ValueError, message, fit, K, LABELS)
 
 
 @pytest.mark.parametrize("machine", [KreinSVC(), KreinRidge()])
@@ -303,19 +303,14 @@ def test_bad_targets_and_weights_are_named(machine):
         (EYE, LABELS, [1, 1, 1, -1], "sample_weight has negative"),
         (EYE, np.array([0, 1, np.nan, 0]), None, "y contains NaN"),
     ]:
-        with pytest.raises(ValueError, match=message):
-            machine.fit(K, y, weight)
+        raises(ValueError, message, machine.fit, K, y, weight)
 
 
 def test_bad_parameters_and_test_kernels_are_named():
-    with pytest.raises(ValueError, match="method='abs' is not known; accepted: 'clip'"):
-        SpectrumFix("abs").fit(EYE)
-    with pytest.raises(ValueError, match=r"alpha=-1\.0 is out of range"):
-        KreinRidge(-1.0).fit(EYE, LABELS)
-    with pytest.raises(ValueError, match=r"C=0\.0 is out of range"):
-        KreinSVC(0.0).fit(EYE, LABELS)
-    with pytest.raises(ValueError, match="y has 1 class"):
-        KreinSVC().fit(EYE, np.zeros(4))
+    raises(ValueError, "method='abs' is not known; accepted: 'clip'", SpectrumFix("abs").fit, EYE)
+    raises(ValueError, r"alpha=-1\.0 is out of range", KreinRidge(-1.0).fit, EYE, LABELS)
+    raises(ValueError, r"C=0\.0 is out of range", KreinSVC(0.0).fit, EYE, LABELS)
+    raises(ValueError, "y has 1 class", KreinSVC().fit, EYE, np.zeros(4))
     with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 1"):
         KreinSVC().fit(EYE, LABELS, [1, 0, 1, 0])
     with pytest.raises(ValueError, match=r"alpha0 must be .* shape \(4, 1\)"):
@@ -328,10 +323,8 @@ def test_bad_parameters_and_test_kernels_are_named():
         SpectrumFix("flip").fit(EYE).transform,
         SpectrumFix("shift").fit(EYE).transform,
     ):
-        with pytest.raises(ValueError, match=r"K_test must have shape \(n, 4\)"):
-            found(np.ones((2, 3)))
-        with pytest.raises(ValueError, match="K_test contains NaN"):
-            found(np.full((2, 4), np.nan))
+        raises(ValueError, r"K_test must have shape \(n, 4\)", found, np.ones((2, 3)))
+        raises(ValueError, "K_test contains NaN", found, np.full((2, 4), np.nan))
 
 
 @pytest.mark.parametrize("value", [0.0, -2.0, 3.0])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy.sparse import csr_array
 from sklearn.svm import LinearSVC
 
@@ -85,21 +86,17 @@ def test_on_the_features_of_a_learned_family():
     ],
 )
 def test_bad_parameters(changes, message):
-    with pytest.raises(ValueError, match=message):
-        LinearSVM(**changes).fit(X, Y2)
+    raises(ValueError, message, LinearSVM(**changes).fit, X, Y2)
 
 
 def test_bad_samples():
-    with pytest.raises(ValueError, match="y has 3 labels, but Z has 120 samples"):
-        LinearSVM().fit(X, [0, 1, 0])
-    with pytest.raises(ValueError, match="at least two"):
-        LinearSVM().fit(X, np.zeros(120))
+    raises(ValueError, "y has 3 labels, but Z has 120 samples", LinearSVM().fit, X, [0, 1, 0])
+    raises(ValueError, "at least two", LinearSVM().fit, X, np.zeros(120))
     with pytest.raises(ValueError, match="zero for all samples of class True"):
         LinearSVM().fit(X, Y2, sample_weight=1.0 - Y2)
     with pytest.raises(ValueError, match="Z has 2 columns, but in fit it had 4"):
         LinearSVM().fit(X, Y2).predict(X[:, :2])
-    with pytest.raises(TypeError, match="max_iter must be an integer >= 1"):
-        LinearSVM(max_iter=None).fit(X, Y2)
+    raises(TypeError, "max_iter must be an integer >= 1", LinearSVM(max_iter=None).fit, X, Y2)
 
 
 def test_stopping_short_is_a_warning():

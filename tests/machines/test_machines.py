@@ -9,6 +9,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from sklearn import datasets
 from sklearn.kernel_ridge import KernelRidge as SklearnRidge
 from sklearn.metrics.pairwise import rbf_kernel
@@ -140,12 +141,10 @@ def test_loo_path_on_a_constant_kernel_predicts_the_mean_of_the_others():
 
 def test_ridge_names_a_system_that_is_not_positive_definite():
     y = np.arange(3.0)
-    with pytest.raises(ValueError, match="not positive definite"):
-        KernelRidge(alpha=0.0).fit(np.ones((3, 3)), y)
+    raises(ValueError, "not positive definite", KernelRidge(alpha=0.0).fit, np.ones((3, 3)), y)
     with pytest.raises(ValueError, match="not positive definite"):
         KernelRidge(alpha=1.0, fit_intercept=False).fit(-2.0 * np.eye(3), y)
-    with pytest.raises(ValueError, match="not positive definite"):
-        ridge_loo_path(-2.0 * np.eye(3), y, [1.0])
+    raises(ValueError, "not positive definite", ridge_loo_path, -2.0 * np.eye(3), y, [1.0])
 
 
 # Classification
@@ -316,8 +315,7 @@ def test_hard_margin_refuses_an_indefinite_kernel():
 def test_hard_margin_leaves_out_samples_of_weight_zero():
     x, y = np.array([0.0, 1.0, 3.0, 4.0, -9.0]), np.array([0, 0, 1, 1, 1])
     K = np.outer(x, x)
-    with pytest.raises(ValueError, match="not separable"):
-        SupportVectorClassifier(C=np.inf).fit(K, y)
+    raises(ValueError, "not separable", SupportVectorClassifier(C=np.inf).fit, K, y)
     machine = SupportVectorClassifier(C=np.inf, tol=1e-8).fit(K, y, [1, 1, 5, 1, 0])
     assert machine.objective_[0] == pytest.approx(0.5, rel=1e-7)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.exceptions
 from cases import each
+from refusals import raises
 from sklearn.metrics.pairwise import rbf_kernel
 
 import alignlearn as al
@@ -49,8 +50,7 @@ SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
     ],
 )
 def test_bad_data_is_named(machine, K, y, weight, message):
-    with pytest.raises(ValueError, match=message):
-        machine.fit(K, y, weight)
+    raises(ValueError, message, machine.fit, K, y, weight)
 
 
 @each(
@@ -74,35 +74,26 @@ def test_bad_data_is_named(machine, K, y, weight, message):
     ],
 )
 def test_bad_parameters_are_named(machine, error, message):
-    with pytest.raises(error, match=message):
-        machine.fit(EYE, LABELS)
+    raises(error, message, machine.fit, EYE, LABELS)
 
 
 def test_bad_labels_and_test_kernels_are_named():
-    with pytest.raises(ValueError, match="y has 1 class"):
-        SVM().fit(EYE, np.zeros(4))
+    raises(ValueError, "y has 1 class", SVM().fit, EYE, np.zeros(4))
     with pytest.raises(TypeError, match="y holds labels of mixed type"):
         SVM().fit(EYE, np.array([0, "a", 1, "b"], dtype=object))
-    with pytest.raises(ValueError, match="y must hold real numbers"):
-        REG().fit(EYE, list("abcd"))
+    raises(ValueError, "y must hold real numbers", REG().fit, EYE, list("abcd"))
     with pytest.raises(ValueError, match=r"y must have shape \(m,\) or \(m, c\), got \(4, 0\)"):
         REG().fit(EYE, np.zeros((4, 0)))
-    with pytest.raises(ValueError, match="zero for all samples of class"):
-        SVM().fit(EYE, LABELS, [1, 0, 1, 0])
-    with pytest.raises(ValueError, match="alpha0 must be a finite array"):
-        SVM().fit(EYE, LABELS, alpha0=np.zeros(3))
+    raises(ValueError, "zero for all samples of class", SVM().fit, EYE, LABELS, [1, 0, 1, 0])
+    raises(ValueError, "alpha0 must be a finite array", SVM().fit, EYE, LABELS, alpha0=np.zeros(3))
     for machine in (SVM(), REG(), RIDGE()):
         machine.fit(EYE, LABELS)
         with pytest.raises(ValueError, match=r"K_test must have shape \(n, 4\), one column per"):
             machine.predict(EYE[:, :3])
-        with pytest.raises(ValueError, match="K_test contains NaN"):
-            machine.predict(NAN)
-    with pytest.raises(ValueError, match="alphas has shape"):
-        ridge_loo_path(EYE, LABELS, [])
-    with pytest.raises(ValueError, match=r"alphas=0\.0 is out of range"):
-        ridge_loo_path(EYE, LABELS, [0.0])
-    with pytest.raises(ValueError, match="at least two"):
-        ridge_loo_path(EYE[:1, :1], LABELS[:1], [1.0])
+        raises(ValueError, "K_test contains NaN", machine.predict, NAN)
+    raises(ValueError, "alphas has shape", ridge_loo_path, EYE, LABELS, [])
+    raises(ValueError, r"alphas=0\.0 is out of range", ridge_loo_path, EYE, LABELS, [0.0])
+    raises(ValueError, "at least two", ridge_loo_path, EYE[:1, :1], LABELS[:1], [1.0])
 
 
 @each("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])

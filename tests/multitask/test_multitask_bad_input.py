@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 
@@ -40,8 +41,7 @@ TASK = np.repeat([0, 1, 2], 8)
 @each("kind", ["MultiTaskMKLClassifier", "MultiTaskMKLRegressor"])
 def test_parameters(kind, parameters, error, message):
     y = Y if kind.endswith("Classifier") else X[:, 0]
-    with pytest.raises(error, match=message):
-        getattr(al, kind)(**parameters).fit(X, y, TASK)
+    raises(error, message, getattr(al, kind)(**parameters).fit, X, y, TASK)
 
 
 @each(
@@ -56,8 +56,7 @@ def test_parameters(kind, parameters, error, message):
     ],
 )
 def test_task_labels(task, error, message):
-    with pytest.raises(error, match=message):
-        al.MultiTaskMKLClassifier().fit(X, Y, task)
+    raises(error, message, al.MultiTaskMKLClassifier().fit, X, Y, task)
 
 
 @each(
@@ -71,8 +70,7 @@ def test_task_labels(task, error, message):
     ],
 )
 def test_task_columns(column, error, message):
-    with pytest.raises(error, match=message):
-        al.MultiTaskMKLClassifier(task_column=column).fit(X, Y)
+    raises(error, message, al.MultiTaskMKLClassifier(task_column=column).fit, X, Y)
 
 
 def test_a_column_that_leaves_nothing_and_matrices_without_columns():
@@ -85,14 +83,12 @@ def test_a_column_that_leaves_nothing_and_matrices_without_columns():
 def test_targets():
     with pytest.raises(ValueError, match="y has 1 class"):
         al.MultiTaskMKLClassifier().fit(X, np.ones(24, dtype=int), TASK)
-    with pytest.raises(ValueError, match="y has 23 labels"):
-        al.MultiTaskMKLClassifier().fit(X, Y[:-1], TASK)
+    raises(ValueError, "y has 23 labels", al.MultiTaskMKLClassifier().fit, X, Y[:-1], TASK)
     with pytest.raises(ValueError, match="constant within every task"):
         al.MultiTaskMKLRegressor().fit(X, TASK.astype(float), TASK)
     with pytest.raises(ValueError, match="task is given"):
         al.MultiTaskMKLRegressor().fit(X, np.column_stack([Y, Y]), TASK)
-    with pytest.raises(ValueError, match="requires y"):
-        al.MultiTaskMKLRegressor().fit(X, None, TASK)
+    raises(ValueError, "requires y", al.MultiTaskMKLRegressor().fit, X, None, TASK)
     with pytest.raises(ValueError, match="constant on the samples of every task"):
         al.MultiTaskMKLClassifier().fit(np.ones_like(X), Y, TASK)
 
@@ -110,29 +106,21 @@ def test_small_targets_are_within_the_tube():
 
 def test_predictions():
     model = al.MultiTaskMKLClassifier()
-    with pytest.raises(AttributeError, match="not fitted"):
-        model.predict(X, TASK)
+    raises(AttributeError, "not fitted", model.predict, X, TASK)
     model.fit(X, Y, TASK)
     with pytest.raises(ValueError, match=r"task holds 3, which fit has not seen; accepted: 0, 1"):
         model.predict(X[:2], [0, 3])
-    with pytest.raises(ValueError, match="task is needed, because fit learned 3 tasks"):
-        model.predict(X)
-    with pytest.raises(ValueError, match="task has 2 labels, but X has 3"):
-        model.predict(X[:3], [0, 1])
-    with pytest.raises(ValueError, match="X has 2 features"):
-        model.predict(X[:, :2], TASK)
-    with pytest.raises(ValueError, match="NaN"):
-        model.predict(np.full((1, 3), np.nan), [0])
-    with pytest.raises(ValueError, match="y has 23 labels"):
-        model.score(X, Y[:-1], TASK)
+    raises(ValueError, "task is needed, because fit learned 3 tasks", model.predict, X)
+    raises(ValueError, "task has 2 labels, but X has 3", model.predict, X[:3], [0, 1])
+    raises(ValueError, "X has 2 features", model.predict, X[:, :2], TASK)
+    raises(ValueError, "NaN", model.predict, np.full((1, 3), np.nan), [0])
+    raises(ValueError, "y has 23 labels", model.score, X, Y[:-1], TASK)
 
 
 def test_a_fit_that_fails_leaves_an_estimator_that_is_not_fitted():
     model = al.MultiTaskMKLClassifier().fit(X, Y, TASK)
-    with pytest.raises(ValueError, match="method"):
-        model.set_params(method="none").fit(X, Y, TASK)
-    with pytest.raises(AttributeError, match="not fitted"):
-        model.predict(X, TASK)
+    raises(ValueError, "method", model.set_params(method="none").fit, X, Y, TASK)
+    raises(AttributeError, "not fitted", model.predict, X, TASK)
 
 
 def test_too_few_steps_are_a_warning_that_states_the_gap():

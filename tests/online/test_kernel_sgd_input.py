@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.online import KernelSGDClassifier, KernelSGDRegressor
@@ -32,21 +33,18 @@ Y = X[:, 0] > 0.0
     ],
 )
 def test_bad_parameters(changes, message):
-    with pytest.raises(ValueError, match=message):
-        KernelSGDClassifier(**changes).fit(X, Y)
+    raises(ValueError, message, KernelSGDClassifier(**changes).fit, X, Y)
 
 
 def test_bad_types():
     with pytest.raises(TypeError, match="budget must be an integer >= 1 or None"):
         KernelSGDClassifier(budget=2.5).fit(X, Y)
-    with pytest.raises(TypeError, match="shuffle must be True or False"):
-        KernelSGDClassifier(shuffle="yes").fit(X, Y)
+    raises(TypeError, "shuffle must be True or False", KernelSGDClassifier(shuffle="yes").fit, X, Y)
     with pytest.raises(TypeError, match="fit_intercept must be True or False"):
         KernelSGDRegressor(fit_intercept=1).fit(X, X[:, 0])
     with pytest.raises(TypeError, match="a kernel must be a Kernel object or a string"):
         KernelSGDRegressor(kernel=[al.Gaussian(1.0), "linear"]).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="epsilon=-1"):
-        KernelSGDRegressor(epsilon=-1.0).fit(X, X[:, 0])
+    raises(ValueError, "epsilon=-1", KernelSGDRegressor(epsilon=-1.0).fit, X, X[:, 0])
     with pytest.raises(ValueError, match="accepted: 'squared', 'epsilon-insensitive'"):
         KernelSGDRegressor(loss="hinge").fit(X, X[:, 0])
 
@@ -58,8 +56,7 @@ def test_classes_of_a_stream():
         KernelSGDClassifier().partial_fit(X, Y, classes=[True])
     machine = KernelSGDClassifier().partial_fit(X[:5], np.ones(5), classes=[0, 1])
     coef = machine.dual_coef_.copy()
-    with pytest.raises(ValueError, match="labels that are not among the classes: 2"):
-        machine.partial_fit(X[:1], [2])
+    raises(ValueError, "labels that are not among the classes: 2", machine.partial_fit, X[:1], [2])
     with pytest.raises(ValueError, match="differ from those of the first call, \\[0, 1\\]"):
         machine.partial_fit(X[:1], [1], classes=[0, 1, 2])
     np.testing.assert_array_equal(machine.dual_coef_, coef)
@@ -69,23 +66,18 @@ def test_classes_of_a_stream():
 def test_a_failed_fit_is_no_fit_and_a_failed_step_changes_nothing():
     machine = KernelSGDRegressor().fit(X, X[:, 0])
     before = machine.predict(X)
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        machine.partial_fit(X, np.full(40, np.nan))
+    raises(ValueError, "NaN or infinity", machine.partial_fit, X, np.full(40, np.nan))
     with pytest.raises(ValueError, match="X has 1 features, but KernelSGDRegressor is expecting 2"):
         machine.partial_fit(X[:, :1], X[:, 0])
-    with pytest.raises(ValueError, match="y has shape \\(40, 2\\), but in the first call"):
-        machine.partial_fit(X, X)
+    raises(ValueError, "y has shape \\(40, 2\\), but in the first call", machine.partial_fit, X, X)
     np.testing.assert_array_equal(machine.predict(X), before)
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        machine.fit(X * np.inf, X[:, 0])
-    with pytest.raises(ValueError, match="not fitted"):
-        machine.predict(X)
+    raises(ValueError, "NaN or infinity", machine.fit, X * np.inf, X[:, 0])
+    raises(ValueError, "not fitted", machine.predict, X)
 
 
 def test_steps_that_diverge_are_an_error():
     machine = KernelSGDRegressor("linear", eta0=10.0, n_passes=20, alpha=1e-6)
-    with pytest.raises(ValueError, match="eta0=10 is too large"):
-        machine.fit(10.0 * X, X[:, 0])
+    raises(ValueError, "eta0=10 is too large", machine.fit, 10.0 * X, X[:, 0])
     assert not hasattr(machine, "dual_coef_")
     # The default is short enough for any scale.
     assert np.isfinite(KernelSGDRegressor("linear").fit(1e4 * X, X[:, 0]).dual_coef_).all()

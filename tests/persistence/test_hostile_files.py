@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import persistence_models as models
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 
 import alignlearn as al
 from alignlearn import _limits, persistence
@@ -130,39 +130,32 @@ def test_what_is_no_data_is_refused_by_name(tmp_path):
 def test_scorings_and_splitters_are_refused_by_the_name_of_the_parameter(tmp_path):
     for name, value in (("scoring", similarity), ("cv", iter([]))):
         model = al.MKLClassifierCV(**{name: value})
-        with pytest.raises(TypeError, match=rf"^model\.{name} is"):
-            al.save(model, tmp_path / "m.model")
+        raises(TypeError, rf"^model\.{name} is", al.save, model, tmp_path / "m.model")
 
 
 def test_what_holds_itself_and_what_is_too_deep(tmp_path):
     circle = [1]
     circle.append(circle)
-    with pytest.raises(ValueError, match=r"model\[1\] refers to itself"):
-        al.save(circle, tmp_path / "m.model")
+    raises(ValueError, r"model\[1\] refers to itself", al.save, circle, tmp_path / "m.model")
     deep = al.Gaussian(1.0)
     for _ in range(_writing.MAX_DEPTH):
         deep = (deep,)
-    with pytest.raises(ValueError, match="deeper than 100 levels"):
-        al.save(deep, tmp_path / "m.model")
+    raises(ValueError, "deeper than 100 levels", al.save, deep, tmp_path / "m.model")
     assert al.load(io.BytesIO(written(deep[0]))) == deep[0]
 
 
 def test_what_would_not_be_read_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(_limits, "MAX_BYTES", 10_000)
-    with pytest.raises(ValueError, match="10000"):
-        al.save([np.zeros(2000)], tmp_path / "m.model")
+    raises(ValueError, "10000", al.save, [np.zeros(2000)], tmp_path / "m.model")
     monkeypatch.setattr(_files, "MAX_DESCRIPTION", 1000)
-    with pytest.raises(ValueError, match="1000"):
-        al.save(["a" * 1000], tmp_path / "m.model")
+    raises(ValueError, "1000", al.save, ["a" * 1000], tmp_path / "m.model")
     for value, match in (
         ([10**1000], r"model\[0\] has more than 1000 digits"),
         ({k: 0 for k in range(10_001)}, "model has more than 10000 keys"),
     ):
-        with pytest.raises(ValueError, match=match):
-            al.save(value, tmp_path / "m.model")
+        raises(ValueError, match, al.save, value, tmp_path / "m.model")
     monkeypatch.setattr(_writing, "MAX_VALUES", 100)
-    with pytest.raises(ValueError, match="100 nested values"):
-        al.save([[1] * 60] * 2, tmp_path / "m.model")
+    raises(ValueError, "100 nested values", al.save, [[1] * 60] * 2, tmp_path / "m.model")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -170,18 +163,15 @@ def test_what_would_not_be_read_is_not_written(tmp_path, monkeypatch):
 
 
 def test_what_is_not_there_or_not_a_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.model"):
-        al.load(tmp_path / "none.model")
+    raises(FileNotFoundError, r"none\.model", al.load, tmp_path / "none.model")
     with pytest.raises(IsADirectoryError):
         al.load(tmp_path)
     with pytest.raises(IsADirectoryError):
         al.save(MODEL, tmp_path)
     with pytest.raises(FileNotFoundError, match=r"folder .*none does not exist"):
         al.save(MODEL, tmp_path / "none" / "a.model")
-    with pytest.raises(TypeError, match="text"):
-        al.save(MODEL, io.StringIO())
-    with pytest.raises(TypeError, match="text"):
-        al.load(io.StringIO("PK"))
+    raises(TypeError, "text", al.save, MODEL, io.StringIO())
+    raises(TypeError, "text", al.load, io.StringIO("PK"))
 
 
 def test_what_is_no_model_file(tmp_path):
@@ -278,8 +268,7 @@ def test_devices_and_pipes_are_refused_and_not_read(tmp_path):
         def read(self, size):
             return bytes(size)
 
-    with pytest.raises(al.ModelFileError, match="not a zip archive"):
-        al.load(Endless())
+    raises(al.ModelFileError, "not a zip archive", al.load, Endless())
 
 
 def test_a_stream_that_gives_few_bytes_at_once_is_read_to_its_end():
@@ -531,8 +520,7 @@ def test_expansions_and_widths_lead_no_loop_astray(fitted):
     wide = np.ones((5, 17))
     model.n_features_in_ = 17
     model = al.load(io.BytesIO(written(model)))
-    with pytest.raises(ValueError, match="17 columns"):
-        model.predict(wide)
+    raises(ValueError, "17 columns", model.predict, wide)
 
 
 def test_scales_of_features_fit_the_features():
@@ -637,8 +625,7 @@ def test_lists_of_many_members(monkeypatch, tmp_path):
     refused(record + locator + end[:12])
     # The reader of npz files rejects them, too.
     (tmp_path / "many.npz").write_bytes(many.getvalue())
-    with pytest.raises(ValueError, match="more than 1000 members"):
-        al.datasets.load(tmp_path / "many.npz")
+    raises(ValueError, "more than 1000 members", al.datasets.load, tmp_path / "many.npz")
 
 
 def test_values_that_multiply():

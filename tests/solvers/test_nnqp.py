@@ -8,6 +8,7 @@ import pytest
 from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.optimize import nnls
 
 from alignlearn.solvers.nnqp import nonnegative_qp
@@ -222,11 +223,9 @@ def test_trivial_cases():
 def test_zero_kernels_get_zero():
     M = np.diag([2.0, 0.0, 0.0])
     np.testing.assert_allclose(nonnegative_qp(M, [1.0, 0.0, -3.0]).v, [0.5, 0, 0])
-    with pytest.raises(ValueError, match="unbounded below: M"):
-        nonnegative_qp(M, [1.0, 0.5, 0.0])
+    raises(ValueError, "unbounded below: M", nonnegative_qp, M, [1.0, 0.5, 0.0])
     M[0, 1] = M[1, 0] = 0.1
-    with pytest.raises(ValueError, match="not positive semi-definite"):
-        nonnegative_qp(M, [1.0, 0.0, 0.0])
+    raises(ValueError, "not positive semi-definite", nonnegative_qp, M, [1.0, 0.0, 0.0])
 
 
 def test_rounding_below_zero_is_tolerated_and_more_is_not():
@@ -236,8 +235,7 @@ def test_rounding_below_zero_is_tolerated_and_more_is_not():
     w[-1] = -1e-13
     check((Q * w) @ Q.T, a)
     w[-1] = -1e-2
-    with pytest.raises(ValueError, match=r"M is not positive semi-definite.*1e-06"):
-        nonnegative_qp((Q * w) @ Q.T, a)
+    raises(ValueError, r"M is not positive semi-definite.*1e-06", nonnegative_qp, (Q * w) @ Q.T, a)
     with pytest.raises(ValueError, match="M is not positive semi-definite"):
         nonnegative_qp([[1.0, 2.0], [2.0, 1.0]], [1.0, 1.0], check_psd=False)
 
@@ -268,8 +266,7 @@ def test_stopping_short_warns_with_the_residual(p):
     ],
 )
 def test_bad_input(M, a, options, message):
-    with pytest.raises(ValueError, match=message):
-        nonnegative_qp(M, a, **options)
+    raises(ValueError, message, nonnegative_qp, M, a, **options)
 
 
 def test_inputs_are_not_modified():
@@ -293,5 +290,4 @@ def test_a_large_trusted_matrix_is_checked_where_it_matters():
     for value, match in ((np.nan, "NaN"), (1.5 * M[k, other], "not symmetric")):
         bad = M.copy()
         bad[other, k] = value
-        with pytest.raises(ValueError, match=match):
-            nonnegative_qp(bad, a, check_psd=False)
+        raises(ValueError, match, nonnegative_qp, bad, a, check_psd=False)

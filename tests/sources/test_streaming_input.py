@@ -6,6 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import each
+from refusals import raises
 from scipy import sparse
 
 from alignlearn.kernels import (
@@ -80,8 +81,7 @@ BAD = {
 @each("case", BAD)
 def test_bad_input_is_refused_by_name(case):
     arguments, error, message = BAD[case]
-    with pytest.raises(error, match=message):
-        alignment_statistics(*arguments)
+    raises(error, message, alignment_statistics, *arguments)
 
 
 def test_bad_options_are_refused_by_name():
@@ -144,10 +144,8 @@ def test_accumulators_merge():
 
 def test_accumulator_refusals():
     accumulator = AlignmentAccumulator(["linear", "rbf"])
-    with pytest.raises(ValueError, match="no batch has been added"):
-        accumulator.statistics()
-    with pytest.raises(ValueError, match="at least 4 samples, got 3"):
-        accumulator.update(X3, Y3)
+    raises(ValueError, "no batch has been added", accumulator.statistics)
+    raises(ValueError, "at least 4 samples, got 3", accumulator.update, X3, Y3)
     accumulator.update(np.eye(4), np.arange(4.0))
     other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
     with pytest.raises(
@@ -179,10 +177,8 @@ def test_values_whose_squares_single_precision_does_not_hold(folds):
 @pytest.mark.parametrize("kernels", [["rbf"], RankOneKernels(), ["linear"]])
 def test_numbers_too_large_to_be_squared_are_refused_by_name(kernels):
     X, y = data(12)
-    with pytest.raises(ValueError, match="y differs from its mean"):
-        alignment_statistics(X, 1e300 * y, kernels)
-    with pytest.raises(ValueError, match=r"X|kernels"):
-        alignment_statistics(1e200 * X, y, kernels)
+    raises(ValueError, "y differs from its mean", alignment_statistics, X, 1e300 * y, kernels)
+    raises(ValueError, r"X|kernels", alignment_statistics, 1e200 * X, y, kernels)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -10,6 +10,7 @@ import pytest
 from cases import each
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import generators, gram_matrices, labels
 
 from alignlearn.statistics import alignment, center_kernel, cka, hsic
@@ -279,8 +280,7 @@ BAD_MATRIX = [
 )
 @each(("K", "error", "message"), BAD_MATRIX)
 def test_bad_matrix_is_refused_by_name(function, K, error, message):
-    with pytest.raises(error, match=message):
-        function(K)
+    raises(error, message, function, K)
 
 
 @each(
@@ -298,8 +298,7 @@ def test_bad_matrix_is_refused_by_name(function, K, error, message):
 )
 @each("function", [alignment, hsic, cka])
 def test_bad_second_argument_is_refused_by_name(function, L, error, message):
-    with pytest.raises(error, match=message):
-        function(np.eye(3), L)
+    raises(error, message, function, np.eye(3), L)
 
 
 def test_bad_options_are_refused_by_name():
@@ -310,7 +309,6 @@ def test_bad_options_are_refused_by_name():
             function(np.eye(3), np.eye(3), unbiased=True)
     with pytest.raises(ValueError, match=r"K must have shape \(n, 2\), one column per training"):
         center_kernel(np.ones((2, 3)), np.eye(2))
-    with pytest.raises(ValueError, match="K contains NaN"):
-        center_kernel([[np.nan, 1.0]], np.eye(2))
+    raises(ValueError, "K contains NaN", center_kernel, [[np.nan, 1.0]], np.eye(2))
     with pytest.raises(ValueError, match="K_train is not symmetric"):
         center_kernel(np.eye(2), np.array([[1.0, 2.0], [0.0, 1.0]]))

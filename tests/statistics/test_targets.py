@@ -5,6 +5,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import labels
 
 from alignlearn.statistics.targets import plain_columns, target_columns
@@ -76,27 +77,21 @@ def test_input_is_not_modified():
     ],
 )
 def test_bad_targets_are_refused_by_name(y, error, message):
-    with pytest.raises(error, match=f"^y .*{message}"):
-        target_columns(y)
-    with pytest.raises(error, match=f"^L .*{message}"):
-        target_columns(y, name="L")
+    raises(error, f"^y .*{message}", target_columns, y)
+    raises(error, f"^L .*{message}", target_columns, y, name="L")
 
 
 @each("y", [["1", "2"], [1j, 2], [None, "a"], [[1.0], [1.0, 2.0]]])
 def test_regression_takes_numbers_only(y):
-    with pytest.raises(ValueError, match="y must hold real numbers"):
-        target_columns(y, task="regression")
+    raises(ValueError, "y must hold real numbers", target_columns, y, task="regression")
 
 
 def test_lengths_sparse_input_and_task():
     from scipy import sparse
 
-    with pytest.raises(ValueError, match="y has 2 labels, but X has 3 samples"):
-        target_columns([0, 1], 3)
-    with pytest.raises(ValueError, match="y has 2 targets, but X has 3 samples"):
-        target_columns([0.0, 1.0], 3)
+    raises(ValueError, "y has 2 labels, but X has 3 samples", target_columns, [0, 1], 3)
+    raises(ValueError, "y has 2 targets, but X has 3 samples", target_columns, [0.0, 1.0], 3)
     for check in (check_labels, check_targets):
-        with pytest.raises(TypeError, match="y is a sparse matrix"):
-            check(sparse.eye_array(3).tocsr())
+        raises(TypeError, "y is a sparse matrix", check, sparse.eye_array(3).tocsr())
     with pytest.raises(ValueError, match="task='ranking' is not known; accepted: 'auto'"):
         target_columns([0, 1], task="ranking")

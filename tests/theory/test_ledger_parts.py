@@ -7,6 +7,7 @@ from alignlearn.theory.bounds.predictors import predictor_deviation, root_risk_d
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.reference.problems import FiniteDistribution
 from cases import each
+from refusals import raises
 
 from alignlearn.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 
@@ -59,8 +60,7 @@ def test_hoeffding_scales_with_the_kernels():
     [((3, 0.05), "m=3"), ((10, 1.0), "delta"), ((10, 0.05, -1.0), "R\\^2")],
 )
 def test_hoeffding_names_what_is_wrong(arguments, error):
-    with pytest.raises(ValueError, match=error):
-        hoeffding_deviation(*arguments)
+    raises(ValueError, error, hoeffding_deviation, *arguments)
 
 
 def test_predictor_deviation_where_all_constants_are_1():
@@ -101,8 +101,7 @@ def test_predictor_deviation_is_of_order_one_over_the_root_of_m():
 def test_predictor_deviation_names_what_is_wrong(change, error):
     given = {"m": 10**6, "delta": 0.05, "a": 0.2, "label_variance": 0.5, "rho": 0.3} | change
     for deviation in (predictor_deviation, root_risk_deviation):
-        with pytest.raises(ValueError, match=error):
-            deviation(**given)
+        raises(ValueError, error, deviation, **given)
 
 
 def test_a_margin_makes_the_risks_of_classification_equal():
@@ -113,8 +112,7 @@ def test_a_margin_makes_the_risks_of_classification_equal():
     case = {"law": law, "K": K, "m": 10**5, "delta": 0.05, "seed": 0}
     assert claim.bound(case) == 0
     assert np.all(claim.measure(case) == 0)
-    with pytest.raises(HypothesisNotMet, match="too small"):
-        claim.bound(case | {"m": 40})
+    raises(HypothesisNotMet, "too small", claim.bound, case | {"m": 40})
 
 
 @pytest.mark.parametrize("name", ["p2-prop-1-shape", "p2-prop-2-shape"])

@@ -2,8 +2,8 @@
 
 import math
 
-import pytest
 from cases import each
+from refusals import raises
 
 from alignlearn.validation import check_memory
 from alignlearn.validation.memory import free_memory
@@ -36,17 +36,14 @@ def test_default_is_half_of_what_is_free():
 
 @each("given", ["", "GB", "1XB", "-1GB", "1 GB 2", "1.2.3", "nan"])
 def test_texts_that_are_no_sizes(given):
-    with pytest.raises(ValueError, match=r"memory=.* is not a size; accepted"):
-        check_memory("memory", given)
+    raises(ValueError, r"memory=.* is not a size; accepted", check_memory, "memory", given)
 
 
 @each("given", [0, -5, 0.5, math.nan, "0GB"])
 def test_sizes_out_of_range(given):
-    with pytest.raises(ValueError, match=r"memory=.* accepted"):
-        check_memory("memory", given)
+    raises(ValueError, r"memory=.* accepted", check_memory, "memory", given)
 
 
 @each("given", [True, [1], b"1GB", 1j])
 def test_other_types(given):
-    with pytest.raises(TypeError, match="memory must be"):
-        check_memory("memory", given)
+    raises(TypeError, "memory must be", check_memory, "memory", given)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 
@@ -120,8 +121,7 @@ def test_unequal_lengths_get_the_same_advice():
         fitted({"a": A, "b": B[:20]})
     with pytest.raises(ValueError, match=r"24 rows and y has 23.*'p23' only in X.*reindex"):
         al.MKLRegressor(["rbf"]).fit(A, Y[:23])
-    with pytest.raises(ValueError, match="reindex"):
-        al.Tables({"a": A, "b": B.to_numpy()[:20]})
+    raises(ValueError, "reindex", al.Tables, {"a": A, "b": B.to_numpy()[:20]})
 
 
 def test_the_advice_mends_it():
@@ -146,8 +146,7 @@ def test_repeated_labels_are_matched_only_where_they_are_in_one_order():
     twice = LABELS[np.arange(M) // 2]
     X, y = {"a": A.set_axis(twice), "b": B.set_axis(twice)}, Y.set_axis(twice)
     np.testing.assert_array_equal(fitted(X, y).predict(TWO), fitted().predict(TWO))
-    with pytest.raises(ValueError, match="repeated row labels in different order"):
-        fitted(X, y[::-1])
+    raises(ValueError, "repeated row labels in different order", fitted, X, y[::-1])
 
 
 def test_a_default_index_beside_its_numbers_in_another_order_is_a_doubt():
@@ -190,14 +189,12 @@ def test_a_key_column_labels_rows(library):
     np.testing.assert_array_equal(shuffled.predict(X), expected)
     with pytest.raises(ValueError, match=r"key='name': table 'a' has no such column"):
         al.Tables({"a": a, "b": b}, key="name")
-    with pytest.raises(ValueError, match=r"24 rows and table 'b' has 9"):
-        al.Tables({"a": a, "b": b[:9]}, key="id")
+    raises(ValueError, r"24 rows and table 'b' has 9", al.Tables, {"a": a, "b": b[:9]}, key="id")
 
 
 def test_a_call_that_fails_is_the_error_of_the_call():
     model = fitted()
-    with pytest.raises(ValueError, match="table"):
-        model.predict({"a": A})
+    raises(ValueError, "table", model.predict, {"a": A})
     with pytest.raises(TypeError):
         model.predict()
 

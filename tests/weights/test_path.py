@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.optimize import nnls
 from strategies import generators
 
@@ -192,19 +193,13 @@ def test_alignf_with_a_limit_in_an_estimator():
 def test_bad_input():
     statistics = statistics_of(np.eye(3), np.ones(3))
     for limit, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("3", TypeError)):
-        with pytest.raises(error, match="max_kernels"):
-            sparse_path(statistics, limit)
-        with pytest.raises(error, match="max_kernels"):
-            al.AlignF(max_kernels=limit).solve(statistics)
+        raises(error, "max_kernels", sparse_path, statistics, limit)
+        raises(error, "max_kernels", al.AlignF(max_kernels=limit).solve, statistics)
     for tol in (0.0, 1.0):  # with 1 no kernel would enter
-        with pytest.raises(ValueError, match="tol"):
-            sparse_path(statistics, tol=tol)
-    with pytest.raises(TypeError, match="AlignmentStatistics"):
-        sparse_path(np.eye(3))
+        raises(ValueError, "tol", sparse_path, statistics, tol=tol)
+    raises(TypeError, "AlignmentStatistics", sparse_path, np.eye(3))
     with pytest.raises(ValueError, match="no kernel is positively aligned"):
         sparse_path(statistics_of(np.eye(3), -np.ones(3)))
     path = sparse_path(statistics)
-    with pytest.raises(ValueError, match="n_kernels"):
-        path.weights(0)
-    with pytest.raises(ValueError, match="normalize"):
-        path.weights(1, normalize="max")
+    raises(ValueError, "n_kernels", path.weights, 0)
+    raises(ValueError, "normalize", path.weights, 1, normalize="max")

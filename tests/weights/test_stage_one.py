@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from scipy import sparse
 
 import alignlearn as al
@@ -222,13 +223,10 @@ def test_objects_of_users(given, needs, free, same):
 )
 def test_needs_are_declared(attributes, error, message):
     given = type("Mine", (), {"learn": lambda self, problem: None, **attributes})()
-    with pytest.raises(error, match=message):
-        al.MKLClassifier(KERNELS, weighting=given).fit(X, LABELS)
+    raises(error, message, al.MKLClassifier(KERNELS, weighting=given).fit, X, LABELS)
     derived = type("Mine", (Rule,), {"learn": lambda self, problem: None, **attributes})()
-    with pytest.raises(error, match=message):
-        get_weighting(derived)
-    with pytest.raises(TypeError, match="object with a method solve"):
-        get_weighting(object())
+    raises(error, message, get_weighting, derived)
+    raises(TypeError, "object with a method solve", get_weighting, object())
 
 
 # Rejected input

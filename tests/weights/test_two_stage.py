@@ -9,6 +9,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from scipy.linalg import eigh
 from sklearn.base import clone
 
@@ -300,8 +301,7 @@ def test_get_weighting():
     with pytest.raises(ValueError, match=r"'alignF' is not known; accepted: 'uniform', 'align'"):
         get_weighting("alignF")
     for wrong in (3, None, AlignF):
-        with pytest.raises(TypeError, match="method solve"):
-            get_weighting(wrong)
+        raises(TypeError, "method solve", get_weighting, wrong)
 
 
 @each(
@@ -316,17 +316,14 @@ def test_get_weighting():
     ],
 )
 def test_bad_parameters(rule, message):
-    with pytest.raises(ValueError, match=message):
-        rule.solve(statistics_of([1.0, 0.5], np.eye(2), 2.0))
+    raises(ValueError, message, rule.solve, statistics_of([1.0, 0.5], np.eye(2), 2.0))
 
 
 def test_bad_statistics():
-    with pytest.raises(TypeError, match="must be an AlignmentStatistics, got list"):
-        AlignF().solve([1, 2])
+    raises(TypeError, "must be an AlignmentStatistics, got list", AlignF().solve, [1, 2])
     with pytest.raises(ValueError, match=r"statistics.a contains NaN"):
         AlignF().solve(statistics_of([1.0, np.nan], np.eye(2)))
-    with pytest.raises(ValueError, match="a has shape"):
-        Uniform().solve(statistics_of([1.0], np.eye(2)))
+    raises(ValueError, "a has shape", Uniform().solve, statistics_of([1.0], np.eye(2)))
 
 
 @each("rule", RULES)

@@ -7,6 +7,7 @@ import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from sklearn.svm import SVC, SVR
 from strategies import generators
 
@@ -245,22 +246,16 @@ def test_a_run_cut_short_says_how_far_it_came():
 )
 def test_parameters_out_of_range(params, match):
     K, y, _ = data(8)
-    with pytest.raises(ValueError, match=match):
-        L1SVM(**params).solve_grams(K, y)
+    raises(ValueError, match, L1SVM(**params).solve_grams, K, y)
 
 
 def test_bad_input():
     K, y, _ = data(8)
-    with pytest.raises(ValueError, match="1 class"):
-        L1SVM().solve_grams(K, np.ones(40, dtype=int))
-    with pytest.raises(ValueError, match="negative trace"):
-        L1SVM().solve_grams(-K, y)
-    with pytest.raises(ValueError, match="every matrix is 0"):
-        L1SVM().solve_grams(0 * K, y)
-    with pytest.raises(ValueError, match="p = 0"):
-        L1SVM().solve_grams([], y)
-    with pytest.raises(ValueError, match="y has 39"):
-        L1SVM().solve_grams(K, y[:39])
+    raises(ValueError, "1 class", L1SVM().solve_grams, K, np.ones(40, dtype=int))
+    raises(ValueError, "negative trace", L1SVM().solve_grams, -K, y)
+    raises(ValueError, "every matrix is 0", L1SVM().solve_grams, 0 * K, y)
+    raises(ValueError, "p = 0", L1SVM().solve_grams, [], y)
+    raises(ValueError, "y has 39", L1SVM().solve_grams, K, y[:39])
 
 
 def test_coefficients_that_become_zero_end_the_refinement():

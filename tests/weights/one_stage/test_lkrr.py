@@ -9,6 +9,7 @@ from alignlearn.theory.reference.learners import lkrr as plain_lkrr
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import raises
 from scipy import sparse
 from scipy.optimize import minimize
 from strategies import generators
@@ -288,8 +289,7 @@ Y3 = np.array([1.0, -1.0, 2.0])
     ],
 )
 def test_parameters_out_of_range(params, match):
-    with pytest.raises(ValueError, match=match):
-        LKRR(**params).solve_grams(K2, Y3)
+    raises(ValueError, match, LKRR(**params).solve_grams, K2, Y3)
 
 
 @each(
@@ -308,15 +308,13 @@ def test_parameters_out_of_range(params, match):
     ],
 )
 def test_bad_input(grams, y, match):
-    with pytest.raises(ValueError, match=match):
-        LKRR(5.0).solve_grams(grams, y)
+    raises(ValueError, match, LKRR(5.0).solve_grams, grams, y)
 
 
 def test_nan_away_from_the_rows_that_are_compared():
     K = np.tile(np.eye(40), (2, 1, 1))
     K[1, 7, 9] = K[1, 9, 7] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        LKRR().solve_grams(K, np.arange(40.0))
+    raises(ValueError, "NaN", LKRR().solve_grams, K, np.arange(40.0))
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 3])
