@@ -177,31 +177,11 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
     assert runs("a = 1") == (True, 0)
 
 
-def test_faults_in_a_browser_are_named_with_their_page(tools, tmp_path):
-    if tools("_docs_browser").find_chromium() is None:
-        pytest.skip("needs a Chromium")
-    (tmp_path / "a.html").write_text(PAGE.format("<p>fine</p>"))
-    (tmp_path / "b.html").write_text(PAGE.format("<script>throw Error('odd')</script>"))
-    (found,) = tools("_docs_check").open_site(tmp_path)
-    assert found.startswith("b.html: in the browser: Error: odd")
-
-
 def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
     docs = tools("_docs")
     monkeypatch.setattr(docs, "_TOOLS", ("sys", "no_such_tool"))
     with pytest.raises(SystemExit, match=r"no no_such_tool here; .* pip install -e '\.\[docs\]'$"):
         docs.refuse_without_tools()
-
-
-def test_pages_of_examples_that_are_gone_are_deleted(tools, tmp_path):
-    examples, pages = tmp_path / "gallery/1_start", tmp_path / "made/1_start"
-    for folder, names in ((examples, ["plot_a.py"]), (pages, ["plot_a.rst", "plot_b.rst"])):
-        folder.mkdir(parents=True)
-        for name in names:
-            (folder / name).touch()
-    (pages / "index.rst").touch()
-    tools("_docs").drop_old_examples(examples.parent, pages.parent)
-    assert sorted(path.name for path in pages.iterdir()) == ["index.rst", "plot_a.rst"]
 
 
 def test_links_to_files_beside_the_pages_become_names(tools, tmp_path):

@@ -63,7 +63,6 @@ REPLACED = {
     "_write": "a disk that is full",
     "__version__": "files of other versions",
     "_machines": "fits of single machines are counted",
-    "_progress": "the clock of printed lines",
     "_warmup": "parts that compile nothing",
 }
 

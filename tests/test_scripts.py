@@ -1,7 +1,6 @@
 """The scripts: executable, sound shell, clear messages; and the arguments of .ci/run."""
 
 import os
-import re
 import shutil
 import stat
 import subprocess
@@ -92,38 +91,6 @@ def python_stub(tmp_path, pip=0):
         f'case "$1$2" in -mvenv) mkdir -p "$3/bin"; cp {inner} "$3/bin/python"; '
         f'cp {inner} "$3/bin/pytest"; cp {inner} "$3/bin/lint-imports";; -c*) echo stub;; esac',
     )
-
-
-def test_demo_installs_once_measures_and_compares(tree, tmp_path):
-    python = python_stub(tmp_path)
-    for _ in range(2):
-        done = run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert "What to read next" in done.stdout
-    log = (tmp_path / "log").read_text().splitlines()
-    assert sum("pip install" in line and line.endswith("[demo]") for line in log) == 1
-    assert sum(line == f"{tree}/scripts/_demo.py {tmp_path}" for line in log) == 2
-    compared = [line.split()[3:] for line in log if " compare " in line]
-    assert compared == [["breast_cancer", "--out", str(tmp_path)]] * 2
-    (tree / "setup.cfg").write_text("changed")
-    run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
-    log = (tmp_path / "log").read_text().splitlines()
-    assert sum("pip install" in line for line in log) == 2
-
-
-def test_a_failing_pip_is_explained_and_tried_again(tree, tmp_path):
-    python = python_stub(tmp_path, pip=1)
-    for _ in range(2):
-        done = run([str(tree / "scripts" / "demo"), str(tmp_path)], PYTHON=python)
-        assert done.returncode == 1
-        assert "pip could not install" in done.stderr
-    assert (tmp_path / "log").read_text().count("pip install") == 2
-
-
-def test_demo_refuses_a_folder_that_is_not_there(tree):
-    done = run([str(tree / "scripts" / "demo"), "no/such/folder"])
-    assert done.returncode == 1
-    assert "is not a folder" in done.stderr
 
 
 @pytest.fixture
@@ -275,20 +242,6 @@ def test_a_mutant_is_one_change(script, tmp_path):
     assert len(list(mutate.mutants(tmp_path / "code.py", checks=True))) > len(found)
 
 
-def test_explore_draws_by_a_seed_that_it_prints(suite):
-    seeds = set()
-    for _ in range(2):
-        done, log = suite("--explore", "-k", "one")
-        seed = re.search(r"--explore=(\d+) -k one draws the same", done.stdout)[1]
-        assert f"--hypothesis-seed={seed} -m hypothesis -k one" in log[-1]
-        assert "--hypothesis-profile=explore" in log[-1]
-        seeds.add(seed)
-    assert len(seeds) == 2
-    done, log = suite("--explore=12", fails="seed=12")
-    assert log[-1].endswith("--hypothesis-seed=12 -m hypothesis")
-    assert done.stderr.splitlines()[-1] == "test: failed: examples of the seed 12"
-
-
 def test_examples_are_the_same_at_every_run_unless_others_are_asked_for():
     same, explore = settings.get_profile("same"), settings.get_profile("explore")
     assert same.derandomize
@@ -306,40 +259,3 @@ def test_ci_sets_the_data_folder_where_it_exists(tree, tmp_path, there):
     done = run([str(tree / ".ci" / "run"), "-x"], ALIGNLEARN_DATA="", CI="")
     folder = (tmp_path / "shared" / "data").resolve() if there else ""
     assert done.stdout == f"data={folder} ci=1 arguments=-x\n"
-
-
-def test_ci_without_arguments_runs_tests_and_docs_whatever_fails(tree):
-    stub(tree / "scripts" / "test", 'echo "test $NUMBA_CACHE_DIR"; exit 3')
-    stub(tree / "scripts" / "docs", 'echo "docs $NUMBA_CACHE_DIR $*"')
-    done = run([str(tree / ".ci" / "run")], NUMBA_CACHE_DIR="")
-    assert done.returncode == 3
-    test, docs = (line.split() for line in done.stdout.splitlines())
-    assert docs == ["docs", test[1], "--check"]
-    assert not Path(test[1]).exists()
-    stub(tree / "scripts" / "test", "exit 0")
-    stub(tree / "scripts" / "docs", "exit 4")
-    assert run([str(tree / ".ci" / "run")], NUMBA_CACHE_DIR=str(tree)).returncode == 4
-    assert tree.exists()
-
-
-def test_full_continuous_integration_is_handed_on(tree):
-    stub(tree / "scripts" / "test", 'echo "test $*"')
-    stub(tree / "scripts" / "docs", 'echo "docs $*"')
-    done = run([str(tree / ".ci" / "run"), "--full"])
-    assert done.stdout == "test --full\ndocs --check\n"
-
-
-def test_docs_installs_the_extra_or_says_what_to_install(tree, tmp_path):
-    python = python_stub(tmp_path)
-    for arguments in (["--check"], []):
-        done = run([str(tree / "scripts" / "docs"), *arguments], PYTHON=python)
-        assert (done.returncode, done.stderr) == (0, "")
-    log = (tmp_path / "log").read_text().splitlines()
-    assert sum("pip install" in line and line.endswith("[docs]") for line in log) == 1
-    assert log[-2:] == ["scripts/_docs.py --check", "scripts/_docs.py"]
-    shutil.rmtree(tree / ".venv-docs")
-    done = run([str(tree / "scripts" / "docs"), "--check"], PYTHON=python_stub(tmp_path, pip=1))
-    assert done.returncode == 1
-    assert "pip install -e '.[docs]'" in done.stderr
-    done = run([str(tree / "scripts" / "docs"), "--quick"])
-    assert (done.returncode, "unknown argument --quick" in done.stderr) == (1, True)

@@ -254,15 +254,3 @@ def test_where_there_are_several_tables_the_message_says_which():
         raises(ValueError, r"view 1: X contains .* NaN in columns 'c1', 'c4'", fit)
     with pytest.raises(ValueError, match=r"features\[1\]: X contains .* NaN in columns"):
         al.cka_matrix([X, gaps.to_numpy()])
-
-
-def test_the_rules_for_gamma_are_those_of_the_docstring():
-    X = np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 2.0, 5.0]
-    squares = [np.sum((X[i] - X[j]) ** 2) for i in range(9) for j in range(i)]
-    for rule, expected in (
-        ("scale", 1.0 / (3 * X.var())),
-        ("median", 1.0 / np.median(squares)),
-        ("auto", 1.0 / 3),
-    ):
-        assert f'"{rule}"' in Gaussian.__doc__
-        assert Gaussian(rule).resolve(X).gamma == pytest.approx(expected, rel=1e-12)

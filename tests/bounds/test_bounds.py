@@ -2,7 +2,6 @@
 
 import ast
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 import alignlearn.theory.bounds
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import predictors
-from alignlearn.theory.p1_alignment.u_statistic import u_statistics
 from alignlearn.theory.reference.problems import (
     FiniteDistribution,
     GaussianMixture,
@@ -59,34 +57,6 @@ def test_smallest_sample_size_that_says_something(bandwidth, printed, sharp, ref
     assert smallest(length) == width
 
 
-def test_interval_lengths_fall_with_the_sample_and_the_other_route_is_wider():
-    exact = MIXTURE.gaussian_moments(1.0)
-    values = exact.numerator, exact.kernel_norm, 1.0
-    lengths = []
-    for m in (5_000, 50_000, 500_000):
-        one = intervals.alignment_interval_from(m, 0.05, *values)
-        two = intervals.alignment_interval_by_numerator(m, 0.05, *values)
-        assert two.high - two.low > one.high - one.low
-        assert one.low <= exact.alignment <= one.high
-        lengths.append(one.high - one.low)
-    np.testing.assert_allclose(lengths, [0.908, 0.240, 0.0745], rtol=0.03)
-
-
-def test_constants():
-    assert pytest.approx(5.3791435, abs=1e-7) == concentration.SHARP_CONSTANT
-    assert unbiased.u_statistic_constant(100) == pytest.approx(6.40, abs=0.005)
-    assert unbiased.u_statistic_constant(1000) == pytest.approx(5.48, abs=0.005)
-    same = concentration.perturbation_bound(10**6, same_kernel=True) * 10**6
-    assert same == pytest.approx(27 / 8, rel=1e-5)
-    assert concentration.bias_bound(10**6) * 10**6 == pytest.approx(2, rel=1e-5)
-    # The printed theorem follows from form (ii), with 8 and with 4.
-    for m, a, c in product((10, 10**4, 10**7), (0.01, 0.5), (0.2, 1.0)):
-        sharp = concentration.alignment_deviation(m, 0.05, a, c)
-        if sharp < 6:
-            assert sharp < concentration.alignment_deviation_by_printed_proof(m, 0.05, a, c)
-            assert sharp < concentration.alignment_deviation_printed(m, 0.05, a, c) / 2
-
-
 def test_the_constant_is_the_maximum_of_its_upper_bound():
     """The function of the proof, maximized from random starts, gives 25 sqrt(15)/18."""
     from scipy.optimize import minimize
@@ -106,16 +76,6 @@ def test_the_constant_is_the_maximum_of_its_upper_bound():
     assert -min(values) == pytest.approx(concentration.SHARP_CONSTANT, rel=1e-7)
 
 
-def test_beta_of_the_printed_theorem_depends_on_units_and_ours_does_not():
-    plain = concentration.alignment_deviation_printed(1000, 0.05, 0.01, 1.0)
-    scaled = concentration.alignment_deviation_printed(1000, 0.05, 1.0, 1.0, radius2=10.0)
-    assert plain / scaled == pytest.approx(10)
-    ours = concentration.alignment_deviation(1000, 0.05, 0.01, 1.0)
-    assert concentration.alignment_deviation(1000, 0.05, 1.0, 1.0, radius2=10.0) == pytest.approx(
-        ours
-    )
-
-
 def test_u_statistic_is_unbiased_by_enumeration():
     p = np.array([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     u = np.array([Fraction(1), Fraction(1, 2), Fraction(-1)])
@@ -130,26 +90,6 @@ def test_u_statistic_is_unbiased_by_enumeration():
             i = np.repeat(np.arange(3), counts)
             total += weight * unbiased.u_statistic(K[np.ix_(i, i)], L[np.ix_(i, i)])
         assert total == Fraction(136, 729)
-
-
-def test_u_statistic_of_counts_and_of_matrices_agree():
-    rng = np.random.default_rng(1)
-    F, G = rng.standard_normal((3, 2)), rng.standard_normal((3, 2))
-    counts = np.array([[3, 2, 4], [1, 5, 3]])
-    for count, value in zip(counts, u_statistics(counts, F @ F.T, G @ G.T)):
-        i = np.repeat(np.arange(3), count)
-        K, L = F[i] @ F[i].T, G[i] @ G[i].T
-        assert unbiased.u_statistic(K, L) == pytest.approx(value, rel=1e-9, abs=1e-12)
-
-
-def test_interval_from_matrices_covers_and_says_when_it_is_vacuous():
-    X, y = MIXTURE.sample(400, random_state=0)
-    K, L = gaussian_kernel(X, 1.0), np.outer(y, y)
-    interval = intervals.alignment_interval_of_grams(K, L, 0.05, 1.0, 1.0)
-    assert interval.low <= MIXTURE.gaussian_moments(1.0).alignment <= interval.high
-    assert intervals.alignment_interval_of_grams(K[:9, :9], L[:9, :9], 0.05).vacuous
-    theta = unbiased.u_statistic_interval(K, L, 0.05, 1.0, 1.0)
-    assert theta.low <= MIXTURE.gaussian_moments(1.0).numerator <= theta.high
 
 
 def test_coverage_over_two_thousand_samples():
@@ -169,17 +109,6 @@ def test_coverage_over_two_thousand_samples():
     assert inside == 2000
 
 
-def test_generalization_bounds_reproduce_their_published_failures():
-    m, delta = 1, 0.1
-    printed = generalization.two_stage_bound_printed(0.0, m, delta, 1.0, 1.0, 2000.0)
-    repaired = generalization.two_stage_bound_loss_repaired(0.0, m, delta, 1.0, 1.0, 2000.0)
-    assert (round(printed, 4), round(repaired, 3)) == (0.0046, 1.134)
-    assert generalization.lkrr_bound_printed(0.0, m, delta, 10.0, 0.0) == pytest.approx(
-        10.73, abs=0.01
-    )
-    assert generalization.exchange_bound(0.0, m, delta, 0.0, 100.0) == pytest.approx(107.3, abs=0.1)
-
-
 @pytest.mark.parametrize(("ridge", "printed", "corrected"), [(1.0, 2000, 650), (0.1, 7.1e5, 4.5e5)])
 def test_when_the_two_stage_bound_says_something(ridge, printed, corrected):
     """Complexity term below 1 for one kernel and L1 = R = M = 1; the printed form with M1^2/4."""
@@ -193,11 +122,6 @@ def test_when_the_two_stage_bound_says_something(ridge, printed, corrected):
 
     assert smallest(theirs) == pytest.approx(printed, rel=0.1)
     assert smallest(ours) == pytest.approx(corrected, rel=0.1)
-
-
-def test_stability_by_weights_is_the_general_bound_with_norms_bounded():
-    general = stability.two_stage_stability(9, 2.0, 0.5, 1.5, 1.0, 9 * 2.0 * 0.1, 3 * 2.0 * 0.1)
-    assert stability.two_stage_stability_by_weights(9, 2.0, 0.5, 1.5, 1.0, 0.1) == general
 
 
 GOOD = {"m": 100, "delta": 0.05, "a": 0.1, "a_prime": 0.5}

@@ -34,14 +34,6 @@ def test_the_coverage_of_the_binomial_bound_is_exact():
     assert max((binom.pmf(np.arange(m + 1), m, q) * (0.95 * upper < q)).sum() for q in p) > delta
 
 
-def test_the_formula_of_maurer_and_pontil():
-    losses = [0.0, 0.5, 1.0, 2.0]
-    # mean 7/8, variance 35/48 with divisor 3; in units of the range 2 that of theorem 4.
-    level = np.log(2 / 0.1)
-    expected = 7 / 8 + np.sqrt(2 * 35 / 48 * level / 4) + 7 * 2 * level / 9
-    assert empirical_bernstein_upper(losses, 2.0, 0.1) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("name", LAWS)
 def test_coverage(name):
     """400 samples of 60 losses at delta = 0.2: the share of misses, within 3 standard errors."""

@@ -43,15 +43,6 @@ def test_the_bound_by_hand():
     assert (own_sample.SHIFTS, own_sample.LEVELS) == ((4.0, 8.0, 16.0), (1.0, 1.5))
 
 
-def test_more_agreement_and_larger_margins_give_less():
-    cosines = np.full(50, 0.5)
-    values = [own_sample.prior_bound(cosines, g, 0.05).value for g in (1.0, 0.9, 0.5)]
-    assert values == sorted(values)
-    assert own_sample.prior_bound(cosines / 2, 1.0, 0.05).value > values[0]
-    assert own_sample.prior_bound(-cosines, 1.0, 0.05)[:4] == (1.0, 1.0, 0.0, 0.0)
-    assert own_sample.prior_bound(cosines, 1.0, 0.01).value > values[0]
-
-
 def test_the_machine_is_ridge_regression_on_components():
     K, y = sample(60, 0)
     n = 24

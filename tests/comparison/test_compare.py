@@ -96,17 +96,6 @@ def test_alignments_are_those_of_the_combined_gram_matrix():
     assert found.alignment[3].min() >= found.alignment[:3].max(axis=0).min()
 
 
-def test_weights_sum_to_one_and_alignf_is_best_aligned():
-    X, y = problem("regression")
-    found = compare(X, y)
-    np.testing.assert_allclose(found.weights.sum(axis=2), 1.0)
-    assert np.all(found.weights >= 0.0)
-    assert found.weights.shape == (4, 5, 9)
-    assert np.all((found.weights[0] > 0).sum(axis=1) == 1)
-    np.testing.assert_allclose(found.weights[1], 1.0 / 9.0)
-    assert np.all(found.alignment[3] >= found.alignment[:3] - 1e-12)
-
-
 # No leakage
 
 

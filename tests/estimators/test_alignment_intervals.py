@@ -116,14 +116,6 @@ def test_betting_on_the_ratio_is_one_word_away():
     assert (real.low, real.high) == pytest.approx(expected[:2], abs=1e-7)
 
 
-def test_inputs_are_not_modified():
-    X, y = normals(60)
-    K = al.Gaussian(0.5)(X)
-    before = K.copy()
-    al.alignment_interval(K, y, "precomputed", radius2=1.0)
-    assert np.array_equal(K, before)
-
-
 def test_bad_input_is_refused():
     X, y = normals(40)
     good = {"X": X, "y": y, "kernel": al.Gaussian(0.5)}

@@ -126,11 +126,3 @@ def test_an_indefinite_kernel_is_named(name):
     else:
         with pytest.raises(ValueError, match="positive semi-definite"):
             CALLS[name][0](al.TL1(2.0))
-
-
-def test_labels_that_no_interval_is_for():
-    labels = [np.ones(40), np.arange(40) % 3, ["a"] * 40, [[1, 2]] * 20, np.full(40, np.nan)]
-    words = r"y has|two classes|different values"
-    kernel = al.Gaussian(0.5)
-    cases = ((f"{y}", partial(al.alignment_interval, X, y, kernel), words) for y in labels)
-    assert not_refused(cases) == []

@@ -111,19 +111,6 @@ def test_many_targets_have_weights_of_their_own(kernels):
         np.testing.assert_allclose(found.values[:, j], expected, atol=1e-7)
 
 
-def test_orthogonal_columns_contribute_their_squared_correlations():
-    """Hoffman (1960): for least squares on uncorrelated columns the measure is r^2."""
-    rng = np.random.default_rng(1)
-    X = np.linalg.qr(np.column_stack([np.ones(40), rng.normal(size=(40, 3))]))[0][:, 1:]
-    y = X @ [3.0, 1.0, 0.0] + 0.2 * rng.normal(size=40)
-    kernels = [al.Columns(al.Linear(), k) for k in range(3)]
-    model = al.MKLRegressor(kernels, weighting="uniform", alpha=1e-10).fit(X, y)
-    found = model.contributions(X, y)
-    expected = [np.corrcoef(x, y)[0, 1] ** 2 for x in X.T]
-    np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-7)
-    assert found.offset[0] == pytest.approx(0.0, abs=1e-15)
-
-
 WEIGHTINGS = ["alignf", "align", "uniform", "lkrr"]
 
 
@@ -360,20 +347,6 @@ def test_terms_of_every_machine_for_classes(machine):
     left = [model.machine_.confidences(raw - t).argmax(axis=1) for t in T]
     expected = [found.total[0] - np.mean(model.classes_[best] == y_new) for best in left]
     np.testing.assert_allclose(found.values[:, 0], expected, atol=1e-12)
-
-
-def test_given_matrices_with_weights_of_each_target():
-    X, Y, new, Y_new = design(q=3)
-    options = {"per_target": True, "alphas": [0.5, 5.0]}
-    given = al.MKLRegressorCV("precomputed", **options).fit([k(X) for k in PAIRS], Y)
-    plain = al.MKLRegressorCV(PAIRS, **options).fit(X, Y)
-    test = [k(new, X) for k in PAIRS]
-    found, expected = given.contributions(test, Y_new), plain.contributions(new, Y_new)
-    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
-    fits = {"fit": ([k(X) for k in PAIRS], Y)}, {"fit": (X, Y)}
-    found = given.contributions(test, Y_new, method="refit", **fits[0])
-    expected = plain.contributions(new, Y_new, method="refit", **fits[1])
-    np.testing.assert_allclose(found.values, expected.values, atol=1e-8)
 
 
 def test_data_frames_and_names_of_columns():

@@ -1,6 +1,5 @@
 """`MKLClassifier.alignment_interval_` and `MKLRegressor.bound`."""
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -81,13 +80,6 @@ def test_what_is_assumed_is_said():
         learned_interval(clf, radius2=0.1)
 
 
-def test_the_interval_survives_pickling_and_needs_a_fit():
-    clf = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(100))
-    assert pickle.loads(pickle.dumps(clf)).alignment_interval_ == clf.alignment_interval_
-    with pytest.raises(ValueError, match="not fitted"):
-        _ = al.MKLClassifier().alignment_interval_
-
-
 # -- the bound on the risk -------------------------------------------------------------
 
 
@@ -103,16 +95,6 @@ def test_the_bound_of_a_fixed_kernel_is_that_of_the_theory():
     assert found.empirical_risk == pytest.approx(risk)
     assert found.not_met == ()
     assert "expected squared error at most" in repr(found)
-
-
-def test_the_bound_becomes_useful_with_more_samples():
-    rows = []
-    for m in (200, 4000):
-        X, y = regression(m)
-        reg = al.MKLRegressor([al.Gaussian(0.5)], normalize=None, alpha=100.0 * m).fit(X, y)
-        rows.append(reg.bound(label_range=(-1, 1)))
-    assert rows[1].value < rows[0].value
-    assert rows[0].vacuous
 
 
 DIAGONAL_ONE = {

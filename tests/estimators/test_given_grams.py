@@ -264,7 +264,8 @@ def test_complex_hermitian_matrices_are_their_real_parts(form):
     assert np.array_equal(model.predict([new]), expected.predict([new.real]))
     assert np.array_equal(model.predict(np.array([new])), expected.predict([new.real]))
     assert np.array_equal(model.predict([K[:40]]), model.predict([K.real[:40]]))
-    raises(ValueError, "is not Hermitian", al.MKLClassifier("precomputed").fit, form([K * 1j]), y)
+    with pytest.raises(ValueError, match="is not Hermitian"):
+        al.MKLClassifier("precomputed").fit(form([K * 1j]), y)
 
 
 def test_what_a_mark_may_say():

@@ -2,18 +2,12 @@
 
 import inspect
 import re
-from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import estimator_html_repr
 
 import alignlearn as al
 from alignlearn.estimators.base import Estimator
@@ -222,27 +216,3 @@ def test_half_set_estimators_are_shown():
         assert page(model).text.startswith("MKLRegressor fitted")
     del model.weights_
     assert page(model).weights == []
-
-
-@pytest.mark.parametrize("fitted", [False, True])
-def test_pipelines_of_scikit_learn_show_themselves(fitted):
-    """Estimators of a user's own class with this name."""
-
-    class MKLClassifier(TransformerMixin, BaseEstimator):
-        def fit(self, X, y=None):
-            return self
-
-    model = make_pipeline(StandardScaler(), al.MKLClassifier(["rbf"], C=3.0))
-    if fitted:
-        model.fit(X, LABELS)
-    html = estimator_html_repr(model)
-    theirs = estimator_html_repr(make_pipeline(StandardScaler(), MKLClassifier()))
-    for text in ("StandardScaler", "MKLClassifier", "sk-top-container", "sk-serial"):
-        assert text in html
-        assert text in theirs
-    assert "alignlearn-" not in html
-    assert model._repr_html_() is not None
-    assert "C=3.0" in unescape(html)
-    search = GridSearchCV(al.MKLClassifier(["rbf"]), {"C": [1.0, 2.0]}, cv=2)
-    assert "MKLClassifier" in estimator_html_repr(search)
-    assert "MKLClassifier" in estimator_html_repr(al.MKLClassifier())

@@ -1,9 +1,7 @@
 """Tuned estimators against grid search, refits without one sample, and scikit-learn's checks."""
 
-import itertools
 import weakref
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -411,21 +409,6 @@ def test_groups_are_handed_to_the_splitter():
     ridge = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[1.0], cv=GroupKFold(3))
     ridge.fit(X, targets, groups=groups)
     assert ridge.n_splits_ == 3
-
-
-def test_verbose_reports_folds_and_changes_nothing(monkeypatch, capsys):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    clock = itertools.count(0.0, 5.0)
-    time = SimpleNamespace(monotonic=lambda: next(clock))
-    monkeypatch.setattr("alignlearn._progress.time", time)
-    for model, y in ((al.MKLClassifierCV(), X[:, 0] > 0), (al.MKLRegressorCV(cv=3), X[:, 0])):
-        quiet = model.fit(X, y).predict(X)
-        assert capsys.readouterr().err == ""
-        np.testing.assert_array_equal(quiet, model.set_params(verbose=True).fit(X, y).predict(X))
-        assert f"{model.n_splits_} folds: 100% done" in capsys.readouterr().err
-    with pytest.raises(TypeError, match="verbose"):
-        al.KernelCombiner(verbose=2).fit(X, X[:, 0])
 
 
 def test_a_training_set_without_variation_is_named():

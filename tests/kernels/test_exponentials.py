@@ -37,13 +37,6 @@ def last_columns(A):
     return 1.0 + np.abs(A[:, 0])
 
 
-def test_a_normalized_exponential_is_normalized_before_it_is_taken():
-    K = ExponentialDot(1.0).normalized()([[40.0], [39.0]])
-    np.testing.assert_allclose(K, [[1, np.exp(-0.5)], [np.exp(-0.5), 1]], rtol=1e-14)
-    half = [[1.0, np.exp(-0.5)], [np.exp(-0.5), 1.0]]
-    np.testing.assert_allclose(Linear().exp().normalized()([[40.0], [39.0]]), half, rtol=1e-14)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_on_raw_data_the_normalized_exponential_of_inner_products_is_the_gaussian(dtype):
     X = WINE.astype(dtype)

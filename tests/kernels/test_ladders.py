@@ -242,8 +242,3 @@ def oracle_l1(X):
 def test_bad_arguments_of_a_ladder(given, parameters, error, match):
     with pytest.raises(error, match=match):
         ladder(*given, **parameters)
-
-
-def test_gammas_that_are_not_positive():
-    with pytest.raises(ValueError, match="finite 0 < gammas"):
-        gaussian_kernels([1.0, -1.0])

@@ -183,8 +183,3 @@ def test_numbers_of_texts_depend_on_the_text_alone():
 )
 def test_bad_input_is_refused(make, message):
     raises((ValueError, TypeError), message, make)
-
-
-def test_labels():
-    assert str(Gower([1])) == "gower"
-    assert repr(Gower(slice(0, 2))) == "Gower(categorical=(0, 1), ranges=None)"

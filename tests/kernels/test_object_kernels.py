@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from cases import each
 from refusals import raises
 
@@ -230,11 +229,3 @@ def test_every_form_of_precomputed_kernels_gives_the_same_statistics(tmp_path):
 )
 def test_bad_precomputed_kernels_are_refused_by_number(grams, error, message):
     raises(error, message, alignment_statistics, grams, [0.0, 1.0, 2.0], "precomputed")
-
-
-def test_what_is_no_row_number_and_no_list_of_matrices_is_refused():
-    kernel = Precomputed(np.eye(3))
-    for number in (1e300, -1.0, 0.5, 3.0):
-        raises(ValueError, "row numbers", kernel, np.array([[0.0], [number]]))
-    with pytest.raises(TypeError, match="precomputed kernels must be a sequence"):
-        alignment_statistics(scipy.sparse.coo_array(np.eye(3)), [0.0, 1.0, 2.0], "precomputed")

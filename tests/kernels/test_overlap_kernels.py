@@ -224,14 +224,6 @@ def test_samples_outside_the_domain_are_refused(form):
             Tanimoto()(form(X).astype(np.float32) * np.float32(1e25))
 
 
-def test_labels_and_pickles():
-    assert [str(k) for k in (Tanimoto(), MinMax())] == ["tanimoto", "minmax"]
-    assert [repr(k) for k in (Tanimoto(), MinMax())] == ["Tanimoto()", "MinMax()"]
-    for kernel in (Tanimoto(), MinMax() * Gaussian(0.1), Columns("tanimoto", [1, 2])):
-        assert pickle.loads(pickle.dumps(kernel)) == kernel
-        assert len(pickle.dumps(kernel)) < 1000
-
-
 # --- bytes of packed bits ---------------------------------------------------------------------
 
 BITS = (np.random.default_rng(0).random((30, 64)) < 0.3).astype(np.uint8)

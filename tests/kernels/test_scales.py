@@ -19,7 +19,6 @@ from alignlearn.kernels import (
     Polynomial,
     RationalQuadratic,
     Sigmoid,
-    as_kernel,
 )
 
 RNG = np.random.default_rng(0)
@@ -41,14 +40,6 @@ def test_units_of_x_cancel(name, rule, exponent, d, seed):
     np.testing.assert_allclose(kernel(c * A), kernel(A), rtol=1e-11, atol=1e-13)
     part = Columns(kernel, [0])
     np.testing.assert_allclose(part(c * A), part(A), rtol=1e-11, atol=1e-13)
-
-
-@each("kernel", ["rbf", "laplacian", "exponential", "matern", "poly", "sigmoid",
-                                    "rational-quadratic", "exponential-dot"])  # fmt: skip
-@each("c", [1e-6, 1e6])
-def test_units_of_x_cancel_in_the_kernels_that_strings_name(kernel, c):
-    A = (X - 1.0) / 5.0
-    np.testing.assert_allclose(as_kernel(kernel)(c * A), as_kernel(kernel)(A), rtol=1e-11)
 
 
 def test_scale_is_one_over_the_size_of_the_primitive():

@@ -65,13 +65,6 @@ def test_long_substrings_are_numbered_exactly(k):
     np.testing.assert_array_equal(StringSpectrum(k)(strings), by_counters(strings, strings, k))
 
 
-def test_by_hand():
-    K = StringSpectrum(2)(["abab", "bab", "b", "cc"])
-    # abab: ab twice, ba once; bab: ba, ab.
-    np.testing.assert_array_equal(K, [[5, 3, 0, 0], [3, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]])
-    np.testing.assert_array_equal(StringSpectrum(1)(["nnnn"], ["kernn"]), [[8.0]])
-
-
 def test_kinds_of_samples():
     kernel, expected = StringSpectrum(2), by_counters(WORDS, WORDS, 2)
     for samples in (

@@ -66,7 +66,6 @@ FORMULAS = [
     (Tanimoto(), lambda D, G, L: G / (D + G)),
     (RationalQuadratic(0.7, gamma=0.3), lambda D, G, L: (1 + LD(0.3) / LD(0.7) * D) ** -LD(0.7)),
 ]
-IDS = [str(kernel) for kernel, _ in FORMULAS]
 
 
 def _points(m, d=3, seed=0):
@@ -184,17 +183,6 @@ def test_polynomial_is_psd_only_for_natural_degree_and_non_negative_coef0():
     assert Polynomial(1.0, 0.0, 2).is_psd
     assert not Polynomial(1.0, -0.1, 2).is_psd
     assert not Polynomial(1.0, 1.0, 2.5).is_psd
-
-
-def test_binomial_refuses_samples_outside_its_domain():
-    inside, outside = np.array([[0.5, 0.5]]), np.array([[0.5, 0.5], [1.0, 0.0]])
-    assert Binomial(1.0, 2.0)(inside)[0, 0] == pytest.approx(4.0)
-    for call in (
-        lambda: Binomial(1.0)(outside),
-        lambda: Binomial(1.0)(inside, outside),
-        lambda: Binomial(1.0).diag(outside),
-    ):
-        raises(ValueError, r"gamma \* \|x\|\^2 must be < 1", call)
 
 
 @each("gamma", [-1.0, 0.0, np.nan, np.inf, "size", None, True, [1.0], 1j])

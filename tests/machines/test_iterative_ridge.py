@@ -76,19 +76,6 @@ def test_kernels_near_one_keep_their_digits():
     )
 
 
-def test_estimator_goes_without_the_matrix_where_it_does_not_fit(monkeypatch):
-    from alignlearn.sources.pairs import PairCombination
-
-    X, Y = data()
-    kernels = [al.Gaussian(0.1), al.Gaussian(0.5)]
-    held = al.MKLRegressor(kernels, alpha=0.1).fit(X, Y)
-    monkeypatch.setattr(PairCombination, "gram", None)
-    without = al.MKLRegressor(kernels, alpha=0.1, memory="1MB").fit(X, Y)
-    np.testing.assert_allclose(without.predict(X), held.predict(X), atol=1e-6)
-    assert without.machine_.residual_ <= 1e-8
-    assert without.chosen_machine_ == held.chosen_machine_ == "krr"
-
-
 def test_bad_input():
     X, Y = data()
     model = al.MKLRegressor([al.Gaussian(0.1)], memory=50_000)

@@ -64,16 +64,6 @@ def test_sparse_and_single_precision_samples():
     np.testing.assert_allclose(single.coef_, dense.coef_, atol=1e-2)
 
 
-def test_on_the_features_of_a_learned_family():
-    """Weighted columns have the learned kernel as their inner products."""
-    learned = al.KernelCombiner(al.RankOneKernels()).fit(X, Y2)
-    Z = X * np.sqrt(learned.kernel_.weights)
-    np.testing.assert_allclose(Z @ Z.T, learned.kernel_(X), atol=1e-12)
-    machine = LinearSVM(0.1, tol=1e-6).fit(Z, Y2)
-    decisions = learned.kernel_(X, X[machine.support_]) @ machine.dual_coef_[:, 0]
-    np.testing.assert_allclose(machine.decision_function(Z), decisions, atol=1e-10)
-
-
 @each(
     ("changes", "message"),
     [

@@ -67,21 +67,3 @@ def test_variance_is_that_of_kriging_with_an_unknown_mean(weighted):
     np.testing.assert_allclose(features.variance(new.copy()), want, rtol=1e-9)
     for found in (pairs, features):
         np.testing.assert_allclose(found.scale, scale, rtol=1e-9)
-
-
-@pytest.mark.parametrize("factor", [1.0 / 80.0, 0.1, 1e6])
-def test_weights_and_alpha_times_a_constant_change_nothing(factor):
-    Z, new, Y, weight = problem(True)
-    coef = weight[:, None] * (Y - ridge(Z, Y, weight, Z)) / ALPHA
-    k, diagonal = new @ Z.T, np.square(new).sum(axis=1)
-    given = ALPHA, weight
-    times = factor * ALPHA, factor * weight
-    pairs = [PairSmoother(Z @ Z.T, coef, *numbers) for numbers in (given, times)]
-    features = [FeatureSmoother(Z.copy(), Y, *numbers) for numbers in (given, times)]
-    for one, other in (pairs, features):
-        for name in ("scale", "residuals", "left"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-7)
-    one, other = (found.variance(k.copy(), diagonal) for found in pairs)
-    np.testing.assert_allclose(one, other, rtol=1e-7)
-    one, other = (found.variance(new.copy()) for found in features)
-    np.testing.assert_allclose(one, other, rtol=1e-7)

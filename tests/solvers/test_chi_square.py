@@ -99,14 +99,6 @@ def test_limits():
     )
 
 
-def test_at_least_a_share_of_the_scores_keep_weight():
-    scores = np.random.default_rng(0).gamma(1.0, 1.0, 10_000)
-    found = chi_square_ball(scores, 4.0)
-    assert 2000 <= np.count_nonzero(found.weights) < 10_000
-    assert found.divergence == pytest.approx(4.0, rel=1e-9)
-    assert abs(found.duality_gap) < 1e-12 * scores.max() * len(scores)
-
-
 @each(
     ("scores", "rho", "error", "words"),
     [

@@ -115,18 +115,6 @@ def test_equals_the_interior_point_method_where_the_intercept_is_0():
     assert ours.objective == pytest.approx(theirs.objective, abs=gap + 1e-9)
 
 
-def test_two_samples_by_hand():
-    """x = (1) and (-2): alpha = 1 for the first alone is w = 1; the second has margin 2."""
-    X, sign = np.array([[1.0], [-2.0]]), np.array([1.0, -1.0])
-    found = dual_coordinate_descent(X, sign, np.ones(2), tol=1e-12)
-    assert found.w[0] == pytest.approx(1.0)
-    np.testing.assert_allclose(found.coef, [1.0, 0.0], atol=1e-12)
-    # Squared: the minimum of w^2 / 2 + (1 - w)^2 + (1 - 2 w)^2 for w < 1/2 is w = 6/11 > 1/2, so
-    # of w^2 / 2 + (1 - w)^2 alone, w = 2/3.
-    found = dual_coordinate_descent(X, sign, np.ones(2), loss="squared-hinge", tol=1e-12)
-    assert found.w[0] == pytest.approx(2.0 / 3.0)
-
-
 def test_orders_follow_the_generator_and_the_start_of_work_does_not_matter():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 4))

@@ -172,21 +172,6 @@ def test_regression_inside_the_tube_has_no_coefficients():
     assert 0 < np.count_nonzero(almost.coef) <= 4
 
 
-def test_penalty_0_with_both_signs():
-    """Least squares where no bound is met: the residuals are orthogonal to Z and sum to 0."""
-    rng = np.random.default_rng(4)
-    Z, y = rng.normal(size=(40, 40)), rng.normal(size=40)
-    bounds = np.full(40, -1e3), np.full(40, 1e3)
-    found = low_rank_svm(Z, -y, bounds, tol=1e-9)
-    expected = np.linalg.solve(
-        np.block([[Z @ Z.T, np.ones((40, 1))], [np.ones((1, 40)), np.zeros((1, 1))]]),
-        np.append(y, 0.0),
-    )
-    assert found.converged
-    np.testing.assert_allclose(found.gradient, found.multiplier, atol=1e-8)
-    np.testing.assert_allclose(Z.T @ found.coef, Z.T @ expected[:-1], atol=1e-5)
-
-
 def test_all_bounds_equal():
     Z, zero = np.eye(3), np.zeros(3)
     found = low_rank_svm(Z, np.array([1.0, -2.0, 3.0]), (zero, zero), epsilon=0.1)
