@@ -16,7 +16,7 @@ _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
 _DENSE_LIMIT = 2**30
 _PREPARED = (
     "categories, dates and missing values are prepared on the training folds, as by "
-    "alignlearn.TablePreparer (--scale none, --missing or --kernels read numbers alone)"
+    "alignlearn.TablePreparer (not with --scale none, --missing or --kernels)"
 )
 
 _COMPARE_HELP = """\

@@ -100,11 +100,11 @@ def _no_category(column, place, n_levels):
     where, title, lines = place
     at = next(i for i, f in enumerate(column) if not is_number(f) and not is_missing(f))
     return ValueError(
-        f"{where}, line {lines[at]}: column {title!r} holds {column[at]!r} ({n_levels} distinct "
-        "values). Features are numbers alone, such as -1.5e3, or words, each of which becomes a "
-        f"column of 0 and 1: at most {min(most_words(column), MAX_CATEGORIES)} distinct ones here, "
-        f"and fewer numbers than words. Correct the field, encode the column, or leave it out by "
-        f"drop={_drop(title)!r}."
+        f"{where}, line {lines[at]}: column {title!r} has the value {column[at]!r}, and {n_levels} "
+        "distinct values in all; accepted: a column of numbers, such as -1.5e3, or a column of at "
+        f"most {min(most_words(column), MAX_CATEGORIES)} distinct words and fewer numbers, each "
+        "word of which becomes a column of 0 and 1. Correct the field, encode the column, or leave "
+        f"it out by drop={_drop(title)!r}."
     )
 
 

@@ -60,7 +60,8 @@ def read_raw(path) -> RawTable:
             numbers.append(values)
     matrix = np.column_stack(numbers) if numbers else np.empty((len(lines), 0))
     found = FrameColumns(labels, matrix, categories, tuple(dates))
-    shape = f"{len(lines)} rows and {len(columns)} columns, {len(categories)} of them categorical"
+    shape = f"{len(lines)} rows, {len(columns)} columns with the target, "
+    shape += f"{len(categories)} of them categorical"
     return RawTable(found, (shape, *more[1:], *notes, *said))
 
 

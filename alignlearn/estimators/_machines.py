@@ -71,14 +71,20 @@ def train_ridge(ridge, on, combination, y, memory, weight=None):
     return None
 
 
-def machine_note(chosen, n_support, n_samples):
-    """The line of ``summary`` on the machine of a fit."""
-    where = "on all pairs of samples"
+_NAMES = {
+    "svm": "support vector machine",
+    "svr": "support vector regression",
+    "krr": "kernel ridge regression",
+    "dual-cd": "linear support vector machine",
+}
+
+
+def machine_note(chosen, n_support):
+    """The line of ``summary`` on the model of the second stage."""
     if chosen == "nystrom":
-        where = f"in the span of the kernel at {n_support} of {n_samples} samples"
-    if chosen == "dual-cd":
-        where = "on the features, without an intercept"
-    return f"machine: {chosen}, {where}"
+        return f"model: Nystrom approximation with {n_support} samples as centers"
+    where = "features, without an intercept" if chosen == "dual-cd" else "all pairs of samples"
+    return f"model: {_NAMES[chosen]} ({chosen}) on {where}"
 
 
 def _features(estimator, combination, rng):

@@ -33,11 +33,11 @@ from .scoring import SCORES, get_score
 
 METHODS = ("product", "leave-out", "refit", "permutation")
 _TITLES = {
-    "product": "parts of R^2 that sum to it (product measure)",
-    "leave-out": "loss in {scoring} without the term of the group, the others unchanged",
-    "refit": "loss in {scoring} of a model that is fitted without the group",
-    "permutation": "mean loss in {scoring} if the group is permuted among the samples",
-    "interaction": "losses in {scoring} with either column permuted, minus that with both at once",
+    "product": "parts of R^2, which sum to R^2 (product measure)",
+    "leave-out": "loss of {scoring} without the term of the group, with the others unchanged",
+    "refit": "loss of {scoring} of a model that is fitted without the group",
+    "permutation": "mean loss of {scoring} if the group is permuted among the samples",
+    "interaction": "losses of {scoring} with either column permuted, minus that with both at once",
 }
 _FEW_TARGETS = 6  # that a table has a column for
 _PAIRED = 6  # columns of the largest losses, all pairs of which are measured
@@ -114,7 +114,7 @@ class Contributions(Versioned):
         """The groups as a text table; of more than ``max_rows`` those of the largest values."""
         shown = largest(np.abs(self.values).mean(axis=1), max_rows)
         scoring = "R^2" if self.scoring == "r2" else self.scoring
-        below = [f"{scoring} of all"]
+        below = [f"{scoring} of the model"]
         if self.method == "product":
             below = ["means differ", "R^2"]
         names = ["group", *(self.names[k] for k in shown), *below]
@@ -139,7 +139,7 @@ class Contributions(Versioned):
         columns = [[head, *(f"{v:.4f}" for v in values)] for head, values in found.items()]
         if self.method in ("permutation", "interaction") and q == 1:
             texts = [f"{v:.4f}" for v in self.spread[rows, 0]]
-            columns.append(["sd of repeats", *texts, ""])
+            columns.append(["sd over repeats", *texts, ""])
         return columns
 
     def __str__(self):

@@ -318,5 +318,4 @@ class KernelClassifier(LabelScore, KernelModel):
         return class_sets(self, X, coverage, per_class, fit, refit)
 
     def _machine_note(self):
-        given = self.chosen_machine_, len(self.support_), self.statistics_.n_samples
-        yield machine_note(*given)
+        yield machine_note(self.chosen_machine_, len(self.support_))

@@ -273,5 +273,4 @@ class KernelRegressor(TargetScore, KernelModel):
         return values[:, 0] if np.ndim(self.intercept_) == 0 else values
 
     def _machine_note(self):
-        given = self.chosen_machine_, len(self.support_), self.statistics_.n_samples
-        yield machine_note(*given)
+        yield machine_note(self.chosen_machine_, len(self.support_))

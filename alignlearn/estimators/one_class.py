@@ -186,8 +186,9 @@ class OneClassMKL(OutlierDetector, KernelLearner):
         return int(held)
 
     def _machine_note(self):
-        outside = f"nu={self.nu:g}, {len(self.support_)} support vectors"
-        yield f"machine: one class, {outside} of {self.statistics_.n_samples} samples"
+        support = f"{len(self.support_)} of {self.statistics_.n_samples} samples"
+        what = f"one-class support vector machine, nu={self.nu:g}"
+        yield f"model: {what}, {support} are support vectors"
 
     def score_samples(self, X) -> np.ndarray:
         """Height of the distribution in feature space, ``sum_i alpha_i k(x, x_i)``, shape (n,)."""

@@ -402,8 +402,8 @@ class Preparation(Described, Versioned):
         missing = [label for label in self.columns if label not in position]
         if missing:
             raise ValueError(
-                f"X does not have the columns {listed(missing)}, {len(missing)} of the "
-                f"{len(self.columns)} columns of fit; X has {listed(frame.columns)}. "
+                f"X has no column {listed(missing)}: {len(missing)} of the {len(self.columns)} "
+                f"columns of fit are missing; X has the columns {listed(frame.columns)}. "
                 "Accepted: a data frame with all columns of fit."
             )
         of_numbers = {c: k for k, c in enumerate(frame.at)}

@@ -168,7 +168,7 @@ def weighting_table(results, chosen):
     return table(rows, ("weighting", parameter, "score", "s.e.", "used"))
 
 
-def method_table(results, taken):
+def method_table(results, taken, score_words):
     """Return the table of methods: the best candidate of each, its score, whether it is used."""
     names = list(dict.fromkeys(results["param_method"]))
     parameter = next(k[6:] for k in results if k.startswith("param_") and k != "param_method")
@@ -185,13 +185,13 @@ def method_table(results, taken):
         full = index[results["n_splits"][index] == results["n_splits"][index].max()]
         best = full[score[full].argmax()]
         n = int(results["n_splits"][best])
-        error = results["std_test_score"][best] / np.sqrt(max(n - 1, 1))
+        error = f"{results['std_test_score'][best] / np.sqrt(n - 1):.4f}" if n > 1 else "-"
         rows.append(
             (
                 name,
                 f"{results[f'param_{parameter}'][best]:.3g}",
                 f"{score[best]:.4f}",
-                f"{error:.4f}",
+                error,
                 *([f"{shown[best]:.4f}"] if by_loss else []),
                 f"{n}",
                 *([] if sizes is None else [f"{sizes[best]}"]),
@@ -208,14 +208,21 @@ def method_table(results, taken):
         *([] if sizes is None else ["samples"]),
         "used",
     )
-    lines = [table(rows, header)]
-    if by_loss:
-        lines.append("score: accuracy minus 0.3 times the log loss, both on the held-out folds")
+    lines = [table(rows, header), f"score: {score_words}, on the held-out folds"]
+    lines += _suffix_lines(names)
     if sizes is not None:
         lines.append(_level_lines(results))
     elif len({row[-2] for row in rows}) > 1:
         lines.append("Methods with fewer folds were worse on these; compare scores of equal folds.")
     return "\n".join(lines)
+
+
+def _suffix_lines(names):
+    """Yield explanations of the suffixes of some methods."""
+    if any("*" in name for name in names):
+        yield "name*2: the method with gamma multiplied by 2, that is, with narrower kernels"
+    if any(name.endswith("-krr") for name in names):
+        yield "name-krr: kernel ridge regression on the labels instead of a support vector machine"
 
 
 def _level_lines(results):

@@ -142,22 +142,32 @@ class Tuned(KernelModel):
         -------
         str
             The text of `MKLClassifier.summary`. After a strategy it starts with a line for each
-            candidate: its best value, the score with its standard error over folds, for classes
-            also the accuracy, the number of folds on which it was tried, and whether it is used;
-            for an average, the combination of each model. If several weightings were tried, it has
-            a line for each.
+            candidate: its best value, the score with its standard error over folds (with one fold
+            "-"), for classes also the accuracy, the number of folds on which it was tried, and
+            whether it is used. For an average the combination of each model follows, with the
+            factor of its predictions or decisions. If several weightings were tried, it has a line
+            for each.
         """
         self._check_is_fitted()
         parts, taken = [], [m.name for m in self._members]
         if taken:
-            parts = [method_table(self.cv_results_, taken)]
+            parts = [method_table(self.cv_results_, taken, self._score_words())]
         if "param_weighting" in vars(self).get("cv_results_", ()):
             parts = [weighting_table(self.cv_results_, self.best_index_)]
         if len(self._members) < 2:
             return "\n\n".join([*parts, super().summary(max_rows)])
-        for m in self._members:
-            parts.append(f"{m.name}, times {m.factor:.3g}:\n{m.model.summary(max_rows)}")
+        for k, m in enumerate(self._members, 1):
+            head = f"Model {k} of {len(taken)} in the average: {m.name}, factor {m.factor:.3g}"
+            parts.append(f"{head}\n{m.model.summary(max_rows)}")
         return "\n\n".join(parts)
+
+    def _score_words(self):
+        """Name of the score of a strategy, for tables."""
+        if self.scoring is not None:
+            return read_scoring(self.scoring, self._estimator_type, self.refit).chosen.name
+        if self._estimator_type == "classifier":
+            return "accuracy minus 0.3 times the log loss"
+        return "minus the root mean squared error"
 
     # The search space
 

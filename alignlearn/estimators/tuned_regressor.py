@@ -197,15 +197,17 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     Notes
     -----
     Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
-    preconditioner, to a relative residual of 1e-6 in the final fit. Above 8000 samples of a
-    strategy a pilot compares 1000 and more centers with all pairs. If their error is at most 0.2%
-    larger, or there are more than 120,000 samples, the final fit is "nystrom". Otherwise it uses
-    all pairs, and the search has a fourth level with as many samples, because structure within
-    small groups of samples needs many samples and a small alpha. It tries up to three smaller
-    values of alpha, each with at most 50 steps, and, if one of these is better, narrower kernels.
-    Above 28,000 samples the final fit is the mean of models on parts of 21,600 to 24,000 samples,
-    which may overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce
-    these numbers.
+    preconditioner, to a relative residual of 1e-6 in the final fit. With a strategy and more than
+    8000 samples a pilot fit compares 1000 and more Nystrom centers with all pairs of samples. The
+    final fit is "nystrom" if the error of the centers is at most 0.2% larger, or if there are more
+    than 120,000 samples. Otherwise the final fit uses all pairs.
+
+    With 12,000 samples or more and a final fit on all pairs, the search has a fourth level with as
+    many samples as the final fit, because the best alpha decreases as samples are added. The fourth
+    level tries up to three smaller values of alpha, each with at most 50 steps of conjugate
+    gradients. If a smaller alpha is better, it also tries narrower kernels. Above 28,000 samples
+    the final fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap
+    (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a

@@ -198,7 +198,7 @@ def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys):
         (["one.csv"], "single class"),
         (["gap.csv", "--missing", "error"], "missing values.* or --missing impute.$"),
         (["rare.csv"], "class rare has 1 sample"),
-        (["words.csv"], "Features are numbers alone"),
+        (["words.csv"], "accepted: a column of numbers"),
         (["two.npz"], "several targets.*--target"),
         ([], "DATA"),
         (["{csv}", "--no-such-option"], "unrecognized"),

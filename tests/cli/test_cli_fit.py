@@ -107,7 +107,7 @@ def test_what_cannot_be_predicted(tables, capsys, tmp_path):
     columns = frame[["size", "city", "sold", "flag"]]
     al.save(al.MKLClassifier().fit(columns, frame["class"]), file)
     assert main(["predict", str(file), str(short)]) == 2
-    assert "X does not have the columns 'size', 'city', 'sold', 'flag'" in capsys.readouterr().err
+    assert "X has no column 'size', 'city', 'sold', 'flag': 4 of the" in capsys.readouterr().err
 
 
 def test_few_rows(tmp_path, capsys):

@@ -330,7 +330,7 @@ def test_text_and_pickle():
     few = al.MKLRegressor(PAIRS).fit(X, Y[:, :2]).contributions(new, Y_new[:, :2])
     assert "target 1" in str(few)
     text = str(al.MKLClassifier(PAIRS).fit(X, Y[:, 0] > 0).contributions(new, Y_new[:, 0] > 0))
-    assert text.splitlines()[-1].startswith("accuracy of all")
+    assert text.splitlines()[-1].startswith("accuracy of the model")
 
 
 @pytest.mark.parametrize("machine", ["dual-cd", "nystrom", "svm"])

@@ -27,7 +27,7 @@ def test_equals_liblinear_on_the_weighted_features(y):
     theirs.fit(Z, y)
     np.testing.assert_allclose(machine.decision_function(X), theirs.decision_function(Z), atol=5e-3)
     assert machine.chosen_machine_ == "dual-cd"
-    assert "machine: dual-cd, on the features, without an intercept" in machine.summary()
+    assert "(dual-cd) on features, without an intercept" in machine.summary()
     values = X @ machine.coef_ + machine.intercept_
     found = machine.decision_function(X)
     np.testing.assert_allclose(values if y is Y3 else values[:, 0], found, atol=1e-12)

@@ -30,10 +30,10 @@ def test_auto_is_the_exact_machine_for_few_samples(data, kind):
     small = model.fit(X, y)
     paired = "svm" if kind == "classifier" else "krr"
     assert small.chosen_machine_ == paired
-    assert f"machine: {paired}, on all pairs of samples" in small.summary()
+    assert f"({paired}) on all pairs of samples" in small.summary()
     large = type(model)(KERNELS, machine="nystrom").fit(X, y)
     assert large.chosen_machine_ == "nystrom"
-    note = f"machine: nystrom, in the span of the kernel at {len(large.support_)} of 300 samples"
+    note = f"model: Nystrom approximation with {len(large.support_)} samples as centers"
     assert note in large.summary()
     # All samples with weight are centers here, so the models agree.
     assert np.mean(large.predict(X) == small.predict(X)) > 0.97 or kind == "regressor"

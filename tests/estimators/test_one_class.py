@@ -122,7 +122,7 @@ def test_kinds_of_samples(kind, tmp_path):
     assert np.count_nonzero(model.predict(of(X)) == -1) <= 24
     decisions = model.decision_function(of(NEW))
     np.testing.assert_array_equal(model.predict(of(NEW)), np.where(decisions < 0.0, -1, 1))
-    assert "machine: one class, nu=0.2" in model.summary()
+    assert "model: one-class support vector machine, nu=0.2" in model.summary()
     found = al.OneClassMKL(kernels, weighting="consensus", nu=0.2).fit_predict(of(X))
     np.testing.assert_array_equal(found, model.predict(of(X)))
     if kind != "functions":

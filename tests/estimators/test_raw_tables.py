@@ -77,7 +77,7 @@ def test_columns_are_found_by_name_and_kept_in_files(name):
         (pickle.loads(pickle.dumps(model)), NEW),
     ]:
         assert np.array_equal(_answers(found, X), expected)
-    with pytest.raises(ValueError, match="X does not have the columns 'city', 1 of the 5"):
+    with pytest.raises(ValueError, match="X has no column 'city': 1 of the 5"):
         model.predict(NEW.drop(columns="city"))
 
 

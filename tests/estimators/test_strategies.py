@@ -384,8 +384,9 @@ def test_texts_show_every_way_and_member(classifier):
     at = header.index("score"), header.index("accuracy")
     rows = lines[: [line[0] for line in lines].index("score:")]  # notes follow
     assert all(line[at[1]] == beside[line[at[0]]] for line in rows)
-    for m in model.members_:
-        assert f"\n{m.name}, times {m.share / m.unit:.3g}:" in text
+    for k, m in enumerate(model.members_, 1):
+        head = f"Model {k} of {len(model.members_)} in the average"
+        assert f"\n{head}: {m.name}, factor {m.share / m.unit:.3g}\n" in text
         assert m.name in model._repr_html_()
     table = model.kernel_table()
     assert set(table["method"]) == set(ways_of(model))

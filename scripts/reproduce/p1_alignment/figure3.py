@@ -57,9 +57,11 @@ def draw(row, weights):
     for k, (color, marker) in enumerate(zip(colors, "os^Dv<P")):
         label = f"$2^{{{low + k}}}$"
         ax.plot(*weights[:, :, k].T, marker, color=color, alpha=0.75, mew=0, label=label)
-    ax.legend(title="gamma", frameon=False, fontsize=9)
-    ax.set(xlabel="weight by alignf (two stages)", ylabel="weight by aligned-krr (one stage)")
-    ax.set_title("kinematics: one marker per kernel and trial", fontsize=11)
+    ax.legend(title=r"$\gamma$", frameon=False, fontsize=9)
+    ax.set(
+        xlabel="kernel weight, alignf (two-stage)", ylabel="kernel weight, aligned-krr (one-stage)"
+    )
+    ax.set_title("kinematics: one marker per kernel and trial, weights of norm 1", fontsize=11)
     return figure
 
 

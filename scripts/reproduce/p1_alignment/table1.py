@@ -83,22 +83,21 @@ def report(out, row, accuracy, aligned):
 
 def draw(found):
     """Alignment against accuracy, as in Figure 2."""
-    figure, axes = shared.new_figure(1, len(found), (10.5, 3.8))
+    figure, axes = shared.new_figure(1, len(found), (8.6, 3.6))
     looks = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
+    title = {"title": "correlation (the paper's)", "title_fontsize": 8}
     for ax, (row, accuracy, aligned, correlation) in zip(axes[0], found):
         mean = accuracy.mean(axis=0)
         order = np.argsort(mean)
         for kind, a, r, (color, marker, line) in zip(KINDS, aligned, correlation, looks):
-            label = f"{kind} ({r:+.2f}; paper {PAPER[row.name][KINDS.index(kind)]:+.2f})"
+            label = f"{kind}: {r:+.2f} ({PAPER[row.name][KINDS.index(kind)]:+.2f})"
             ax.plot(mean[order], a[order], line, color=color, marker=marker, label=label)
-        ax.set_ylim(bottom=0.0, top=1.3 * aligned.max())
+        ax.set_ylim(bottom=0.0, top=1.4 * aligned.max())
         ax.set_title(row.title.partition(" (")[0], fontsize=11)
-        ax.set_xlabel("1 - RMSE" if row.task == "regression" else "1 - fraction misclassified")
-        ax.locator_params(axis="x", nbins=5)
-        ax.legend(
-            frameon=False, fontsize=8, loc="upper left", title="correlation", title_fontsize=8
-        )
-    axes[0, 0].set_ylabel("alignment with the target")
+        ax.set_xlabel("1 - RMSE, units of $y$" if row.task == "regression" else "accuracy")
+        ax.locator_params(axis="x", nbins=4)
+        ax.legend(frameon=False, fontsize=8, loc="upper left", alignment="left", **title)
+    axes[0, 0].set_ylabel("alignment of a kernel with the target")
     return figure
 
 

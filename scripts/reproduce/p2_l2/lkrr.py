@@ -234,7 +234,7 @@ def listed(sizes, which):
 
 def draw(sizes, reviews, methods, uci):
     """RMSE, RMSE by that of the sum (as in Figure 1), and the UCI rates."""
-    figure, axes = shared.new_figure(2, len(reviews) + 1, (4.2 * (len(reviews) + 1), 6.6))
+    figure, axes = shared.new_figure(2, len(reviews) + 1, (3.0 * (len(reviews) + 1), 5.8))
     for (top, bottom), (domain, errors) in zip(axes.T, reviews.items()):
         for ax, values in ((top, errors), (bottom, errors / errors[:, :1])):
             for k, method in enumerate(METHODS):
@@ -246,9 +246,11 @@ def draw(sizes, reviews, methods, uci):
                     markersize=6, capsize=2, linewidth=1.2, label=method,
                 )  # fmt: skip
             ax.set_xlabel("number of bigram kernels N")
-        top.set(title=f"{domain}", ylabel="RMSE, stars")
-        bottom.set_ylabel("RMSE / RMSE of the uniform sum")
-        top.legend(frameon=False, fontsize=9)
+        top.set(
+            title=f"{domain}, mean and standard\ndeviation over the splits", ylabel="RMSE (stars)"
+        )
+        bottom.set_ylabel("RMSE / RMSE of equal weights")
+        top.legend(frameon=False, fontsize=8)
     names = [name.partition("_")[0] for name in list(UCI)[-len(uci) :]]
     ax = axes[0, -1]
     looks = (("#0072B2", "o"), *(shared.STYLES[m] for m in METHODS))
@@ -262,8 +264,10 @@ def draw(sizes, reviews, methods, uci):
         ax.plot(
             [i - 0.4, i + 0.4], [paper, paper], "-", color="#000000", linewidth=1.2, label=label
         )
-    ax.set_xticks(range(len(names)), names)
-    ax.set(title="UCI, three kernels", ylabel="fraction misclassified")
+    ax.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    ax.set(
+        title="UCI, mean and standard\ndeviation over the splits", ylabel="fraction misclassified"
+    )
     ax.set_ylim(bottom=0.0)
     axes[1, -1].axis("off")
     axes[1, -1].legend(*ax.get_legend_handles_labels(), loc="upper left", frameon=False)

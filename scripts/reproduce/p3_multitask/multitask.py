@@ -279,20 +279,21 @@ def draw(every, matrices):
 
     # A matrix of equal values, like that of landmine, needs no picture.
     shown = {name: A for name, A in matrices.items() if np.ptp(A) > 0.05}
-    figure = Figure(figsize=(11.0, 8.5 if shown else 3.4))
+    figure = Figure(figsize=(8.0, 3.4 + 4.2 * len(shown)))
     figure.set_layout_engine("constrained")
-    top, bottom = figure.subfigures(2, 1, height_ratios=(2, 3)) if shown else (figure, None)
-    title = "Average ranks over the tasks (1 is best)"
+    ratios = (3.4, *(4.2 for _ in shown))
+    top, *panels = np.ravel(figure.subfigures(1 + len(shown), 1, height_ratios=ratios))
+    title = "Average ranks over the tasks of both data sets (1 is best)"
     critical_difference_diagram(every, title=title, ax=top.subplots())
-    panels = bottom.subplots(1, len(shown), squeeze=False)[0] if shown else []
-    for ax, (name, A) in zip(panels, shown.items()):
-        image = ax.imshow(A, vmin=0.0, vmax=1.0, cmap="viridis")
-        ax.set_title(f"{name}: kernel of a task (rows) with\nneighborhood kernel of a task")
-        ax.set_xlabel("task")
-        ax.set_ylabel("task")
+    for panel, (name, A) in zip(panels, shown.items()):
+        ax = panel.subplots()
+        image = ax.imshow(A, vmin=0.0, vmax=1.0, cmap="viridis", aspect="auto")
+        ax.set_title(f"{name}: alignment of each task's kernel with each neighborhood kernel")
+        ax.set_xlabel("task of the neighborhood kernel")
+        ax.set_ylabel("task of the kernel")
         for axis in (ax.xaxis, ax.yaxis):
             axis.get_major_locator().set_params(integer=True)
-        bottom.colorbar(image, ax=ax, label="alignment")
+        panel.colorbar(image, ax=ax, label="alignment")
     return figure
 
 

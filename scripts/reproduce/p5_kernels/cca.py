@@ -99,11 +99,11 @@ def draw_kcca(ax, sizes, found):
         EXACT, color="black", linestyle="--", linewidth=1.2, label=f"population: {EXACT:.3f}"
     )
     ax.set_xscale("log")
-    ax.set_xticks(sizes, [str(N) for N in sizes])
+    ax.set_xticks(sizes, [str(N) for N in sizes], rotation=45)
     ax.minorticks_off()
-    ax.set(xlabel="samples N", ylabel="correlation", ylim=(0.0, 1.02))
-    ax.set_title("Correlation by kernel CCA", fontsize=11, loc="left")
-    ax.legend(fontsize=8.5, frameon=False, loc="upper right", bbox_to_anchor=(1.0, 0.85))
+    ax.set(xlabel="training samples N", ylabel="correlation", ylim=(0.0, 1.02))
+    ax.set_title("Correlation found by kernel CCA", fontsize=11, loc="left")
+    ax.legend(fontsize=8.5, frameon=False, loc="upper right", bbox_to_anchor=(1.02, 0.85))
 
 
 def draw_functions(ax, sizes=CURVES, seed=0):
@@ -120,8 +120,8 @@ def draw_functions(ax, sizes=CURVES, seed=0):
         values[turned.argmin()] = np.nan  # no line from one end to the other
         ax.plot(turned, values, style, color=color, label=f"N = {N}", linewidth=1.8)
     ax.plot(angle - np.pi, np.sqrt(2.0) * np.cos(angle - np.pi), "k--", lw=1.0, label="cosine")
-    ax.set(xlabel="angle minus phase (rad)", ylabel="first component, unit variance")
-    ax.set_title("First function found", fontsize=11, loc="left")
+    ax.set(xlabel="angle minus phase (rad)", ylabel="value, scaled to variance 1")
+    ax.set_title("First function that kernel CCA finds", fontsize=11, loc="left")
     ax.legend(fontsize=8.5, frameon=False)
 
 
@@ -184,9 +184,21 @@ def paired(values):
 def draw_cka(ax, found):
     """The heat map of the unbiased values of all samples."""
     ax.grid(False)
-    plot_cka(found["all"], names=found["names"], ax=ax)
+    plot_cka(found["all"], names=found["names"], ax=ax).set_aspect("auto")
     ax.set(xlabel="second network", ylabel="first network")
     ax.set_title("CKA of two networks on digits", fontsize=11, loc="left")
+
+
+def draw(sizes, kcca, curves, cka):
+    """Kernel CCA in the upper row, CKA below."""
+    figure, axes = shared.new_figure(2, 2, (8.0, 7.4))
+    draw_kcca(axes[0, 0], sizes, kcca)
+    draw_functions(axes[0, 1], curves)
+    grid = axes[1, 0].get_gridspec()
+    for ax in axes[1]:
+        ax.remove()
+    draw_cka(figure.add_subplot(grid[1, :]), cka)
+    return figure
 
 
 # The report
@@ -229,11 +241,7 @@ def main(argv=None):
     kcca = measure_kcca(sizes, repeats)
     cka = measure_cka(200, 10) if args.quick else measure_cka()
     report(out, sizes, kcca, cka)
-    figure, axes = shared.new_figure(1, 3, (13.0, 4.2))
-    draw_kcca(axes[0, 0], sizes, kcca)
-    draw_functions(axes[0, 1], CURVES[:2] if args.quick else CURVES)
-    draw_cka(axes[0, 2], cka)
-    out.write(figure)
+    out.write(draw(sizes, kcca, CURVES[:2] if args.quick else CURVES, cka))
     return kcca, cka
 
 
