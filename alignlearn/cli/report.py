@@ -8,16 +8,19 @@ import io
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<style>body{{font-family:sans-serif;max-width:50rem;margin:2rem auto;color:#222}}
+<meta name="viewport" content="width=device-width">
+<style>body{{font-family:sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem;color:#222}}
 table{{border-collapse:collapse}}td,th{{padding:.3rem .8rem;border-bottom:1px solid #ccc;
-text-align:left}}pre{{background:#f5f5f5;padding:.8rem;overflow:auto}}svg{{max-width:100%}}</style>
+text-align:left}}pre{{background:#f5f5f5;padding:.8rem;overflow:auto}}
+svg{{max-width:100%;height:auto}}</style>
 </head><body>
 <h1>{title}</h1>
 <p>{intro}</p>
 <h2>Held-out scores</h2>
 {scores}
 <h2>Contributions of the columns</h2>
-<p>Loss in {score} if the values of a column are permuted among the held-out rows.</p>
+<p>Mean loss of {score} if the values of a column are permuted among the held-out rows. Lines show
+the standard deviation over repeats.</p>
 {columns}
 <h2>Predictions</h2>
 {predictions}

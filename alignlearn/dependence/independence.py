@@ -382,8 +382,9 @@ def real_gram(K, *, test=False):
     ``Re <phi, psi>`` is the inner product of the vectors ``(Re phi, Im phi)``, so the real part of
     a positive semi-definite K is positive semi-definite. For real coefficients and labels nothing
     is lost: ``y'Ky = y' Re(K) y``, since Im K is antisymmetric. (Fidelities ``|<phi, psi>|^2`` are
-    real already.) If the real part of a noisy K is indefinite, `alignlearn.machines.SpectrumFix` or
-    `Precomputed(K, fix=...)` makes it positive semidefinite, consistently for rows of new samples.
+    real already.) If the real part of a noisy K is indefinite, use
+    `alignlearn.machines.SpectrumFix` or `Precomputed(K, fix=...)`, which transform rows of new
+    samples consistently.
 
     Parameters
     ----------

@@ -68,9 +68,9 @@ def cka_matrix(features, other=None, *, kernels="linear", unbiased=False) -> np.
     Notes
     -----
     For linear kernels, tensors on a CUDA device stay there. Torch tensors may have a gradient or
-    half precision. No Gram matrix is formed: linear kernels use matrix products of the features, or
-    of some rows of the Gram matrices at a time, whichever is cheaper; other kernels are streamed
-    over pairs of samples.
+    half precision. No Gram matrix is stored. Linear kernels use matrix products of the features, or
+    of blocks of rows of the Gram matrices if that is cheaper. Other kernels are evaluated in blocks
+    of pairs of samples.
 
     References
     ----------

@@ -161,8 +161,8 @@ def _request_setter(method):
         Parameters
         ----------
         **requests : True, False, None or str
-            For arguments other than X and y: pass it, do not pass it, raise an error if it is given
-            (the default), or pass the argument of this other name.
+            For each argument other than X and y. True: pass it. False: do not pass it. None
+            (default): raise an error if it is given. str: pass the argument of this name.
 
         Returns
         -------

@@ -151,10 +151,10 @@ class MKLClassifier(KernelClassifier):
     kernel then uses one table: a dict of ``kernels`` has the names of the tables as keys, and any
     other ``kernels`` apply to every table. Kernels with `Columns` are an exception: they select
     from the columns of all tables side by side. New samples are tables, too, found by their names.
-    Rows of data frames, of y and of weights are matched by their index: rows in another order are
-    brought to the order of the first table, also by ``predict``, and different labels raise an
-    error. For "precomputed" kernels, a dict of matrices, or a `GramStack` that can be indexed, has
-    names in the same way. `summary` has sums for each name, `kernel_table` and `contributions` with
+    Rows of data frames, of y and of weights are matched by their index, also in ``predict``. Rows
+    in another order are reordered as in the first table, and different index labels raise an error.
+    For "precomputed" kernels, a dict of matrices, or a `GramStack` that can be indexed, has names
+    in the same way. `summary` has sums for each name, `kernel_table` and `contributions` with
     ``groups="columns"``. `TableTransformer` in a pipeline scales or reduces every table by itself.
     ``missing`` allows missing tables.
 
@@ -167,11 +167,11 @@ class MKLClassifier(KernelClassifier):
     by these kernels.
 
     Many labels. y of shape (m, c) with 0 and 1, as scikit-learn's label indicators, is fitted with
-    one kernel for all labels, aligned with ``YY'`` of the centered columns of y, and an SVM for
-    each label. Labels that are 1 for about half of the samples dominate ``YY'``; ``per_label=True``
-    learns a kernel for each. A constant label needs no model, and its value is predicted.
-    ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds, intervals and
-    contributions are for one label.
+    an SVM for each label. All labels have one kernel, which is aligned with ``YY'`` of the centered
+    columns of y. Labels that are 1 for about half of the samples dominate ``YY'``;
+    ``per_label=True`` learns a kernel for each. A constant label needs no model, and its value is
+    predicted. ``predict`` is (n, c) of 0 and 1, and ``score`` the subset accuracy. Bounds,
+    intervals and contributions are for one label.
 
     Centering. The SVM is trained on the uncentered Gram matrix. Since its dual coefficients sum to
     0, the decisions are those of the centered Gram matrix with another intercept. For the same
@@ -187,21 +187,21 @@ class MKLClassifier(KernelClassifier):
     sample, and 0 to omitting it. One-stage rules support them, except for objects without the
     attribute ``sample_weights``.
 
-    Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: a sigmoid
-    with Platt's targets or a non-decreasing function for each class, or with "temperature" one
-    slope for all classes, fitted to decisions on five folds (fewer where a class has fewer samples)
-    of models trained on the others. Kernel weights are learned on each training set, all of them
-    from one more pass over the pairs. ``predict`` still uses the decisions of the SVM, so that
-    ``class_weight`` keeps its meaning; it may differ from the most probable class. "isotonic" needs
-    a thousand samples or more. The models of the folds are kept for ``predict_set``, so a pickle is
-    four to five times as large.
+    Probabilities are those of scikit-learn's ``CalibratedClassifierCV(ensemble=False)``: for each
+    class a sigmoid with Platt's targets or a non-decreasing function, or with "temperature" one
+    slope for all classes. They are fitted to decisions on five folds (fewer if a class has fewer
+    samples) of models trained on the other folds. Kernel weights are learned on each training set,
+    all of them from one more pass over the pairs. ``predict`` still uses the decisions of the SVM,
+    so that ``class_weight`` keeps its meaning; it may differ from the most probable class.
+    "isotonic" needs a thousand samples or more. The models of the folds are kept for
+    ``predict_set``, so a pickle is four to five times as large.
 
     Memory in ``fit``: one (m, m) matrix, if it fits ``memory``, for up to 3000 samples or if a
     pilot fit predicts that at least half of the samples become support vectors. Otherwise rows are
     computed in blocks and active ones kept, with the same ``tol``; only a hard margin and one-stage
-    rules need the matrix. Kernels that are linear in the features need no matrix if few features
-    are in use (at most m / 25, m >= 2000): an interior point method then solves the same problem
-    with the same ``tol``. A fitted estimator holds support samples and coefficients.
+    rules need the matrix. Kernels that are linear in the features need no matrix if at most m / 25
+    features are used and m >= 2000. An interior point method then solves the same problem with the
+    same ``tol``. A fitted estimator holds support samples and coefficients.
 
     With weighting="uniform", normalize=None and at least 1000 samples, nothing depends on the
     alignment. It is computed when ``alignment_``, ``statistics_`` or a similar attribute is first

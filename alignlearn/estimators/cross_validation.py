@@ -31,9 +31,9 @@ def cross_validate_kernels(
     y : array-like of shape (m,) or (m, c)
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
-        A number of folds is shuffled, for a classifier with classes in equal shares, and lowered
-        if there are fewer samples (of every class). With labels, each sample is tested together
-        with those of its label.
+        An integer is the number of shuffled folds, which a classifier stratifies by class. It is
+        reduced if there are fewer samples (of every class). With labels, each sample is tested
+        together with those of its label.
     scoring : callable, optional
         ``scoring(estimator, grams, y) -> float``; default ``estimator.score``.
     random_state : int or numpy.random.Generator, optional

@@ -230,10 +230,11 @@ def transformed(X, root):
 class FeatureScales(FrameOutput):
     """Transformer that multiplies features by scales learned from a target.
 
-    Kernel ridge regression is solved on the features; the root mean square of the derivative of its
-    functions in a feature, over samples and targets, is the new scale of that feature in the
-    squared distance. This is repeated, and the iteration of the smallest leave-one-out error is
-    kept. Features on which the target does not depend get scales near 0; any estimator can follow.
+    Kernel ridge regression is solved on the scaled features. The new scale of a feature in the
+    squared distance is the root mean square of the derivative of the fitted functions with respect
+    to that feature, over samples and targets. This is repeated, and the iteration of the smallest
+    leave-one-out error is kept. Features on which the target does not depend get scales near 0; any
+    estimator can follow.
 
     Parameters
     ----------

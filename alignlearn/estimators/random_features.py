@@ -144,10 +144,11 @@ def _alignment(kernel, X, Y):
 class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     """Transformer to random Fourier features whose weights align their kernel with the target.
 
-    Frequencies are drawn from the spectral density of a base kernel; distribution q of weights over
-    them maximizes ``sum_k q_k <K_k, T>`` (K_k of one frequency, T the target's kernel) within a
-    chi-square ball about equal weights. Frequencies of weight 0 are dropped. Inner products of the
-    columns are the values of the learned kernel, so any linear model can follow.
+    Frequencies are drawn from the spectral density of a base kernel. Their weights are a
+    distribution q that maximizes ``sum_k q_k <K_k, T>`` within a chi-square ball about equal
+    weights, where K_k is the kernel of one frequency and T that of the target. Frequencies of
+    weight 0 are dropped. Inner products of the columns are the values of the learned kernel, so any
+    linear model can follow.
 
     Parameters
     ----------

@@ -57,10 +57,12 @@ class MKLClassifierCV(Tuned, KernelClassifier):
 
     Without ``kernels``, nine candidate kernels are compared on the folds, and the models of the
     best two are averaged. A data frame may then have categories and missing values, see
-    `MKLClassifier`; each training set prepares its columns by itself. With ``kernels`` the search
-    is equal to a grid search over the same folds, with much less work: one pass over the pairs of
-    samples gives the alignment statistics of every training set, each fold forms its Gram matrix
-    once, and SVMs are solved in increasing order of C, each started from the previous solution.
+    `MKLClassifier`; each training set prepares its columns by itself.
+
+    With ``kernels`` the search is equal to a grid search over the same folds, with much less work.
+    One pass over the pairs of samples computes the alignment statistics of every training set. Each
+    fold computes its Gram matrix once. SVMs are solved in increasing order of C, each started from
+    the previous solution.
 
     Parameters
     ----------
@@ -100,8 +102,8 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
-        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
-        the largest class. Labels: each sample is tested with those of its label.
+        An integer is the number of shuffled, stratified folds; at most the number of samples of the
+        largest class. With labels, the samples of a label are tested together.
     scoring : str, callable, or dict or list of them, optional
         Names of scikit-learn's scorers, such as "roc_auc" or "neg_log_loss", scorers of
         ``make_scorer``, and functions ``scoring(estimator, X, y)`` or
@@ -119,9 +121,9 @@ default 5
         With many labels: a search, a kernel and a model for each label, instead of one kernel for
         all.
     probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
-        "auto": temperature scaling ("sigmoid" with ``class_weight``, and where the search uses
-        least squares alone), fitted to the decisions on the folds of the search, at almost no cost;
-        no ``predict_proba`` if a class is missing from a training set. Others as in
+        "auto": temperature scaling, fitted to the decisions on the folds of the search at almost no
+        cost ("sigmoid" with ``class_weight``, and where the search uses least squares alone). There
+        is no ``predict_proba`` if a class is missing from a training set. Others as in
         `MKLClassifier`, on the folds of ``cv``; they keep models of folds for ``predict_set``.
         None: no ``predict_proba``.
     normalize : {"trace"} or None, default "trace"
@@ -207,53 +209,63 @@ default 5
     Notes
     -----
     Weights are learned on each training set only. The exception is ``gamma="scale"``, which does
-    not use labels and is computed from all samples. If a class is missing from a training set (by
-    groups, or a class of one sample), its model decides between the classes that it has, and test
-    samples of the other class count as errors.
+    not use labels and is computed from all samples. A class may be missing from a training set,
+    because of groups or because it has one sample. The model then decides between the other
+    classes, and test samples of the missing class count as errors.
 
     Folds and selections do not depend on the names and the order of the classes. Renaming classes
     changes decisions by rounding only, and swapping two classes changes only their signs. A
     decision of exactly 0, or an exact tie of classes, is resolved by the order of the names.
 
-    With ``weighting="auto"``, a candidate is a method that makes a kernel from each training set:
-    equal weights of the kernels ("uniform"), learned weights ("alignf"), or the single kernel with
-    the smallest leave-one-out error of ridge regression on 200 samples ("single"; for the default
-    kernels, one of seven widths). "scaled-single", "scaled-uniform" and, for "thorough",
-    "scaled-alignf" use features with scales learned from the training set (`FeatureScales`);
-    "rotated-single" uses a learned matrix, for at most 100 features. With the default kernels and
-    at most 2000 samples "columns" has a Gaussian for each of up to 300 columns, weighted by
-    "alignf", "pairs" one for each of the 12 heaviest columns and for the pairs of the heaviest 6,
-    and "linear" a linear kernel, all on columns of variance 1. Learned scales need kernels with a
-    known gradient, and "single" needs kernels that are evaluated on pairs of samples. Up to 2000
-    samples each kernel on all columns that reaches the last folds gets a second model by
-    regularized least squares (``machine="krr"``, in the table "single-krr" and so on), and averages
-    have both models of their kernels: decisions of support vector machines alone rank samples badly
-    if classes are unbalanced or overlap. Where two classes overlap so much, or one is so rare, that
-    ridge regression leaves more than 0.9 of the variance of their labels (leave-one-out, on 200 or
-    500 samples), ``machine="auto"`` fits least squares alone to all candidates: support vector
-    machines then predict the frequent class everywhere, and their scores do not distinguish
-    kernels. The log loss of the score, and the calibration, are then those of a sigmoid with an
-    intercept. Above 2000 samples each kernel has the better of both machines if its error on 2000
-    samples is more than 0.18 of the error of always predicting the largest class, and more than 0.5
-    of it for more than two classes and for kernels with half their widths. Above 28,000 samples
-    least squares are the mean of models on parts of 21,600 to 24,000 samples, which may overlap;
-    above 120,000 samples they are not fitted. The first fold omits the ends of the grid of C, the
-    other folds try the neighbors of the best value so far, and the ends are tried after two folds.
-    ``cv_results_`` then has ``param_method``, and in ``mean_test_shown`` the accuracy. Each model's
-    decisions are divided by their mean absolute value on the folds before averaging. ``bound`` and
-    ``alignment_interval`` accept only held-out samples if more than the weights was learned.
+    With ``weighting="auto"``, each candidate is a method that computes a kernel from a training
+    set:
+
+    - "uniform" has equal weights, and "alignf" learned weights, of the kernels.
+    - "single" is the kernel with the smallest leave-one-out error of ridge regression on 200
+      samples. With the default kernels it is one of seven widths. It needs kernels that are
+      evaluated on pairs of samples.
+    - "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf" use features with
+      scales learned from the training set (`FeatureScales`). They need kernels with a known
+      gradient. "rotated-single" learns a matrix instead, for at most 100 features.
+    - "columns", "pairs" and "linear" are tried with the default kernels and at most 2000 samples,
+      on columns of variance 1. "columns" has a Gaussian for each of up to 300 columns, weighted by
+      "alignf". "pairs" has one for each of the 12 columns of largest weight and for the pairs of
+      the first 6. "linear" has a linear kernel.
+    - "laplacian" kernels are tried above 1000 samples, as a separate group.
+
+    Support vector machines rank samples badly if classes are unbalanced or overlap. Therefore some
+    kernels get a second model by regularized least squares (``machine="krr"``; "single-krr" and so
+    on in the table):
+
+    - Up to 2000 samples these are all kernels on all columns that reach the last folds. Averages
+      have both models of their kernels.
+    - Above 2000 samples a kernel has the better of both models if its error on 2000 samples is more
+      than 0.18 of the error of always predicting the largest class. For more than two classes, and
+      for kernels with half their widths, the limit is 0.5.
+    - If two classes overlap strongly or one is rare, ``machine="auto"`` fits least squares alone to
+      all candidates. Support vector machines then predict the frequent class everywhere, so their
+      scores do not distinguish kernels. The criterion is that ridge regression leaves more than 0.9
+      of the variance of the labels (leave-one-out, on 200 or 500 samples). The log loss of the
+      score, and the calibration, are then those of a sigmoid with an intercept.
+    - Above 28,000 samples least squares are the mean of models on parts of 21,600 to 24,000
+      samples, which may overlap; above 120,000 samples they are not fitted.
+
+    The first fold omits the ends of the grid of C, the other folds try the neighbors of the best
+    value so far, and the ends are tried after two folds. ``cv_results_`` then has ``param_method``,
+    and in ``mean_test_shown`` the accuracy. Each model's decisions are divided by their mean
+    absolute value on the folds before averaging. ``bound`` and ``alignment_interval`` accept only
+    held-out samples if more than the weights was learned.
 
     Where scikit-learn routes metadata, ``groups`` are requested if the splitter ``cv`` requests
     them, as `sklearn.model_selection.GroupKFold` does, or by ``set_fit_request(groups=True)``.
 
-    Above 1000 samples, the candidates are compared on 500 samples with two folds, the best four on
-    2000 samples with one fold, and the best two, also with half their widths and the neighbors of
-    C, on one fold of at most 8000 samples (fewer within ``memory``). Only the final model is fitted
-    to all samples. The samples of a level are drawn from those that the next one does not test.
-    Above 1000 samples, "laplacian" kernels are compared, too, as a separate group. ``cv_results_``
-    has the scores of each level, and ``summary()`` its samples and candidates. The models of the
-    best two candidates are averaged if the average is better than the best candidate by more than
-    noise.
+    Above 1000 samples the search has three levels. All candidates are compared on 500 samples with
+    two folds, and the best four on 2000 samples with one fold. The best two, also with half their
+    widths and the neighbors of C, are compared on one fold of at most 8000 samples (fewer within
+    ``memory``). Only the final model is fitted to all samples. The samples of a level are drawn
+    from those that the next level does not test. ``cv_results_`` has the scores of each level, and
+    ``summary()`` its samples and candidates. The models of the best two candidates are averaged if
+    the average is better than the best candidate by more than noise.
 
     Many labels, y of shape (m, c) of 0 and 1 as in `MKLClassifier`, have one kernel and one C; the
     folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy, scores
@@ -269,10 +281,10 @@ default 5
     Candidates of a strategy are solved to a tolerance of 0.01, or ``tol`` if that is larger; the
     final model is solved to ``tol``.
 
-    Peaks of memory of a search by rules, in (m, m) matrices of float64: 0.9 at m = 5000 and 9000
-    for each thread; fewer folds are tried at once where ``memory`` requires it. Training sets of
-    more than 10,000 samples use the rows of the support vectors if a pilot fit finds few of them,
-    and otherwise the whole matrix: 0.25 at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
+    The peak memory of a search by rules is 0.9 matrices (m, m) of float64 at m = 5000 and 9000, for
+    each thread. Fewer folds are tried at once where ``memory`` requires it. Training sets of more
+    than 10,000 samples use only the rows of the support vectors if a pilot fit finds few of them:
+    the peak is 0.25 matrices at m = 18,000 (ijcnn1, 5 folds, 4 values of C).
 
     Examples
     --------

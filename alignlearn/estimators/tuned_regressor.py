@@ -112,10 +112,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     missing : {"tables", "drop-per-target"}, optional
         "tables": samples may have missing tables, as in `MKLRegressor`; not with ``per_target``.
         "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets with NaN in the
-        same samples are fitted together, on the samples that they have, exactly as without the
-        others (kernels stay scaled to the trace on all samples); each such group takes
-        decompositions of its own.
-        None, the default: NaN raises an error.
+        same samples are fitted together on their observed samples, exactly as without the other
+        targets (kernels stay scaled to the trace on all samples). Each such group needs its own
+        decompositions. None, the default: NaN raises an error.
     tol : float, default 1e-3
         "svr": largest KKT violation, in units of y.
     max_iter : int, optional
@@ -217,19 +216,20 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     centers of clusters of the targets' own weights, found by alignment that is corrected for noise,
     and random ones. Every target gets the best of the vectors near its own weights, and the best
     alpha, by exact leave-one-out or folds; the candidates are computed from all samples. From 1500
-    samples on, a search on 1000 of them comes first; then a target tries a random vector only if
-    that vector was better than all others in the first search, which hardly changes the scores.
-    Training sets must be all samples that are not tested. Weights are not contributions: how much
-    of a target a kernel explains depends on the others too. ``device`` and ``client`` evaluate the
-    kernels, in ``fit`` and on new samples; decompositions and products with targets, which are
-    nearly all of the work, stay in this process and use the threads of BLAS. Candidates are tried
-    one after another, because each tries only the penalties that the earlier ones leave open.
+    samples on, a search on 1000 samples comes first. A target then tries a random vector only if
+    that vector was the best in the first search, which hardly changes the scores. Each training set
+    must consist of all samples that are not in its test set. Weights are not contributions: how
+    much of a target a kernel explains depends also on the other kernels. ``device`` and ``client``
+    evaluate the kernels, in ``fit`` and on new samples; decompositions and products with targets,
+    which are nearly all of the work, stay in this process and use the threads of BLAS. Candidates
+    are tried one after another, because each tries only penalties that earlier candidates do not
+    exclude.
 
-    Peaks of memory at m = 5000, in (m, m) matrices: 1.1 for leave-one-out, 1.2 for ridge with
-    folds, 1.3 for "svr", whose solver keeps up to 0.3 of a matrix of rows close together. With
-    ``per_target`` the p centered kernels are held, and at most five more matrices, one
-    decomposition at a time: 6.0 in all for three kernels and 13.2 for nine at m = 1000, where 16 MB
-    of rows are two of them. The first search needs as many of 1000 samples, beside the p kernels.
+    Peak memory at m = 5000, in matrices (m, m) of float64: 1.1 for leave-one-out, 1.2 for ridge
+    regression with folds, and 1.3 for "svr", whose solver stores up to 0.3 of a matrix. With
+    ``per_target`` the p centered kernels and at most five more matrices are stored: 6.0 in all for
+    three kernels and 13.2 for nine at m = 1000, two of which are 16 MB of rows. The first search
+    needs as many matrices of 1000 samples, in addition to the p kernels.
 
     Examples
     --------

@@ -80,9 +80,9 @@ class GaussianHyperKernel(HyperKernel):
 
     kappa = 1 / 2 v1 - 1 / 8 v2 > 0. Coefficients >= 0 therefore give a positive semidefinite
     kernel. Two pairs with the same midpoint have values of a fixed positive ratio, so not every
-    kernel can be learned: for instance not the ideal kernel of the labels 1, ., -1 of three
-    equidistant points, nor a Gaussian of another width. A sum over widths (`hyper_kernels`) has no
-    such restriction.
+    kernel can be learned. Examples are the ideal kernel of the labels 1, ., -1 of three equidistant
+    points, and a Gaussian of another width. A sum over widths (`hyper_kernels`) has no such
+    restriction.
 
     References
     ----------

@@ -47,10 +47,10 @@ class LearnedKernel(_Evaluated):
 
     Notes
     -----
-    ``is_psd`` means that it is positive semidefinite on all samples: all coefficients and the
-    constant are >= 0, and every section ``h((a, b), .)`` is a kernel, which Ong, Smola and
-    Williamson (2005) ask of a hyper-kernel. Other learned kernels may be positive semidefinite on
-    given samples; see `eigenvalue_range`.
+    ``is_psd`` means that the learned kernel is positive semidefinite on all samples: all
+    coefficients and the constant are >= 0, and every section ``h((a, b), .)`` is a kernel, as in
+    the definition of a hyper-kernel by Ong, Smola and Williamson (2005). Other learned kernels may
+    be positive semidefinite on given samples; see `eigenvalue_range`.
 
     Examples
     --------

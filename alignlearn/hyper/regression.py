@@ -300,8 +300,8 @@ class HyperNNLS(HyperRegressor):
     """Kernel learned by ridge regression with coefficients >= 0, positive semi-definite.
 
     The problem of `HyperKRR` for ``k = sum_p coef_p h(p, .)`` with ``coef >= 0`` (Pan, Chen, Chen,
-    Xu and Lai 2017): every section of a hyper-kernel is a kernel, and so is their sum. It is
-    nonnegative everywhere, so negative similarities cannot be learned.
+    Xu and Lai 2017): every section of a hyper-kernel is a kernel, and sums of kernels are kernels.
+    The learned kernel is nonnegative everywhere, so negative similarities cannot be learned.
 
     Parameters
     ----------

@@ -33,10 +33,10 @@ CS = (0.1, 1.0, 10.0, 100.0)
 class HyperKernelClassifierCV(HyperKernelLearner):
     """`HyperKernelClassifier` with reach and regularization selected by cross-validation.
 
-    Equal to a grid search over the same folds with less work: a kernel is learned and its matrix
-    decomposed once for all values of C, low-rank solvers of stage 1 find their landmarks once for
-    all of its strengths, and machines are solved from the smallest C up, each started from the
-    last.
+    The result equals that of a grid search over the same folds, with less work. A kernel is
+    learned, and its matrix decomposed, once for all values of C. Low-rank solvers of stage 1 choose
+    their landmarks once for all regularization strengths. Support vector machines are solved in
+    increasing order of C, each started from the previous solution.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class HyperKernelClassifierCV(HyperKernelLearner):
         matrix made positive semidefinite (`SpectrumFix`), also for new samples.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
-        A number of folds: shuffled, with classes in equal shares, at most as many as samples of
-        the largest class. Labels: each sample is tested with those of its label.
+        An integer is the number of shuffled, stratified folds; at most the number of samples of the
+        largest class. With labels, the samples of a label are tested together.
     scoring : {"accuracy", "balanced_accuracy"} or callable, optional
         ``scoring(y_true, y_predicted) -> float``, larger is better. Default: "accuracy".
     multiclass : {"ovo", "ovr"}, default "ovo"

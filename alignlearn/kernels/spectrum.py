@@ -42,7 +42,7 @@ class KreinSpectrum(Result):
     """Spectrum of a Gram matrix, with its majorant; made by `krein_spectrum`.
 
     With sample weights D (divided by the largest) the decomposition is ``D^1/2 K D^1/2 = U diag(w)
-    U'`` and the majorant is ``D^-1/2 U diag(|w|) U' D^-1/2``: then an integer weight is equivalent
+    U'``, and the majorant is ``D^-1/2 U diag(|w|) U' D^-1/2``. An integer weight is then equivalent
     to repeating a sample, and weight 0 to omitting it. This does not hold for ``|K|`` itself.
 
     Attributes

@@ -77,9 +77,9 @@ class KreinSVC(AlongC, SupportVectorClassifier):
     -----
     Eigenvalues of at most ``m eps max|w|`` count as 0 (see `KreinSpectrum.rounding`). With sample
     weights the majorant is that of the weighted samples (see `KreinSpectrum`), so that an integer
-    weight is a repeated sample. Memory beside K: about two m x m float64 matrices while it is
-    decomposed, then ``|K|`` and m x n numbers for the n eigenvalues that are not positive; one m x
-    m more with C=inf. Most of the time is that of the decomposition, which is faster than
+    weight is a repeated sample. Memory in addition to K: about two m x m float64 matrices during
+    the decomposition, then ``|K|`` and m x n numbers for the n nonpositive eigenvalues. C=inf needs
+    one more m x m matrix. Most of the time is that of the decomposition, which is faster than
     ``numpy.linalg.eigh`` if few eigenvalues are negative.
 
     Examples
@@ -159,8 +159,8 @@ class KreinRidge(KernelRidge):
     where ``beta'|K| beta`` is the squared norm of the function in the Hilbert space of the majorant
     ``|K| = U diag(|w|) U'`` of the Krein space (the regularizer of Oglic and Gaertner 2018,
     "Learning in reproducing kernel Krein spaces", with one alpha for both parts and without their
-    constraint on the predictions' variance). The problem is convex, and its function unique, for
-    every alpha > 0: without intercept ``beta = U diag(sign(w) / (|w| + alpha)) U' y``, so that
+    constraint on the predictions' variance). For every alpha > 0 the problem is convex and its
+    function unique. Without an intercept ``beta = U diag(sign(w) / (|w| + alpha)) U' y``:
     predictions shrink y by ``|w| / (|w| + alpha)`` along each eigenvector. It is ridge regression
     on ``|K|``, expressed in the original kernel as in `KreinSVC`. If K is positive semidefinite up
     to rounding, it equals `KernelRidge`.

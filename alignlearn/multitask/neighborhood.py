@@ -129,8 +129,8 @@ def alignment_matrix(weights, neighbors, inner):
     Returns
     -------
     ndarray of shape (T, T)
-        Entry (t, s): the kernel of task t and the neighborhood kernel of task s, both on the
-        samples of task t; 0 where one of them is 0 there.
+        Entry (t, s): the alignment of the kernel of task t with the neighborhood kernel of task s,
+        both on the samples of task t; 0 if one of them vanishes on these samples.
 
     Examples
     --------

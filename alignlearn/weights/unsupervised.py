@@ -39,10 +39,9 @@ class Consensus(_WithoutTarget):
     """The combination that agrees most with all kernels (STATIS).
 
     Centered kernels of norm 1 are weighted by the first eigenvector of the matrix of their pairwise
-    alignments (RV coefficients), which has no negative entries: of all combinations this one has
-    the largest sum over the kernels of its squared alignment with each. Kernels that agree with no
-    other kernel get small weights. Duplicated kernels increase each other's weights. No target is
-    needed.
+    alignments (RV coefficients), which has no negative entries: this combination maximizes the sum
+    of its squared alignments with the kernels. Kernels that agree with no other kernel get small
+    weights. Duplicated kernels increase each other's weights. No target is needed.
 
     Parameters
     ----------
@@ -158,10 +157,10 @@ class Structure(_WithoutTarget):
 
     Notes
     -----
-    Kernels are evaluated three times, in blocks of rows: memory is that of such blocks and of at
-    most ``2 p n_neighbors`` edges a sample, no Gram matrix; time grows as ``p^2 m^2``. The
-    reference compares unscaled kernels, which favors small ones; here units have no effect.
-    ``objective`` of the result is the sum above. Sample weights are not supported.
+    Kernels are evaluated three times, in blocks of rows. The memory is that of the blocks and of at
+    most ``2 p n_neighbors`` edges per sample, without a Gram matrix. The time is proportional to
+    ``p^2 m^2``. The reference compares unscaled kernels, which favors small ones; here units have
+    no effect. ``objective`` of the result is the sum above. Sample weights are not supported.
 
     Examples
     --------
