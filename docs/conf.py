@@ -33,6 +33,7 @@ extensions = [
     "local_mathjax",
     "local_inventories",
     "claims_pages",
+    "unbroken_cells",
     "gallery_images",
     "reference_members",
     "outside_links",
