@@ -20,7 +20,7 @@ from .binding import (
 )
 from .boxes import cells, into_rows
 from .cpu import CPU
-from .program import Mode, program_of
+from .program import program_of
 from .threads import thread_count
 from .tiles import evaluator
 
@@ -93,11 +93,6 @@ def _run(work, out, memory, program, kernels):
     over_pairs(loops.weighted_gram, work, out.size, program, count=len(memory[0]))
     if not np.isfinite(memory[0][:, 0, 0]).all():
         _finite(out, "the Gram matrix", kernels)
-
-
-def inexact_program(kernels, X):
-    """The program of a matrix that may omit terms; nothing is bound to it."""
-    return program_of(kernels, X, vectors(kernels, X), mode=Mode.SIDES)
 
 
 class GramRows:

@@ -313,7 +313,7 @@ class _Trials:
                 going = [(self._finer(best[0]), best[1])]
             if rung.widened:
                 going = self._with_children(going, seen)
-            tries = [(w, self._tried(w, _near(rung, best))) for w, best in going]
+            tries = [(w, self._tried(w, rung, best)) for w, best in going]
             for w, at in tries:
                 self.last[w, at] = number
             ahead = []
@@ -348,8 +348,15 @@ class _Trials:
         found = (k for k, one in enumerate(self.candidates) if one.name == name)
         return None if name is None else next(found, None)
 
-    def _tried(self, w, at):
-        """Positions of the values that a candidate may use, at least the smallest."""
+    def _tried(self, w, rung, best):
+        """Positions of the values that a candidate tries, given the best one so far.
+
+        Those that it may use, at least the smallest.
+        """
+        at = list(rung.values)
+        if best is not None and rung.reach is not None:
+            below, above = rung.reach
+            at = [k for k in at if best - below <= k <= best + above]
         some = [k for k in at if self.values[k] <= self.candidates[w].most]
         return some or [min(at, key=self.values.__getitem__)]
 
@@ -506,14 +513,6 @@ class _Trials:
             other = other[:, :, folds].reshape(-1, len(folds))[rows].T
             found.update(score_columns(name, np.ascontiguousarray(other)))
         return found
-
-
-def _near(rung, best):
-    """Positions of the values that a rung tries, given the best one so far."""
-    if best is None or rung.reach is None:
-        return list(rung.values)
-    below, above = rung.reach
-    return [k for k in rung.values if best - below <= k <= best + above]
 
 
 def _ranked(scores):

@@ -211,11 +211,6 @@ class Tuned(KernelModel):
             )
         return found
 
-    def _plan(self):
-        strategy = "auto" if self.strategy is None else self.strategy
-        plan = PLANS[check_choice("strategy", strategy, tuple(PLANS))]
-        return plan if check_flag("ensemble", self.ensemble) else plan._replace(averaged=1)
-
     def _leave_one_out(self, n_samples):
         return False
 
@@ -249,10 +244,11 @@ class Tuned(KernelModel):
     def _matrices(self, source):
         return held_matrices(self.machine, self._paired, source, self.memory)
 
-    def _untuned(self, rule):
-        """Return the plain estimator with these parameters and one rule."""
+    def _untuned(self, rule, **changes):
+        """Return the plain estimator with these parameters, one rule, and changes."""
         names = set(self._plain._parameters()) & set(self._parameters())
-        return self._plain(**{**{n: getattr(self, n) for n in names}, "weighting": rule})
+        own = {name: getattr(self, name) for name in names}
+        return self._plain(**{**own, "weighting": rule, **changes})
 
     def _prepare(self, X, y, sample_weight):
         self._forget_fit()
@@ -310,7 +306,8 @@ class Tuned(KernelModel):
             client=self.client,
             verbose=source.progress,
         )
-        model = self._untuned(given[0]).set_params(**found.params).fit(X, y, source.weight)
+        params = {"weighting": given[0], **found.params}
+        model = self._untuned(params.pop("weighting"), **params).fit(X, y, source.weight)
         self._store(model, found, used.n_samples if splits is None else len(splits))
         self.weighting_ = model.weighting
         return found
@@ -334,15 +331,18 @@ class Tuned(KernelModel):
         given = sources, ys, used.n_samples, problem, frame, preparation
         plan, kernels, candidates, problem = self._ways(*given)
         given, asked = self._asked(plan, candidates, ys, problem)
-        how = {"client": self.client, "verbose": source.progress}
-        found = search.search(*given, **asked, **how)
+        found = search.search(*given, **asked, verbose=source.progress)
         found = self._chosen(found, plan, ys, problem, asked["parts"])
         ways = [plan.ways[w] for w, _ in found.chosen]
         kernels.learn(ways)
         machine, blocks = self._final(problem, candidates, found, given[1], y_used, ways)
         chosen = [{problem.parameter: given[1][k]} for _, k in found.chosen]
         asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
-        self._fit_members(asked, X, y, source, levels[_learned_level(levels)].rows)
+        calls, most = self._fits_of(asked, X, y, source, levels[_learned_level(levels)].rows)
+        what = f"final fit on {source.n_samples} samples"
+        with Progress(what, len(asked), source.progress) as progress:
+            calls = [(lambda _, k=k: progress(k), *call) for k, call in enumerate(calls, 1)]
+            each(None, calls, most, progress.report)
         members = [member for member, _ in asked]
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
@@ -377,6 +377,7 @@ class Tuned(KernelModel):
             "sizes": [len(one) for one in ys],
             "parts": parts,
             # On the final level there is one candidate.
+            "client": self.client,
             "most_threads": self._at_once(
                 max(len(y) for y, own in zip(ys, levels) if not own.final)
             ),
@@ -400,7 +401,10 @@ class Tuned(KernelModel):
         given = self.kernels, self._task, check_seed("random_state", self.random_state)
         learned = sources[: _learned_level(levels) + 1]
         kernels = level_kernels(learned, ys, *given, preparation)
-        plan = self._plan()
+        strategy = "auto" if self.strategy is None else self.strategy
+        plan = PLANS[check_choice("strategy", strategy, tuple(PLANS))]
+        if not check_flag("ensemble", self.ensemble):
+            plan = plan._replace(averaged=1)
         if problem.overlapping and plan.averaged > 1 and kernels[-1].overlap(n_samples):
             problem = problem._replace(**problem.overlapping)
         by_squares = problem.least_squares
@@ -416,7 +420,7 @@ class Tuned(KernelModel):
             # Statistics of one source need one pass over its pairs; others are read one by one.
             statistics.append(list(found) if of_folds is None else found)
         learners = {way.rule: self._untuned(way.rule or "uniform") for way in plan.ways}
-        how = statistics, learners, problem.parameter, of_folds, by_squares
+        how = statistics, learners, of_folds, by_squares
         most = problem.most
         candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways, most)
         return plan, kernels[-1], candidates, problem
@@ -438,10 +442,11 @@ class Tuned(KernelModel):
         """Return the machine for all samples, and for each method the blocks of its members."""
         return problem.machine or self.machine, [[None] for _ in ways]
 
-    def _fit_members(self, asked, X, y, source, rows):
-        """Fit each member to its block, with weights learned on some rows.
+    def _fits_of(self, asked, X, y, source, rows):
+        """Calls that fit each member to its block, with weights learned on some rows.
 
-        Rows and blocks are positions among the samples of positive weight.
+        Also the number of threads. Rows and blocks are positions among the samples of positive
+        weight.
         """
         used = np.arange(source.n_samples)
         if source.weight is not None:
@@ -461,11 +466,7 @@ class Tuned(KernelModel):
                 member.model.fit(*given)
 
         few = source.n_samples <= LEVELS[-1]
-        most = self._at_once(source.n_samples) if few else 1
-        what = f"final fit on {source.n_samples} samples"
-        with Progress(what, len(asked), source.progress) as progress:
-            calls = [(lambda _, k=k: progress(k), fit, *one) for k, one in enumerate(asked, 1)]
-            each(None, calls, most, progress.report)
+        return [(fit, *one) for one in asked], self._at_once(source.n_samples) if few else 1
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
         """Return the unfitted `Member` of each method and block, with the block."""
@@ -473,13 +474,10 @@ class Tuned(KernelModel):
         for way, unit, values, own in zip(ways, units, chosen, blocks):
             root = kernels.root_of_way(way)
             for block in own:
-                model = self._untuned(way.rule or "uniform").set_params(**values)
+                changes = {**values, "machine": "krr" if way.least_squares else machine}
                 if way.name not in _WEIGHTS_ALONE:
-                    model.set_params(kernels=kernels.kernels_of(way))
-                if way.least_squares:
-                    model.set_params(machine="krr")
-                elif model.machine == self.machine:
-                    model.set_params(machine=machine)
+                    changes["kernels"] = kernels.kernels_of(way)
+                model = self._untuned(way.rule or "uniform", **changes)
                 share = 1.0 / len(ways) / len(own)
                 asked.append((Member(way.name, share, unit, root, model), block))
         return asked

@@ -471,7 +471,7 @@ default 5
         if self.scoring is not None:
             whole = [(used[train], used[test]) for train, test in folds]
             score = self._score(given, labels, source.weight, whole)
-        rough = self._untuned("uniform").set_params(tol=max(self.tol, SEARCH_TOL))
+        rough = self._untuned("uniform", tol=max(self.tol, SEARCH_TOL))
         most = max(len(train) for train, _ in folds)
         path, fine = self._path(source, rough, most), self.Cs is None
         by_squares = self._least_squares_path(source, values, most)
@@ -510,12 +510,12 @@ default 5
         held = matrix_fits(sizes, check_memory("memory", self.memory))
         if self.machine not in ("auto", "svm") or min(values) > MOST_C or not held:
             return None
-        make = self._untuned("uniform").set_params(machine="krr")._machine
+        make = self._untuned("uniform", machine="krr")._machine
         return partial(paths.least_squares_predictions, make)
 
-    def _untuned(self, rule):
+    def _untuned(self, rule, **changes):
         # Calibrated on the folds of the search.
-        return super()._untuned(rule).set_params(probability=None)
+        return super()._untuned(rule, **{"probability": None, **changes})
 
 
 def _used(rows, weight):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear
+from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear, kernel_list
 from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
+from alignlearn.sources.pairs import PairSource
 from alignlearn.statistics.targets import target_columns
-from alignlearn.validation import is_sparse, varying
+from alignlearn.validation import check_finite, is_sparse, varying
 from alignlearn.weights import Problem, stage_one
 
 from .candidates import FoldSources
@@ -407,9 +407,13 @@ class WayKernels:
 
 
 def _reopened(source, X, kernels, pairs=True):
-    """Open other kernels on the samples of a source, or on transformed samples."""
-    how = {"engine": source.engine, "progress": source.progress, "pairs": pairs}
-    return open_source(X, kernels, sample_weight=source.weight, **how)
+    """Open other kernels on the checked samples of a source, or on transformed samples."""
+    how = {"engine": source.engine, "progress": source.progress}
+    if not pairs:
+        return open_source(X, kernels, sample_weight=source.weight, **how)
+    if X is not source.X and not is_sparse(X):
+        check_finite("X", X)  # the factors of features may overflow
+    return PairSource(X, kernel_list(kernels), source.weight, **how)
 
 
 def _turn(n):
@@ -442,7 +446,6 @@ class FoldWays:
         Statistics of the ladder on the training sets of these folds, for each level.
     learners : dict
         An unfitted estimator for each rule of the methods.
-    parameter : {"C", "alpha"}
     of_folds : list of list of WayKernels, optional
         Those of each fold of the first two levels, if samples are prepared on each training set.
     least_squares : callable, optional
@@ -457,14 +460,13 @@ class FoldWays:
         ys,
         statistics,
         learners,
-        parameter,
         of_folds=None,
         least_squares=None,
     ):
         self.least_squares = least_squares
         self.of_folds = None if of_folds is None else [one for level in of_folds for one in level]
         self.kernels, self.sources, self.ys, self.full = kernels, sources, ys, frozenset()
-        self.learners, self.parameter = learners, parameter
+        self.learners = learners
         self.folds = [(k, fold) for k, level in enumerate(levels) for fold in level.folds]
         self.statistics = [(one, t) for one in statistics for t in range(len(one))]
         self._known = Known()
@@ -472,7 +474,8 @@ class FoldWays:
     def make(self, way, fold, value, beside=()):
         """Make the kernel of a method, learned on the training set of a fold or on the first level.
 
-        ``beside``: names of the methods that are tried on the fold together with this one.
+        Kernels do not depend on the ``value`` of the machine's parameter. ``beside``: names of the
+        methods that are tried on the fold together with this one.
         """
         level, split = self.folds[fold]
         if level < len(self.kernels):
@@ -492,7 +495,6 @@ class FoldWays:
                 if way.rule is None:
                     found = stage_one.scale_one(own, normalize=learner.normalize, rows=train)
                 else:
-                    learner = copy.copy(learner).set_params(**{self.parameter: value})
                     known = self._statistics(way, kernels, own, learner.unbiased, train, fold)
                     how = {"rows": train, "statistics": known}
                     problem = learner._problem(own, kernels.y, kernels.task, **how)

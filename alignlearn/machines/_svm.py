@@ -71,7 +71,8 @@ class AlongC:
         """
         coef = None
         for C in values:
-            machine = copy.copy(self).set_params(C=C)
+            machine = copy.copy(self)
+            machine.C = C
             machine.fit(K, y, sample_weight, alpha0=coef, check=False)
             coef = machine.full_dual_coef()
             yield machine
@@ -212,8 +213,8 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         """As `AlongC.fit_each`; values that do not depend on C are computed once."""
         problems, coef = self._problems(y, sample_weight), None
         for C in values:
-            machine = copy.copy(self).set_params(C=C)
-            machine.classes_ = self.classes_
+            machine = copy.copy(self)
+            machine.C = C
             coef, numbers = machine._minimized(K, problems, coef)
             _store(machine, coef, numbers)
             yield machine
@@ -263,10 +264,14 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         """Number of samples in each problem, (n_problems,)."""
         return np.count_nonzero(two_class_problems(y, self.multiclass).signs, axis=1).tolist()
 
-    def problem_decisions(self, K_test):
-        """Decisions (n_test, n_problems) of the problems of two classes."""
-        check_fitted(self, "n_train_")
-        K_test = check_test_gram("K_test", K_test, self.n_train_)
+    def problem_decisions(self, K_test, *, check=True):
+        """Decisions (n_test, n_problems) of the problems of two classes.
+
+        ``check=False`` skips the check that K_test is finite and has a column per training sample.
+        """
+        if check:
+            check_fitted(self, "n_train_")
+            K_test = check_test_gram("K_test", K_test, self.n_train_)
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
 

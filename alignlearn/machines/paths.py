@@ -51,8 +51,8 @@ def of_training_classes(make, labels):
 
     def made(C):
         machine = make(C)
-        given = of_present_classes(machine.class_weight, labels)
-        return machine.set_params(class_weight=given)
+        machine.class_weight = of_present_classes(machine.class_weight, labels)
+        return machine
 
     return made
 
@@ -192,7 +192,8 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     """
 
     def predict(machine):
-        return getattr(machine, _READ[decisions])(K_test)
+        checked = {"check": False} if decisions == "raw" else {}
+        return getattr(machine, _READ[decisions])(K_test, **checked)
 
     return _along(make, K, y, values, weight, predict)
 

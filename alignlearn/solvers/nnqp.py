@@ -205,10 +205,19 @@ def _proximal_point(M, d, b, usable, tol, limit):
 
 
 def _rounds(M, d, b, u, usable, delta, tol, limit):
-    """Proximal rounds with one ``delta`` from the feasible ``u``; None if it is too small."""
-    face, n_iter = _start(M, d, b, u, usable, delta, tol, limit)
+    """Proximal rounds with one ``delta``; None if it is too small.
+
+    They start from a feasible point: exact for many variables, or near the feasible ``u``.
+    """
+    face, n_iter = None, 0
+    many = np.count_nonzero(u) >= _PIVOTING_SUPPORT
+    if many or _BLOCKS_OF_FEW <= u.size <= _FEW:
+        face, n_iter = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
     if face is None:
-        return None, n_iter
+        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
+        n_iter += n
+        if face is None:
+            return None, n_iter
     index, x, R = face
     u = np.zeros(u.size)
     u[index] = x
@@ -229,18 +238,6 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
             break
         center = u.copy()
     return best, n_iter
-
-
-def _start(M, d, b, u, usable, delta, tol, limit):
-    """Support, values and factor of a feasible point: exact for many variables, or near ``u``."""
-    face, n_iter = None, 0
-    many = np.count_nonzero(u) >= _PIVOTING_SUPPORT
-    if many or _BLOCKS_OF_FEW <= u.size <= _FEW:
-        face, n_iter = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
-    if face is None:
-        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
-        n_iter += n
-    return face, n_iter
 
 
 def _polish(M, d, b, u, index, R, usable):
@@ -329,8 +326,20 @@ def _check_matrix(M, d):
     close : bool
         Whether a scaled entry off the diagonal is at least ``1 - 1e-12``.
     """
-    asymmetry, largest, close = _inspect(M, d)
-    _refuse(asymmetry, largest)
+    asymmetry, largest, close = 0.0, 0.0, False
+    blocks = [slice(i, i + _CHECKED) for i in range(0, d.size, _CHECKED)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        for k, rows in enumerate(blocks):
+            for columns in blocks[k:]:
+                scale = d[rows, None] * d[columns]
+                x = M[rows, columns] * scale
+                difference = float(np.abs(x - M[columns, rows].T * scale).max())
+                size = float(np.abs(x).max())
+                _refuse(difference, size)
+                asymmetry, largest = max(asymmetry, difference), max(largest, size)
+                near = x >= 1.0 - 1e-12
+                own = np.count_nonzero(near.diagonal()) if rows == columns else 0
+                close = close or np.count_nonzero(near) > own
     return (M + M.T) / 2 if asymmetry > 0.0 else M, close
 
 
@@ -366,26 +375,6 @@ def _check_rows(M, d, index):
         np.abs(rows - columns).max(initial=0.0),
         max(np.abs(rows).max(initial=0.0), np.abs(columns).max(initial=0.0)),
     )
-
-
-def _inspect(M, d):
-    """Largest scaled asymmetry, largest scaled entry, whether an entry is near 1."""
-    asymmetry, largest, close = 0.0, 0.0, False
-    blocks = [slice(i, i + _CHECKED) for i in range(0, d.size, _CHECKED)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        for k, rows in enumerate(blocks):
-            for columns in blocks[k:]:
-                scale = d[rows, None] * d[columns]
-                x = M[rows, columns] * scale
-                difference = float(np.abs(x - M[columns, rows].T * scale).max())
-                size = float(np.abs(x).max())
-                if not (difference < np.inf and size < np.inf):  # also where one is NaN
-                    return np.nan, np.nan, False
-                asymmetry, largest = max(asymmetry, difference), max(largest, size)
-                near = x >= 1.0 - 1e-12
-                own = np.count_nonzero(near.diagonal()) if rows == columns else 0
-                close = close or np.count_nonzero(near) > own
-    return asymmetry, largest, close
 
 
 def _check_psd(M, d):

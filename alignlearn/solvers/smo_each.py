@@ -6,7 +6,6 @@ import numpy as np
 
 from . import smo_kernels as kernels
 from .smo import LEAST_TAU, TAU
-from .smo_rows import read_only
 
 SMALL = 600
 """Samples of a problem above which setting some of them aside is faster."""
@@ -50,7 +49,9 @@ def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
     work = buffer, np.empty(7 * n), last.product, *integers, last.place, last.amount
     limits, found = np.array([tol, TAU, LEAST_TAU, 0.0]), np.empty((len(reach), 5))
     most = _STEPS * n if max_iter is None else min(max_iter, _STEPS * n)
-    kernels.solve_each(read_only(K), read_only(buffer), problems, work, limits, most, found)
+    kernels.solve_each(
+        kernels.read_only(K), kernels.read_only(buffer), problems, work, limits, most, found
+    )
     coef = np.zeros(reach.shape[::-1])
     coef[sample, problem] = beta
     return coef, found

@@ -345,3 +345,10 @@ def _certify(state, linear, found):
         gap += slope * state[BETA, k] - least
     found[0], found[1] = multiplier, low - high if low > high else 0.0
     found[2], found[3] = objective, gap
+
+
+def read_only(K):
+    """A read-only view, of the one array type that the loops are compiled for."""
+    K = K.view(np.ndarray)
+    K.flags.writeable = False
+    return K

@@ -48,7 +48,7 @@ class _Gathered:
             buffer = self._memory(kept.size, self.K.dtype)
             slot = active.slot[kept]
             slot = np.where(slot < 0, slot, -2 - slot)
-            active = active._replace(rows=read_only(buffer), buffer=buffer, slot=slot)
+            active = active._replace(rows=kernels.read_only(buffer), buffer=buffer, slot=slot)
         else:
             active = active._replace(slot=self._compact(active.buffer, active.slot, kept))
         self.active = active._replace(index=active.index[kept])
@@ -82,7 +82,7 @@ class MatrixRows(_Gathered):
     keeps_all = False
 
     def __init__(self, K, part=None):
-        self.K, diagonal = read_only(K), K.diagonal()
+        self.K, diagonal = kernels.read_only(K), K.diagonal()
         self._part = np.arange(len(K)) if part is None else part
         self._all = part is None
         self.diagonal = diagonal[self._part].astype(np.float64)
@@ -280,7 +280,7 @@ class RowCache:
         self._owner, self.index = np.full(n_slots, -1), index
         self.active = kernels.Active(
             source=np.empty((0, 0), dtype=self.dtype),
-            rows=read_only(buffer),
+            rows=kernels.read_only(buffer),
             buffer=buffer,
             slot=np.full(index.size, -1),
             used=np.zeros(n_slots + 1, dtype=np.int64),
@@ -386,7 +386,7 @@ class FullRows(_Gathered, RowCache):
         """Make these variables active; returns the active ones."""
         self.index = np.arange(self.m)
         used, buffer = np.zeros(self.m + 1, np.int64), np.empty((0, 0), dtype=self.dtype)
-        source = read_only(self.K)
+        source = kernels.read_only(self.K)
         self.active = kernels.Active(source, source, buffer, self.place.copy(), used, self.index)
         if self.worth_keeping(index.size):
             self.keep(index)
@@ -470,10 +470,3 @@ def _with_room(n):
 
 def _padded(n):
     return -(-n // _ALIGNMENT) * _ALIGNMENT
-
-
-def read_only(K):
-    """A read-only view, of the one array type that the loops are compiled for."""
-    K = K.view(np.ndarray)
-    K.flags.writeable = False
-    return K

@@ -8,7 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from alignlearn.engine import grams, pair_sums
+from alignlearn.engine.binding import vectors
 from alignlearn.engine.cpu import CPU
+from alignlearn.engine.program import Mode, program_of
 from alignlearn.kernels import distinct, kernel_samples, weighted_sum
 from alignlearn.statistics import center_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
@@ -204,7 +206,8 @@ class PairCombination(Combination):
 
     @property
     def _program(self):
-        return grams.inexact_program(self.terms[0], self.source.X)
+        kernels, X = self.terms[0], self.source.X
+        return program_of(kernels, X, vectors(kernels, X), mode=Mode.SIDES)
 
     def _is_bound(self, Z):
         """Whether rows against Z are evaluated by programs bound to them once."""

@@ -231,7 +231,7 @@ def test_a_fold_that_is_tried_again_has_its_own_weights():
     trains = [train for train, _ in folds]
     held = list(source.training_statistics(y, "classification", trains))
     level = levels.Level(None, folds)
-    made = ways.FoldWays([kernels], [level], [source], [y], [held], learners, "C")
+    made = ways.FoldWays([kernels], [level], [source], [y], [held], learners)
     way = next(way for way in plans.WAYS if way.name == "alignf")
     first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
     assert not np.allclose(first[0], first[-1])
@@ -302,7 +302,7 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     kernels = ways.WayKernels(source, None, y, "classification", rng)
     learners = {rule: al.MKLClassifier(weighting=rule) for rule in ("alignf", "uniform")}
     level = levels.Level(None, folds)
-    made = ways.FoldWays([kernels], [level], [source], [y], [[None] * 3], learners, "C")
+    made = ways.FoldWays([kernels], [level], [source], [y], [[None] * 3], learners)
     passes, statistics = [], pairs.PairSource.statistics
 
     def counted(self, *args, **options):
