@@ -160,7 +160,9 @@ class Cpu(Engine):
             called in others.
         """
         function, stop = OPERATIONS[operation], np.zeros(1, dtype=np.bool_)
-        if not boxes or _few(operation, data, boxes):
+        n = n_pairs(data, boxes) if boxes else 0
+        # The cost of other operations does not depend on the program alone.
+        if few_pairs(n, data.program) if operation == "times" else n <= FEW_PAIRS:
             for k, box in enumerate(boxes):
                 take(k, function(data, box, stop))
         else:
@@ -173,12 +175,6 @@ class Cpu(Engine):
             result = function(data, boxes[k], stop)
             if not stop[0]:
                 results.put(k, result)
-
-
-def _few(operation, data, boxes):
-    n = n_pairs(data, boxes)
-    # The cost of other operations does not depend on the program alone.
-    return few_pairs(n, data.program) if operation == "times" else n <= FEW_PAIRS
 
 
 def n_pairs(data, boxes):

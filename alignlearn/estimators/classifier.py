@@ -301,13 +301,11 @@ class MKLClassifier(KernelClassifier):
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight)
         self._forget("models_")
-
-        def labels_of(source):
-            weight = source.weight
-            return inputs.class_labels(self, y, source.n_samples, weight=weight, many=True)
-
-        learned, labels = self._learn(X, labels_of, "classification", sample_weight)
-        choice = self._choose(learned, labels, memory)
+        prepared, source = self._opened(X, sample_weight)
+        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
+        learned = self._learn(prepared, source, labels, "classification")
+        choice = self._choice(learned, labels, memory, self.machine)
+        self.chosen_machine_ = choice.machine
         self.machine_, predictor = self._train(learned, labels, memory, choice)
         self.calibration_, self._fold_predictors = None, ()
         if probability is not None:
@@ -320,12 +318,6 @@ class MKLClassifier(KernelClassifier):
         self.n_iter_ = self.machine_.n_iter_
         self._predictor = self._taking_gaps(predictor, X, learned)
         return self
-
-    def _choose(self, learned, labels, memory):
-        """Choose the machine and its input."""
-        choice = self._choice(learned, labels, memory, self.machine)
-        self.chosen_machine_ = choice.machine
-        return choice
 
     def _choice(self, learned, labels, memory, asked):
         """The machine for a combination, and its input."""

@@ -154,19 +154,13 @@ class KernelCombiner(FrameOutput, KernelLearner):
         task = check_choice("task", self.task, ("auto", "classification", "regression"))
         if not isinstance(self.center, (bool, np.bool_)):
             raise TypeError(f"center must be True or False, got {self.center!r}.")
-
-        def target(source):
-            if y is None:
-                return None
-            columns = target_columns(y, source.n_samples, task)
-            if not np.any(columns):
-                raise ValueError("y is constant (1 class); at least two values are needed.")
-            return y
-
+        prepared, source = self._opened(X)
+        if y is not None and not np.any(target_columns(y, source.n_samples, task)):
+            raise ValueError("y is constant (1 class); at least two values are needed.")
         # The target was read before, so reading it again gives no warnings.
         real = y is None or reads_as_regression(y, task)
         read = "regression" if real else "classification"
-        learned, _ = self._learn(X, target, read)
+        learned = self._learn(prepared, source, y, read)
         K = learned.gram(exact=not self.center)
         if self.center:
             self.means_ = K.mean(axis=0, dtype=np.float64)

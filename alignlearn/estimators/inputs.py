@@ -125,14 +125,6 @@ def require_y(estimator, y):
         )
 
 
-def _warn_column(y):
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
-        warn(
-            "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
-            own_or_sklearn(DataConversionWarning),
-        )
-
-
 def class_labels(estimator, y, n_samples, weight=None, *, many=False):
     """Return labels of one type with at least two classes, each with positive weight.
 
@@ -141,7 +133,11 @@ def class_labels(estimator, y, n_samples, weight=None, *, many=False):
     require_y(estimator, y)
     if many and is_label_matrix(y):
         return _many_labels(y, n_samples, weight)
-    _warn_column(y)
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
+        warn(
+            "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
+            own_or_sklearn(DataConversionWarning),
+        )
     labels = check_labels(y, n_samples)
     if weight is not None:
         found = np.unique(labels[weight > 0.0])

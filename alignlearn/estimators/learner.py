@@ -97,19 +97,19 @@ class KernelLearner(Estimator):
     def _accepts_sparse(self):
         return are_per_column(self.kernels) or super()._accepts_sparse()
 
-    def _learn(self, X, check_target, task, sample_weight=None):
-        """Fit stage 1 and return the learned `Combination`, and y as checked.
-
-        ``check_target(source)`` returns the checked y, or None.
-        """
+    def _opened(self, X, sample_weight=None):
+        """Start a fit: check the parameters of stage 1; return X prepared, and its source."""
         # A failed fit leaves an unfitted estimator, not a mixture of two fits.
         self._forget("_postponed", "completion_")
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
-        weighting = get_weighting(self.weighting)
+        get_weighting(self.weighting)
         X = self._prepared(X, sample_weight)
-        source = self._open(X, sample_weight)
-        y = check_target(source)
+        return X, self._open(X, sample_weight)
+
+    def _learn(self, X, source, y, task):
+        """Fit stage 1 to what `_opened` returned and a checked y, or None; the `Combination`."""
+        weighting = get_weighting(self.weighting)
         self.__dict__.pop("_had_target", None)
         if y is None:  # statistics treat it as constant
             self._check_needs_none(weighting)
@@ -134,7 +134,7 @@ class KernelLearner(Estimator):
         self._ranges = sample_ranges(source, y, found.weights, is_part=is_part())
         if self.missing == "tables":
             self.completion_ = learned.report() if source.has_gaps else None
-        return learned, y
+        return learned
 
     def _prepared(self, X, sample_weight, y=None, task=None):
         """Return the features of a data frame if kernels are the default, otherwise X.

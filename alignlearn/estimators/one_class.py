@@ -160,7 +160,7 @@ class OneClassMKL(OutlierDetector, KernelLearner):
         """
         machine = OneClassSVM(check_nu(self.nu), tol=self.tol, max_iter=self.max_iter)
         memory = check_memory("memory", self.memory)
-        learned, _ = self._learn(X, lambda source: None, "auto", sample_weight)
+        learned = self._learn(*self._opened(X, sample_weight), None, "auto")
         if matrix_fits(Sizes.of_source(learned.source), memory):
             machine.fit(learned.gram(exact=True), learned.weight, check=False)
         else:

@@ -183,12 +183,11 @@ class MKLRegressor(KernelRegressor):
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         memory = check_memory("memory", self.memory)
         self._untrained()  # checks its parameters, before the work
-
-        def targets_of(source):
-            return real_targets(self, y, source.n_samples, source.weight)
-
-        learned, y = self._learn(X, targets_of, "regression", sample_weight)
-        choice = self._choose(learned, y, memory)
+        prepared, source = self._opened(X, sample_weight)
+        y = real_targets(self, y, source.n_samples, source.weight)
+        learned = self._learn(prepared, source, y, "regression")
+        choice = self._choice(learned, y, memory, self.machine)
+        self.chosen_machine_ = choice.machine
         machine, predictor = self._train(learned, y, memory, choice)
         self.machine_ = machine
         self.support_ = _support(machine, learned)
@@ -213,12 +212,6 @@ class MKLRegressor(KernelRegressor):
             return SupportVectorRegressor(C, self.epsilon, **options)
         strict = self.machine == "nystrom"
         return KernelRidge(check_number("alpha", self.alpha, low=0.0, strict=strict))
-
-    def _choose(self, learned, y, memory):
-        """Choose the machine and its input."""
-        choice = self._choice(learned, y, memory, self.machine)
-        self.chosen_machine_ = choice.machine
-        return choice
 
     def _choice(self, learned, y, memory, asked):
         """The machine for a combination, and its input."""

@@ -83,7 +83,7 @@ class ModelPath(NamedTuple):
             params["class_weight"] = of_present_classes(params["class_weight"], y[train])
         for value in values:
             model = type(self.model)(**{**params, self.parameter: value})
-            choice = model._choose(part, y[train], memory)
+            choice = model._choice(part, y[train], memory, model.machine)
             machine, predictor = model._train(part, y[train], memory, choice)
             raw = predictor.decisions(X, combination.source.engine)
             found.append(raw if self.read is None else self.read(machine, raw))

@@ -105,17 +105,20 @@ def get_weighting(weighting):
     >>> get_weighting("alignf")
     AlignF()
     """
-    options = ", ".join(repr(name) for name in [*_BY_NAME, *_ONE_STAGE])
     if isinstance(weighting, str):
         if weighting in _ONE_STAGE:
             return getattr(import_module("alignlearn.weights.one_stage"), _ONE_STAGE[weighting])()
         if weighting not in _BY_NAME:
-            raise ValueError(f"weighting={weighting!r} is not known; accepted: {options}.")
+            raise ValueError(f"weighting={weighting!r} is not known; accepted: {_named()}.")
         return _BY_NAME[weighting]()
     rule = as_rule(weighting)
     if rule is None:
         raise TypeError(
-            f"weighting must be one of {options} or an object with a method solve(statistics) or "
+            f"weighting must be one of {_named()} or an object with a method solve(statistics) or "
             f"solve_grams(grams, y), got {weighting!r}."
         )
     return rule
+
+
+def _named():
+    return ", ".join(repr(name) for name in [*_BY_NAME, *_ONE_STAGE])
