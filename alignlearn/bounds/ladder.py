@@ -41,7 +41,7 @@ def ladder_error(gamma, rates, variance=np.inf) -> float:
 
 
 def ratio_error(ratio) -> float:
-    """Relative error of an infinite ladder of this ratio for the worst Gaussian between two rungs.
+    """Relative error of an infinite ladder of this ratio for the worst Gaussian.
 
     ``prod_k tanh((2k + 1) ln(q) / 4)^2``, at most ``2 exp(-pi^2 / (2 ln q))``.
 
@@ -66,13 +66,13 @@ def ratio_error(ratio) -> float:
 
 
 def ratio_for(error) -> float:
-    """The ratio of neighboring rungs for this error: ``exp(pi^2 / (2 ln(2 / error)))``.
+    """The ratio of neighboring rates of a ladder for this error: ``exp(pi^2 / (2 ln(2 / error)))``.
 
     Parameters
     ----------
     error : float in (0, 1)
-        Error for the worst Gaussian between two rungs; the ratio is 2.0 for 0.0016 and 4.0 for
-        0.057.
+        Error for the worst Gaussian between two neighboring kernels; the ratio is 2.0 for 0.0016
+        and 4.0 for 0.057.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def random_part(m, random_state=0) -> np.ndarray:
 
 
 def own_sample_machine(K, y, delta=0.05, *, first=None, random_state=0) -> OwnSample:
-    """A ridge machine for two classes, learned on all samples, with a bound on its error from them.
+    """Ridge classifier for two classes, with a bound on its error from its training samples.
 
     Parameters
     ----------

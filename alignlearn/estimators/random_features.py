@@ -192,8 +192,8 @@ class AlignedRandomFeatures(FrameOutput, _FeatureLearner):
     Time is O(m D d) for the scores, O(D log D) for q, and O(m D min(m, D)) for the two alignments
     that are reported. Memory: blocks of rows, and a matrix of order min(m, 2 D).
 
-    Alignment here is the objective's, an inner product; where the paper's bound asks for rho of the
-    order 1, larger values keep fewer frequencies and fit the training samples more closely.
+    The alignment in the objective is an inner product. The paper's bound needs rho of the order 1;
+    larger values keep fewer frequencies and fit the training samples more closely.
 
     References
     ----------
@@ -341,7 +341,7 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
 
     @one_convergence_warning
     def fit(self, X, y) -> Self:
-        """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the machine.
+        """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the classifier.
 
         Raises
         ------
@@ -351,7 +351,7 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
         Warns
         -----
         ConvergenceWarning
-            The machine stopped above ``tol``.
+            The solver stopped above ``tol``.
         """
         machine = SupportVectorClassifier(self.C, **svm_options(self))
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)

@@ -155,7 +155,7 @@ class TablePreparer(FrameOutput):
         return int(self.preparation_.widths.sum())
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the features: that of the column, and of a level behind an equals sign.
+        """Names of the features: the column, for a category followed by "=" and the level.
 
         Parameters
         ----------

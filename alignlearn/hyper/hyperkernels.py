@@ -350,8 +350,8 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
 
     A matrix and a fit by landmarks take about as long as those of a single hyper-kernel, because
     all terms share the distances. Values of the learned kernel, and products with all pairs of a
-    grid (``solver="cg"``), are matrix products for each term, so that their time is proportional to
-    the number of terms. They need no exponential.
+    grid (``solver="cg"``), need matrix products for each term. Their time is proportional to the
+    number of terms. They need no exponential.
 
     The default was chosen by the errors of `HyperKRRCV` on pairs of new points of wine, sonar and
     breast cancer, for known kernels and class labels. On heart, australian and fertility, which

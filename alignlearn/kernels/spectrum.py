@@ -223,10 +223,10 @@ def open_spectrum(K, n_samples, sample_weight, check):
 class SpectrumFix(ParamsMixin):
     """Replace an indefinite kernel by a positive semidefinite one, consistently for new samples.
 
-    Replaces eigenvalues w of the training matrix ``K = U diag(w) U'`` by ``f(w)``. Kernels of new
-    samples are multiplied by ``P = U diag(f(w) / w) U'``, as each row of the training matrix (Chen,
-    Garcia, Gupta, Rahimi and Cazzanti 2009, "Similarity-based classification: concepts and
-    algorithms"), so that training and test samples keep one kernel.
+    Replaces eigenvalues w of the training matrix ``K = U diag(w) U'`` by ``f(w)``. Kernel values of
+    new samples are multiplied by ``P = U diag(f(w) / w) U'``, like each row of the training matrix,
+    so that training and test samples have one kernel (Chen, Garcia, Gupta, Rahimi and Cazzanti
+    2009, "Similarity-based classification: concepts and algorithms").
 
     Parameters
     ----------

@@ -185,8 +185,8 @@ class NystromRidge(Regressor, RidgeLearner):
     -----
     Time is O(m r) kernel values for each step, and O(r^3) once. Memory is three (r, r) matrices
     beside X and y; ``numpy.memmap`` is read in blocks. The preconditioner is the same problem on a
-    sample, so that the number of steps does not grow with m. float32 samples are
-    faster; sums are in float64, and more centers count as dependent.
+    subsample, so the number of steps does not grow with m. float32 samples are faster: sums are in
+    float64, but more centers count as linearly dependent.
 
     References
     ----------

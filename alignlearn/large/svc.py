@@ -77,9 +77,9 @@ class NystromSVC(Classifier, NystromLearner):
     -----
     The dual problem is solved by coordinate descent, or by an interior point method if that is
     cheap. An interior point method also solves problems with few samples per center on which
-    coordinate descent did not converge. Time is O(m r^2) once and O(m r) for each pass, memory ``4
-    m r`` bytes: features are in single precision, which changes the objective by a relative 1e-6,
-    unless ``tol`` is less than 1e-4. The number of passes grows with C.
+    coordinate descent did not converge. The time is O(m r^2) once and O(m r) for each pass, and the
+    memory ``4 m r`` bytes. Features are in single precision, which changes the objective by a
+    relative 1e-6, unless ``tol`` is less than 1e-4. The number of passes grows with C.
 
     References
     ----------

@@ -324,7 +324,7 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     max_iter: int | None = None
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
-        """Fit the machine; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
+        """Fit the regressor; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
 
         ``y`` is (m,) or (m, c), real and finite; ``alpha0`` has a column per column of y.
         """

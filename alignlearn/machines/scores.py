@@ -41,8 +41,8 @@ class TargetScore:
     def score(self, X, y, sample_weight=None) -> float:
         """Coefficient of determination, mean over targets; samples weighted by ``sample_weight``.
 
-        ``X`` is what ``predict`` takes. 1 minus the residual sum of squares over the sum of squares
-        about the mean; for a constant target 1 if the residual is 0, else 0.
+        ``X`` is what ``predict`` takes. 1 minus the ratio of the residual sum of squares to the sum
+        of squares about the mean. For a constant target 1 if the residual is 0, else 0.
         """
         predicted = self.predict(X)
         return r2(check_targets(y, len(predicted)), predicted, sample_weight)
@@ -69,8 +69,8 @@ def r2(y, predicted, weight=None):
 def r2_by_target(y, predicted, weight=None):
     """Coefficient of determination of every target, with sample weights (n,) if given.
 
-    1 minus the residual sum of squares over the sum of squares about the mean; for a constant
-    target 1 if the residual is 0, else 0.
+    1 minus the ratio of the residual sum of squares to the sum of squares about the mean. For a
+    constant target 1 if the residual is 0, else 0.
     """
     if y.size != predicted.size:
         raise ValueError(f"y has shape {y.shape}; accepted: {predicted.shape}, the targets of fit.")

@@ -65,7 +65,7 @@ class MultiTaskResult(Result):
     converged : bool
         ``duality_gap <= tol``.
     identity : ndarray of shape (T,)
-        kappa of "rpkl" and "onjkl": the machines are trained on ``K + kappa I``; otherwise 0.
+        kappa of "rpkl" and "onjkl": the models are trained on ``K + kappa I``; otherwise 0.
 
     Examples
     --------

@@ -110,12 +110,12 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
 
     Notes
     -----
-    Sharing. Without coupling the tasks decouple: the model printed in the paper, ``theta_t = mu +
-    lambda_t`` with ``mu, lambda_t >= 0`` and the penalty ``sum_t d_t'(mu + lambda_t)``, depends
-    only on the sums. Its minimum is therefore the sum of the minima of T single-task problems, and
-    mu is redundant. The neighborhood kernel does not change the weights either: after its
-    elimination, ``beta tr K_t`` remains, the penalty of L1-norm multiple kernel learning. Two
-    couplings make tasks share weights:
+    Sharing. Without coupling, each task is a problem of its own: the model printed in the paper,
+    ``theta_t = mu + lambda_t`` with ``mu, lambda_t >= 0`` and the penalty ``sum_t d_t'(mu +
+    lambda_t)``, depends only on the sums. Its minimum is therefore the sum of the minima of T
+    single-task problems, and mu is redundant. The neighborhood kernel does not change the weights
+    either: after its elimination, ``beta tr K_t`` remains, the penalty of L1-norm multiple kernel
+    learning. Two couplings make tasks share weights:
 
     - "ridge" adds ``ridge (|mu|^2 + sum_t |lambda_t|^2)``; then ``mu_k = min(sum_t theta_tk / (T +
       1), min_t theta_tk)``;

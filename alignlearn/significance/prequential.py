@@ -106,7 +106,7 @@ def prequential_test(
     -----
     Sign test: p = P(Bin(n_star, 1/2) >= wins). The number of trials has to be fixed in advance.
     With the observed number, a method that stops differing once it leads would be significant too
-    often (10% at a level of 5% for 20 samples, 20% for 100).
+    often: at a significance level of 5%, in 10% of the cases for 20 samples and in 20% for 100.
 
     Betting: prod (1 + lambda D_i) exp(-lambda Delta_i) is a supermartingale that starts from 1, so
     mean Delta_i >= [sum log(1 + lambda D_i) - log(len(bets)/level)]/(lambda N) for all bets at
@@ -143,7 +143,8 @@ def prequential_test(
 def trials_from_pilot(losses_a, losses_b, n_samples, level=0.05) -> int:
     """n_star of `prequential_test`: 65 to 85% of the expected differences, at least 5.
 
-    Of these, the number of fair coins whose tail probability is closest to the level from below.
+    Among these numbers, the number of tosses of a fair coin whose tail probability is largest but
+    not above the significance level.
 
     Parameters
     ----------

@@ -156,10 +156,10 @@ class TableCompletion(Result, Versioned):
     n_lacking : ndarray of int of shape (T,)
     n_samples : int
     explained : ndarray of shape (T,)
-        Share of the variance of the table's feature vectors (of the combination's kernels) that
-        is explained by the regression on the tables which samples without this table have. It is
-        estimated on 100 samples with the table, each left out in turn. Negative if the mean is a
-        better prediction; NaN if the table is never missing, or if its kernels have weight 0.
+        Share of the variance of the table's feature vectors (of the combination's kernels)
+        explained by the regression on the tables of the samples without this table. It is estimated
+        on 100 samples with the table, each left out in turn. Negative if the mean is a better
+        prediction; NaN if the table is never missing, or if its kernels have weight 0.
     """
 
     names: tuple[str, ...]

@@ -312,7 +312,7 @@ class Combination(ABC):
     def sharing(self):
         """The same combination, of which every second call of `split` takes the first's matrices.
 
-        For two machines that are trained on them one after the other.
+        For two models that are trained on the combinations one after the other.
         """
         return self
 

@@ -120,9 +120,9 @@ def sparse_path(statistics, max_kernels=None, *, tol=1e-12) -> SparsePath:
     Notes
     -----
     The cost is O(p k) for a step with k kernels in use, and memory O(k^2) beside M. To find the
-    best set of k kernels is NP-hard. Matching pursuit without the sign reaches a squared alignment
-    of at least ``1 - exp(-e^2)`` of the best, e being the least eigenvalue of any 2 k by 2 k
-    principal block of M scaled to a unit diagonal (Das and Kempe 2018).
+    best set of k kernels is NP-hard. Matching pursuit without the sign constraint reaches at least
+    ``1 - exp(-e^2)`` of the best squared alignment. Here e is the minimum eigenvalue of the 2 k by
+    2 k principal blocks of M scaled to a unit diagonal (Das and Kempe 2018).
 
     References
     ----------

@@ -33,15 +33,15 @@ _SETTINGS = {
 }
 
 
-def new_figure(columns=1, *, width=None, height=4.9):
-    """Return a figure and its row of axes."""
+def new_figure(columns=1, *, rows=1, width=None, height=4.9):
+    """Return a figure and its axes, row by row."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(_SETTINGS):
         figure = Figure(figsize=(width or (6.6 if columns == 1 else 5.3 * columns), height))
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.06)
-        axes = np.atleast_1d(figure.subplots(1, columns))
+        axes = np.ravel(figure.subplots(rows, columns))
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(True, which="major", color="#E3E3E3", linewidth=0.6)
