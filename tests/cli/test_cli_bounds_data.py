@@ -1,6 +1,5 @@
 """``alignlearn bounds DATA``: its output on data, and cases without a bound."""
 
-import argparse
 import json
 import re
 
@@ -202,17 +201,6 @@ def test_held_out_samples_of_one_class_have_no_alignment():
     assert found is None
     assert "one class" in silence
     assert risk_statement(clf, X, np.ones(20, dtype=int), 0.05)[0].value <= 1
-
-
-def test_the_help_says_what_is_rested_on():
-    from alignlearn.cli.main import _parser
-
-    actions = next(
-        a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)
-    ).choices
-    text = " ".join(actions["bounds"].format_help().split())
-    assert "The other half evaluates them" in text
-    assert "--label-range LOW:HIGH" in text
 
 
 # Rows that belong together

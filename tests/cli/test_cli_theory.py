@@ -1,6 +1,5 @@
 """``alignlearn bounds`` and ``alignlearn verify``."""
 
-import io
 import json
 import re
 
@@ -136,12 +135,3 @@ def test_verify_refuses(capsys):
     code, _, err = run(capsys, "verify", "--examples", "0")
     assert code == 2
     assert "examples >= 1" in err
-
-
-def test_two_streams_get_the_same_text():
-
-    from alignlearn.cli.verify import _Tee
-
-    streams = io.StringIO(), io.StringIO()
-    print("text", file=_Tee(*streams), flush=True)
-    assert streams[0].getvalue() == streams[1].getvalue() == "text\n"

@@ -243,11 +243,3 @@ def test_short_name():
     data = datasets.load("ijcnn1", download=False)
     assert data.name == "ijcnn1_train"
     assert data.X.shape == (49990, 22)
-
-
-def test_task_can_be_overruled():
-    shared("ionosphere")
-    data = datasets.load("ionosphere", task="regression", download=False)
-    assert data.task == "regression"
-    assert data.y.dtype == np.float64
-    assert data.target_names == ()

@@ -1,21 +1,18 @@
 """Hyper-kernel classifiers against both stages composed by hand, and against grid search."""
 
 import pickle
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from cases import each
 from refusals import raises
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-import alignlearn as al
 from alignlearn.comparison import Protocol, compare, hyper, split
 from alignlearn.hyper import (
     GaussianHyperKernel,
@@ -175,18 +172,6 @@ def test_pickles_clones_and_searches():
     assert nested.regression.hyper_kernel is None  # the object itself is not changed
     same = HyperKernelClassifier(alpha=4.0).fit(X, y)
     np.testing.assert_allclose(nested.decision_function(X), same.decision_function(X))
-
-
-def test_data_frames():
-    X, y = two_classes()
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    found = HyperKernelClassifier().fit(frame, y)
-    assert list(found.feature_names_in_) == ["a", "b"]
-    np.testing.assert_array_equal(found.predict(frame), found.predict(frame.copy()))
-    raises(ValueError, "feature names", found.predict, frame[["b", "a"]])
-    with pytest.warns(UserWarning, match="valid feature names"):
-        found.predict(X)
-    assert not hasattr(found.fit(X, y), "feature_names_in_")
 
 
 def test_small_constant_and_repeated_samples():
@@ -399,11 +384,3 @@ def test_a_kernel_is_learned_once_for_all_costs():
     options = {"multiples": [1.0, 2.0], "Cs": [0.1, 1.0, 10.0], "cv": 2}
     HyperKernelClassifierCV(Counting(), alphas=5.0, **options).fit(X, y)
     assert fits == 4 * [12] + [24]
-
-
-def test_cross_validation_of_scikit_learn_and_public_names():
-    X, y = two_classes(40, seed=3)
-    assert al.HyperKernelClassifier is HyperKernelClassifier
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert cross_val_score(al.HyperKernelClassifier(), X, y, cv=3).mean() > 0.6

@@ -5,7 +5,6 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from alignlearn.hyper import GaussianHyperKernel, WishartHyperKernel
 
@@ -29,34 +28,6 @@ def with_constant(kernel, arguments):
 )
 def test_values_by_independent_integration(kernel, arguments, value):
     assert with_constant(kernel, arguments) == pytest.approx(value, rel=1e-8)
-
-
-def test_gaussian_is_the_integral_of_four_gaussians():
-    """Kondor and Jebara: of two pairs around z and z', which are a Gaussian apart."""
-    s2, h2 = 0.7, 0.9
-    z = np.linspace(-8.0, 8.0, 801)
-    around = [stats.norm.pdf(z, float(x[0, 0]), s2**0.5) for x in ONE]
-    apart = stats.norm.pdf(z[:, None] - z, scale=h2**0.5)
-    step = z[1] - z[0]
-    integral = step**2 * (around[0] * around[1]) @ apart @ (around[2] * around[3])
-    kernel = GaussianHyperKernel(s2, h2, "kondor-jebara")
-    assert with_constant(kernel, ONE) == pytest.approx(integral, rel=1e-9)
-
-
-def test_wishart_is_the_integral_over_covariances():
-    """Monte-Carlo: four Gaussians of one mean z in R^d and covariance S, S inverse Wishart."""
-    C, r, n = np.array(C2), 4, 100_000
-    draws = stats.invwishart(r, C).rvs(n, random_state=0)
-    rows = np.concatenate(TWO)
-    scatter = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
-    inverse = np.linalg.inv(draws)
-    exponents = np.einsum("nij,ji->n", inverse, scatter)
-    # The integral over z of the product of the four densities, d = 2.
-    values = (2 * np.pi) ** -3 / 4 * np.linalg.det(inverse) ** 1.5 * np.exp(-0.5 * exponents)
-    error = values.std() / n**0.5
-    kernel = WishartHyperKernel(C, r)
-    assert abs(with_constant(kernel, TWO) - values.mean()) < 4.0 * error
-    assert error < 0.01 * values.mean()
 
 
 KERNELS = [

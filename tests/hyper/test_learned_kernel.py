@@ -45,16 +45,6 @@ def test_values_are_sums_of_sections(seed, hyper):
     np.testing.assert_allclose(kernel.diag(U), kernel(U).diagonal(), atol=1e-12 * scale)
 
 
-def test_a_gaussian_of_the_difference_times_a_function_of_the_midpoint():
-    kernel, _ = expansion(0, GaussianHyperKernel(0.7, 0.4))
-    rng = np.random.default_rng(1)
-    middle, steps = rng.normal(size=3), rng.normal(size=(6, 3))
-    values = [kernel(middle[None] + s, middle[None] - s)[0, 0] for s in steps]
-    center = kernel(middle[None])[0, 0]
-    expected = np.exp(-np.square(2.0 * steps).sum(axis=1) / (2.0 * 0.7))
-    np.testing.assert_allclose(np.array(values) / center, expected, rtol=1e-10)
-
-
 def test_indefinite_and_definite():
     kernel, (X, first, second, coef) = expansion(3, GaussianHyperKernel(0.7, 0.4), m=8, n=30)
     low, high = kernel.eigenvalue_range(X)

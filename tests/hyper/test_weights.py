@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from cases import each
 
-from alignlearn import MKLRegressor
 from alignlearn.hyper import (
     GaussianHyperKernel,
     HyperKRRCV,
@@ -64,14 +63,6 @@ def test_pairs_as_samples(hyper):
     turned = np.concatenate([pairs[:, 2:], pairs[:, :2]], axis=1)
     resolved = kernel.resolve(pairs)
     np.testing.assert_allclose(resolved(turned, pairs), values, rtol=1e-12)
-
-
-def test_one_stage_on_pairs_learns_a_kernel_about_kernels():
-    i, j = np.triu_indices(9)
-    pairs, y = np.concatenate([X[i], X[j]], axis=1), np.exp(-0.7 * D)[i, j]
-    kernels = [PairKernel(part) for part in LADDER.parts]
-    model = MKLRegressor(kernels, weighting="lkrr", alpha=1e-3).fit(pairs, y)
-    assert model.score(pairs, y) > 0.95
 
 
 @each(

@@ -289,17 +289,6 @@ def test_models_of_many_labels_are_a_distribution(tmp_path):
         raises(ValueError, "average of several", al.KernelWeightsDisplay.from_estimator, default)
 
 
-def test_scores_of_candidates_that_were_dropped_are_drawn_where_they_were_tried(tmp_path):
-    X, y, _, _ = design()
-    model = al.MKLRegressorCV(cv=4).fit(X, y)
-    dropped = model.cv_results_["rung"] >= 0
-    assert dropped.any()
-    display = al.CVScoreDisplay.from_estimator(model)
-    for line in display.lines_[:-1]:
-        assert np.isfinite(line.get_ydata()).all()
-    display.figure_.savefig(tmp_path / "scores.png")
-
-
 def test_scores_of_a_search_on_several_levels():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2050, 3))

@@ -166,16 +166,6 @@ def test_equal_samples_leave_fewer_centers():
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-6)
 
 
-def test_progress(capsys, monkeypatch):
-    from alignlearn import _progress
-
-    clock = iter(np.arange(0.0, 1e6, 5.0))
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
-    X, y = data(200)
-    al.NystromRidge(KERNEL, 0.01, n_centers=20, verbose=True).fit(X, y)
-    assert "conjugate gradients: 1 steps" in capsys.readouterr().err
-
-
 @pytest.mark.filterwarnings("ignore:Conjugate gradients stopped")
 def test_unconverged_says_so():
     X, y = data(2000)

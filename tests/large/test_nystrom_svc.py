@@ -105,16 +105,6 @@ def test_sparse_samples_and_single_precision():
     assert np.mean(dense.predict(X) == single.predict(X)) > 0.97
 
 
-def test_progress(stepwise, capsys, monkeypatch):
-    from alignlearn import _progress
-
-    clock = iter(np.arange(0.0, 1e6, 5.0))
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: next(clock))
-    X, y = data(1500)
-    al.NystromSVC(KERNEL, n_centers=20, verbose=True).fit(X, y)
-    assert "passes, duality gap" in capsys.readouterr().err
-
-
 @each(
     ("options", "error", "message"),
     [

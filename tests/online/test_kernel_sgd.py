@@ -1,7 +1,5 @@
 """Kernel SGD against a plain loop over an explicit expansion, and the effect of truncation."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -210,16 +208,6 @@ def test_any_kernel_and_any_samples():
     on_words = KernelSGDRegressor(shared, alpha=1e-4, n_passes=50).fit(words, target)
     np.testing.assert_allclose(on_words.predict(words), target, atol=0.1)
     on_words.partial_fit(["aaaa"], [4.0])
-
-
-def test_a_pickle_predicts_the_same():
-    rng = np.random.default_rng(5)
-    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    machine = KernelSGDRegressor(budget=20).fit(X, y)
-    again = pickle.loads(pickle.dumps(machine))
-    np.testing.assert_array_equal(again.predict(X), machine.predict(X))
-    again.partial_fit(X, y)
-    assert again.n_steps_ == machine.n_steps_ + 60
 
 
 def test_a_smaller_budget_holds_from_the_next_step_on():

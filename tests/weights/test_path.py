@@ -144,19 +144,6 @@ def test_a_kernel_leaves_again():
     assert sparse_path(statistics_of(V, t), 2).complete
 
 
-def test_collinear_ladder_of_kernels():
-    """A ladder of Gaussians is singular to working precision; the end is AlignF's alignment."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 4))
-    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=150)
-    statistics = al.alignment_statistics(X, y, al.gaussian_kernels(1.1 ** np.arange(-40, 40)))
-    path = sparse_path(statistics)
-    result = al.AlignF().solve(statistics)
-    assert path.complete
-    assert path.alignment[-1] == pytest.approx(result.alignment, rel=1e-9)
-    assert path.n_kernels[-1] < 10
-
-
 @pytest.mark.parametrize("limit", [1, 3, 50])
 def test_alignf_with_a_limit(limit):
     rng = np.random.default_rng(1)
@@ -177,17 +164,6 @@ def test_alignf_with_a_limit(limit):
         np.testing.assert_allclose(result.weights, free.weights, rtol=1e-8)
     v = al.AlignF(max_kernels=limit, normalize=None).solve(statistics).weights
     assert np.sqrt(v @ statistics.M @ v) / statistics.target_norm == pytest.approx(result.alignment)
-
-
-def test_alignf_with_a_limit_in_an_estimator():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(80, 30))
-    y = np.where(X[:, 0] + X[:, 1] > 0, "b", "a")
-    model = al.MKLClassifier(al.RankOneKernels(), weighting=al.AlignF(max_kernels=2)).fit(X, y)
-    np.testing.assert_array_equal(np.flatnonzero(model.weights_), [0, 1])
-    assert np.count_nonzero(model.coef_) == 2
-    model.set_params(weighting__max_kernels=1).fit(X, y)
-    assert np.count_nonzero(model.weights_) == 1
 
 
 def test_bad_input():

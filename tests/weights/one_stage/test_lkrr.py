@@ -142,15 +142,6 @@ def test_the_safeguard_leaves_a_run_with_one_half_as_it_is():
     np.testing.assert_array_equal(with_it.alpha, without.alpha)
 
 
-@pytest.mark.parametrize("eta", [0.34, 0.5])
-def test_the_iteration_converges_above_one_third(eta):
-    K, y = CYCLE
-    problem = RidgeProblem(GramFamily(K), y[None], 1.0, np.ones(2), 1e6)
-    found = interpolated(problem, eta, 1e-8, 3000, safeguard=False)
-    assert found.converged
-    assert found.n_iter < (100 if eta == 0.5 else 1100)
-
-
 @given(generators(), st.sampled_from(SOLVERS), st.integers(1, 3))
 def test_the_gap_bounds_the_distance_from_the_optimum(rng, solver, max_iter):
     K, y = random_kernels(rng, 8, 3), rng.normal(size=8)
