@@ -81,8 +81,10 @@ class KillsOne(Engine):
         self._cluster.run_boxes(operation, data, boxes, taking)
 
 
-@pytest.mark.parametrize("kind", [Cluster, KillsOne])
-@pytest.mark.parametrize("work", [statistics, products, hyper_products])
+WORK = [(statistics, Cluster), (products, Cluster), (hyper_products, Cluster), (products, KillsOne)]
+
+
+@pytest.mark.parametrize(("work", "kind"), WORK)
 def test_results_are_those_of_one_process(dask_client, survivors, work, kind):
     """To the last bit, also if a worker dies half way."""
     expected = work(CPU)

@@ -88,7 +88,7 @@ def thin(rng, m=None):
 
 
 @pytest.mark.parametrize("kernel", [*PLAIN, *MADE], ids=str)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(rng=generators(), form=st.sampled_from(["csr", "csc", "coo"]), old=st.booleans())
 def test_values_are_those_of_dense_samples(kernel, rng, form, old):
     make = sparse.coo_matrix if old else sparse.coo_array

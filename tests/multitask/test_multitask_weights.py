@@ -10,6 +10,7 @@ from multitask_oracle import Problem, machine, proxy_dual
 import alignlearn as al
 from alignlearn.multitask import (
     alignment_matrix,
+    neighborhood_coefficients,
     projected_identity,
     ridge_shared,
 )
@@ -93,6 +94,13 @@ def test_eta_changes_the_neighborhood_and_no_weight():
     far = np.abs(low.neighborhood_kernels_ - low.weights_)
     near = np.abs(high.neighborhood_kernels_ - high.weights_)
     np.testing.assert_allclose(far, 100.0 * near, rtol=1e-9)
+
+
+def test_neighborhood_of_one_kernel_as_in_the_ledger():
+    K = np.array([[2.0, 1.0], [1.0, 2.0]])
+    inner, traces = np.array([[np.sum(K * K)]]), np.array([4.0])
+    assert projected_identity(inner, traces) == pytest.approx(0.4)
+    assert neighborhood_coefficients(np.ones(1), inner, traces, 1.0, 8.0) == pytest.approx(0.95)
 
 
 def test_duplicated_kernels_have_a_neighborhood_too():
