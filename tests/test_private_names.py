@@ -34,8 +34,6 @@ NAMES = {
     "_by_fives": "a loop of the engine that must equal the plain one",
     "_by_pairs": "a loop of the engine that must equal the plain one",
     "_linear_products": "a shortcut that must equal the matrices of pairs",
-    "_parser": "the options of the command line, compared with the page",
-    "_Tee": "the copy of the output, where the terminal fails",
     "ridge_leave_one_out": "the closed form, compared with refits",
 }
 # Sizes of blocks and of stored data, lowered so that few samples need several blocks; waiting

@@ -64,25 +64,6 @@ def test_equal_to_scikit_learn_on_the_same_folds(method, load, weighted):
     np.testing.assert_array_equal(found.predict(new), want.predict(new))
 
 
-@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
-def test_probabilities_say_more_than_the_shares_of_the_classes(load):
-    X, y, new, y_new = halves(load)
-    shares = np.unique(y, return_counts=True)[1] / len(y)
-    constant = np.tile(shares, (len(new), 1))
-    wide = y_new[:, None] == np.unique(y)
-    for method, factor in (("sigmoid", 0.3), ("isotonic", 0.5)):
-        model = al.MKLClassifierCV(
-            KERNELS, weighting="alignf", Cs=[0.1, 1.0, 10.0], probability=method
-        ).fit(X, y)
-        p = model.predict_proba(new)
-        brier, of_constant = np.square(p - wide).sum(), np.square(constant - wide).sum()
-        assert brier < factor * of_constant
-        assert np.mean(model.classes_[p.argmax(axis=1)] == y_new) > 0.9
-        # An isotonic probability may be 0, which has no logarithm.
-        if method == "sigmoid":
-            assert log_loss(y_new, p) < factor * log_loss(y_new, constant)
-
-
 def test_statistics_of_all_folds_come_from_one_pass(monkeypatch):
     X, y, _, _ = halves(load_iris)
     passes = []
