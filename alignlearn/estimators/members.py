@@ -28,9 +28,10 @@ def members_of(found, plan, score, task):
     own = [k for k, way in enumerate(ways) if not way.least_squares]
     whole = [k for k in own if not ways[k].columns][: plan.averaged]
     first = [k for k in own if ways[k].columns][:1]
-    options = [whole, whole[:1], first, whole[:1] + first, whole + first]
-    options = [one for one in options if len(one) == 1 or plan.averaged > 1]
-    options = [one for k, one in enumerate(options) if one and one not in options[:k]]
+    options = []
+    for one in (whole, whole[:1], first, whole[:1] + first, whole + first):
+        if one and one not in options and (len(one) == 1 or plan.averaged > 1):
+            options.append(one)
     options = [_both_machines(one, ways) for one in options]
     units = units_of(found, task)
 

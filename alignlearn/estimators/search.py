@@ -123,26 +123,22 @@ class Fits(NamedTuple):
         """
         beside = [w for w, _ in tries] if beside is None else beside
         names = [self.candidates[w].name for w in beside if self.candidates[w].divisible]
+        own = [self.candidates[w] for w, _ in tries]
         # Names are looked up only for shared kernels, because other names need not be hashable.
+        partnered = {candidate.parent for candidate in own if candidate.path}
         found, kernels = [None] * len(tries), {}
-        shared = {self.candidates[w].parent for w, _ in tries if self.candidates[w].path}
-        both = shared and shared.intersection(
-            self.candidates[w].name for w, _ in tries if not self.candidates[w].path
-        )
-        for k in sorted(range(len(tries)), key=lambda k: self.candidates[tries[k][0]].turn):
-            number, values = tries[k]
-            candidate = self.candidates[number]
-            path, of = self.path, candidate.name
-            if candidate.path is not None:
-                path, of = candidate.path, candidate.parent
+        for k in sorted(range(len(tries)), key=lambda k: own[k].turn):
+            candidate, values = own[k], tries[k][1]
+            of = candidate.parent if candidate.path else candidate.name
             if kernels and of in kernels:
                 made = kernels[of]
             else:
                 made = candidate.make(fold, values[0], *([names] if candidate.divisible else []))
-                if both and of in both:
-                    made = made._replace(combination=made.combination.sharing())
-                if shared and of in shared:
+                if partnered and of in partnered:
+                    if not candidate.path:  # the kernel's first use, before that of partners
+                        made = made._replace(combination=made.combination.sharing())
                     kernels[of] = made
+            path = candidate.path or self.path
             found[k] = list(path(*made, values))
         return found
 

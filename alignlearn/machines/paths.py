@@ -64,7 +64,7 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     Rows are kept from one value to the next.
     """
     train, test = split
-    rows = _rows_of(combination, y, train, make(min(values)), check_memory("memory", memory))
+    rows = _rows_of(combination, y, train, make(min(values)), memory)
     if rows is None or np.isinf(max(values)):
         K, K_test = combination.split(split)
         return svm_path(
@@ -84,8 +84,14 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
 
 
 def _rows_of(combination, y, train, machine, memory):
-    """The training part, a cache of its rows, and its samples; None if there is a matrix."""
+    """The training part, a cache of its rows, and its samples; None if there is a matrix.
+
+    ``memory``: as `check_memory` takes it.
+    """
     few = len(train) <= _FEW
+    if few and memory is None:  # 8 MB
+        return None
+    memory = check_memory("memory", memory)
     if few and matrix_fits(Sizes.of_source(combination.source), memory):
         return None
     train = np.unique(train)

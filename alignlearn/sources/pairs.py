@@ -128,8 +128,8 @@ class PairCombination(Combination):
         used = np.flatnonzero(self.weights)
         self.terms = [source.kernels[k] for k in used], self.weights[used]
 
-    def _gram(self, *samples, exact=False, out=None, terms=None, engine=None):
-        options = {"exact": exact, "out": out, "engine": engine or self.source.engine}
+    def _gram(self, *samples, exact=False, out=None, terms=None):
+        options = {"exact": exact, "out": out, "engine": self.source.engine}
         return grams.weighted_gram(*(terms or self.terms), *samples, **options)
 
     def gram(self, exact=False):
@@ -143,7 +143,8 @@ class PairCombination(Combination):
         """
         if self.source.checks_psd and self.kernel.is_psd:
             self._check_psd(self._of_used(self._gram(self.source.X, exact=True)))
-        return self._gram(self.source.X, exact=exact)
+        how = {"exact": exact, "engine": self.source.engine}
+        return grams.weighted_gram(*self.terms, self.source.X, **how)
 
     def sharing(self):
         """See `Combination.sharing`; up to 2000 samples, whose matrices are copied."""
@@ -180,7 +181,8 @@ class PairCombination(Combination):
 
     def cross_gram(self, X, exact=False, engine=None):
         """Gram matrix of new samples against those of the source, (n, m)."""
-        return self._gram(X, self.source.X, exact=exact, engine=engine)
+        how = {"exact": exact, "engine": engine or self.source.engine}
+        return grams.weighted_gram(*self.terms, X, self.source.X, **how)
 
     def own_gram(self, X):
         """Gram matrix of new samples with each other."""

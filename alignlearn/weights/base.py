@@ -229,13 +229,17 @@ class Weighting(ParamsMixin, Rule):
             The target is constant, or no kernel is positively aligned with it: equal weights on the
             kernels of positive norm are returned, and ``fallback`` is set.
         """
-        return self._learned(statistics, self._solve)
+        nonzero, usable = self._checked(statistics)
+        found = self._solve(statistics, nonzero) if usable else None
+        return self._result(statistics, nonzero, found)
 
-    def _learned(self, statistics, solve):
-        """The result of ``solve(statistics, nonzero)``, checked and normalized."""
-        normalize = self.normalize
-        if normalize is not None:
-            check_choice("normalize", normalize, NORMALIZATIONS)
+    def _checked(self, statistics):
+        """Kernels of positive norm, (p,) bool, and whether weights can be learned.
+
+        Where they cannot, this warns.
+        """
+        if self.normalize is not None:
+            check_choice("normalize", self.normalize, NORMALIZATIONS)
         _check(statistics)
         nonzero = statistics.norms > 0.0
         if not nonzero.any():
@@ -244,17 +248,20 @@ class Weighting(ParamsMixin, Rule):
                 "weights can be learned; accepted: at least one kernel that varies."
             )
         reason = self._unusable(statistics)
-        if reason is None:
-            weights, details = solve(statistics, nonzero)
-        else:
+        if reason is not None:
             warn(
                 f"{type(self).__name__}: {reason}; equal weights are used.",
                 DegenerateKernelWarning,
             )
-            weights = nonzero.astype(np.float64)
-            details = {"objective": 0.0, "fallback": True}
+        return nonzero, reason is None
+
+    def _result(self, statistics, nonzero, found):
+        """The `WeightResult` of ``found``, weights and fields; equal weights if it is None."""
+        if found is None:
+            found = nonzero.astype(np.float64), {"objective": 0.0, "fallback": True}
+        weights, details = found
         return WeightResult(
-            weights=normalized(weights, normalize),
+            weights=normalized(weights, self.normalize),
             alignment=statistics.alignment(weights),
             uniform_alignment=statistics.alignment(np.ones(nonzero.size)),
             kernel_alignments=statistics.alignments,

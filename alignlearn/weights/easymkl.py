@@ -7,7 +7,6 @@ Neurocomputing 169, 215-224.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -87,7 +86,8 @@ class EasyMKL(Weighting):
             raise ValueError("weighting='easymkl' is for classes, got a regression; accepted: y of "
                              "class labels, or another rule.")  # fmt: skip
         used = problem.used()
-        return self._learned(problem.statistics, partial(_solve, used, lam, tol))
+        nonzero, _ = self._checked(problem.statistics)  # usable in every case
+        return self._result(problem.statistics, nonzero, _solve(used, lam, tol, nonzero))
 
     def _unusable(self, statistics):
         return None
@@ -100,7 +100,7 @@ class EasyMKL(Weighting):
         )
 
 
-def _solve(problem, lam, tol, statistics, nonzero):
+def _solve(problem, lam, tol, nonzero):
     """Weights, and what the result reports."""
     source, scale = problem.source, np.where(nonzero, problem.scale, 0.0)
     signs = two_class_problems(problem.y, "ovr").signs

@@ -9,7 +9,6 @@ kernels".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -199,10 +198,11 @@ class Structure(_WithoutTarget):
                 f"weighting={self!r} does not accept sample_weight; accepted: repeated "
                 "samples, or another rule."
             )
-        solve = partial(self._on_graph, source, scale, n_neighbors, tol)
-        return self._learned(problem.statistics, solve)
+        nonzero, usable = self._checked(problem.statistics)
+        found = self._on_graph(source, scale, n_neighbors, tol, nonzero) if usable else None
+        return self._result(problem.statistics, nonzero, found)
 
-    def _on_graph(self, source, scale, n_neighbors, tol, statistics, nonzero):
+    def _on_graph(self, source, scale, n_neighbors, tol, nonzero):
         used = np.flatnonzero(nonzero)
         kernels = CenteredRows([source.single(k) for k in used])
         graph = neighbor_graph(kernels, n_neighbors)
