@@ -14,7 +14,6 @@ from alignlearn.validation import (
     check_flag,
     check_memory,
     check_number,
-    one_convergence_warning,
 )
 
 from . import inputs, per_label
@@ -265,7 +264,6 @@ class MKLClassifier(KernelClassifier):
             return LeastSquaresClassifier(C, **how)
         return SupportVectorClassifier(C, **svm_options(self))
 
-    @one_convergence_warning
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn the kernel and train the classifier.
 

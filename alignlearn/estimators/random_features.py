@@ -26,7 +26,6 @@ from alignlearn.validation import (
     check_number,
     check_seed,
     is_sparse,
-    one_convergence_warning,
 )
 from alignlearn.validation.memory import check_gram_memory
 
@@ -339,7 +338,6 @@ class AlignedRandomFeaturesClassifier(Classifier, _FeatureLearner):
     max_iter: int | None = None
     random_state: Any = shared("random_state")
 
-    @one_convergence_warning
     def fit(self, X, y) -> Self:
         """Learn the kernel from X (m, d), dense or sparse, and labels y (m,); train the classifier.
 

@@ -14,7 +14,6 @@ from alignlearn.validation import (
     check_choice,
     check_memory,
     check_number,
-    one_convergence_warning,
 )
 
 from ._machines import held_matrices, nystrom_ridge, train_ridge
@@ -150,7 +149,6 @@ class MKLRegressor(KernelRegressor):
     client: Any = shared("client")
     random_state: Any = shared("random_state")
 
-    @one_convergence_warning
     def fit(self, X, y, sample_weight=None) -> Self:
         """Learn the kernel and train the model.
 

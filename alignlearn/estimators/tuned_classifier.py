@@ -22,7 +22,6 @@ from alignlearn.validation import (
     check_choice,
     check_flag,
     check_memory,
-    one_convergence_warning,
 )
 
 from . import inputs, per_label, search, search_folds
@@ -338,7 +337,6 @@ default 5
     client: Any = shared("client")
     random_state: Any = shared("random_state")
 
-    @one_convergence_warning
     def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose C (and the weighting), then learn the kernel and train on everything.
 

@@ -23,7 +23,6 @@ from alignlearn.validation import (
     check_flag,
     check_memory,
     check_seed,
-    one_convergence_warning,
 )
 
 from . import inputs, per_target, search, search_folds, target_search
@@ -313,7 +312,6 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             )
         return loo
 
-    @one_convergence_warning
     def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 

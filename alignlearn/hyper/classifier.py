@@ -10,7 +10,7 @@ import numpy as np
 from alignlearn.estimators import inputs
 from alignlearn.estimators.base import Classifier, Estimator, parameters, shared, svm_options
 from alignlearn.statistics import alignment
-from alignlearn.validation import check_choice, check_samples, one_convergence_warning
+from alignlearn.validation import check_choice, check_samples
 from alignlearn.validation.memory import check_gram_memory
 
 from ._pairs import ideal_kernel
@@ -195,7 +195,6 @@ class HyperKernelClassifier(HyperKernelLearner):
     max_iter: int | None = None
     random_state: Any = shared("random_state")
 
-    @one_convergence_warning
     def fit(self, X, y) -> Self:
         """Learn the kernel and train the classifier.
 

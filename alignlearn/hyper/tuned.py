@@ -15,7 +15,7 @@ from alignlearn.estimators.results_table import doubt_edges
 from alignlearn.estimators.scoring import get_score
 from alignlearn.machines import paths
 from alignlearn.solvers.multiclass import check_class_weight
-from alignlearn.validation import check_progress, one_convergence_warning
+from alignlearn.validation import check_progress
 
 from ._stages import STRENGTHS, GramMachine, kernel_path
 from .classifier import HyperKernelClassifier, HyperKernelLearner
@@ -158,7 +158,6 @@ default 5
     verbose: Any = shared("verbose")
     random_state: Any = shared("random_state")
 
-    @one_convergence_warning
     def fit(self, X, y, *, groups=None) -> Self:
         """Select the parameters, then learn the kernel and train on all samples.
 

@@ -20,7 +20,6 @@ from .arguments import (
     doubt,
     gathered_warnings,
     is_part,
-    one_convergence_warning,
     warn,
     warn_unconverged,
 )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeVar
 
 import numpy as np
 
@@ -170,17 +168,8 @@ def gathered_warnings(category: type = Warning):
     return _Setting(_gathered, (category, found), found)
 
 
-_Fit = TypeVar("_Fit", bound=Callable[..., Any])
-
-
-def one_convergence_warning(fit: _Fit) -> _Fit:
-    """Mark a ``fit`` whose ConvergenceWarnings are merged; `aligns_rows` reads the mark."""
-    fit.merges_warnings = True  # type: ignore[attr-defined]
-    return fit
-
-
 class MergedConvergence:
-    """A context that merges its ConvergenceWarnings into one, with their number.
+    """A context of a ``fit`` that merges its ConvergenceWarnings into one, with their number.
 
     A fit within another one, such as on a fold, passes its warnings to the outer fit.
     """

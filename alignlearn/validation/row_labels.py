@@ -202,13 +202,12 @@ def column_labels(matrix):
     return None if _is_default(columns) and not _is_default(rows) else columns
 
 
-def aligns_rows(function):
+def aligns_rows(function, is_fit=False):
     """Decorate a function of X: tables, y, weights and groups are aligned by their row labels.
 
-    A fit that `one_convergence_warning` marks also gives one such warning for all of its solves.
+    A fit gives one ConvergenceWarning for all of its solves.
     """
     parameters = inspect.signature(function)
-    merges = getattr(function, "merges_warnings", False)
 
     @functools.wraps(function)
     def aligned(*args, **kwargs):
@@ -217,7 +216,7 @@ def aligns_rows(function):
         except TypeError:
             return function(*args, **kwargs)  # the call itself raises the error
         _align_arguments(bound.arguments)
-        with MergedConvergence() if merges else nullcontext():
+        with MergedConvergence() if is_fit else nullcontext():
             return function(*bound.args, **bound.kwargs)
 
     aligned._aligns_rows = True
@@ -225,14 +224,14 @@ def aligns_rows(function):
 
 
 def wrap_methods(cls):
-    """Let every public method of a class that takes X align rows."""
+    """Let every public method of a class that takes X align rows, and ``fit`` merge warnings."""
     for name in dir(cls):
         found = inspect.getattr_static(cls, name)
         if name.startswith("_") or not inspect.isfunction(found):
             continue
         takes = "X" in inspect.signature(found).parameters
         if takes and not hasattr(found, "_aligns_rows"):
-            setattr(cls, name, aligns_rows(found))
+            setattr(cls, name, aligns_rows(found, name == "fit"))
 
 
 def _align_arguments(given):

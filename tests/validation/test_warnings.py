@@ -9,7 +9,7 @@ from cases import each
 import alignlearn as al
 from alignlearn.large import NystromRidge
 from alignlearn.machines import SupportVectorClassifier
-from alignlearn.validation import ConvergenceWarning, warn
+from alignlearn.validation import ConvergenceWarning, warn, warn_unconverged, wrap_methods
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = X[:, 0] + 0.1 * X[:, 1] ** 2
@@ -81,3 +81,34 @@ def test_as_an_instance():
     with pytest.warns(ConvergenceWarning, match="not far") as caught:
         warn(ConvergenceWarning("not far"))
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "inside another fit"])
+def test_a_fit_gives_one_convergence_warning_for_all_of_its_solves(inside):
+    """Of every class whose methods are wrapped; not of other methods, whose warnings stay."""
+
+    class Solver:
+        def fit(self, X):
+            for reached in X:
+                warn_unconverged("a solver", "9 steps", "a gap of", reached, 1.0, "raise tol")
+            return self
+
+        def path(self, X):
+            return self.fit(X) and self.fit(X)
+
+    class Outer:
+        def fit(self, X):
+            return Solver().path(X)
+
+    for cls in (Solver, Outer):
+        wrap_methods(cls)
+    call, n = (Outer().fit, 6) if inside else (Solver().fit, 3)
+    with pytest.warns(ConvergenceWarning) as caught:
+        call([2.0, 7.0, 3.0])
+    (one,) = caught
+    text = "solves in this fit did not converge; the worst: a solver stopped after 9 steps"
+    assert str(one.message) == f"{n} {text} with a gap of 7 > tol=1; raise tol."
+    assert (one.message.excess, one.filename) == (7.0, __file__)
+    with pytest.warns(ConvergenceWarning, match="3 solves") as caught:
+        Solver().path([2.0, 7.0, 3.0])
+    assert len(caught) == 2
