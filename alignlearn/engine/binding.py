@@ -129,15 +129,15 @@ def product_block(program, itemsize, side):
 
 def over_pairs(loop, work, n_pairs, program=None, count=None):
     """Run a loop over pairs on all threads, or on ``count``; a small one in this thread alone."""
-    if few_pairs(n_pairs, program):
+    if few_pairs(n_pairs, program, count):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
         on_threads(loop, *work, count=count, stoppable=True)
 
 
-def few_pairs(n_pairs, program=None):
-    """Whether there are too few pairs to start threads."""
-    if thread_count() > 1 or program is None or program.external:
+def few_pairs(n_pairs, program=None, count=None):
+    """Whether there are too few pairs to start threads, of which there are ``count``."""
+    if (thread_count() if count is None else count) > 1 or program is None or program.external:
         return n_pairs <= FEW_PAIRS
     return n_pairs * (program.n_rows + len(program.features)) <= _FEW_ALONE
 

@@ -46,12 +46,12 @@ def _means(program, V):
     return means
 
 
-def _choose_forms(kernels, X, V):
+def _choose_forms(plain, X, V):
     """Pilot: which exponentials to keep as K (mean below 1/2), and constants near the means.
 
-    The pairs are a fixed pseudo-random grid, so that the choice depends on nothing else.
+    ``plain`` is the program that keeps none as K and adds no constants. The pairs are a fixed
+    pseudo-random grid, so that the choice depends on nothing else.
     """
-    plain = program_of(kernels, X, V, mode=Mode.CENTERED)
     sides = np.sort(np.random.default_rng(0).integers(0, len(V), (2, _PILOT_SIDE)), axis=1)
     samples = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(plain, V)
     mean, square = _pilot_moments(plain, *samples)
@@ -177,7 +177,15 @@ class FoldSums:
         self._starts, self._weight = starts, weight
         X = X.without_offsets() if is_sparse(X) else X
         V = vectors(kernels, X)
-        self._bind(X, V, Y, kernels, _choose_forms(kernels, X, V), terms)
+        plain = program_of(kernels, X, V, mode=Mode.CENTERED)
+        full, shift = _choose_forms(plain, X, V)
+        which, values = ((), np.empty((0, len(X)))) if terms is None else terms
+        forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
+        program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
+        self._bind(program, X, V, Y, values)
+        given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]
+        self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
+        self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
         n, (p, m) = len(starts) - 1, (len(kernels), len(X))
         self._S, self._a = np.zeros((n, n, p, p)), np.zeros((n, n, p))
         self._row_sums, self._diagonal = np.zeros((n, p, m)), np.zeros((p, m))
@@ -199,9 +207,9 @@ class FoldSums:
         for g, h in zip(*np.triu_indices(n, 1)):
             self._S[h, g], self._a[h, g] = self._S[g, h], self._a[g, h]
 
-    def _bind(self, X, V, Y, kernels, forms, terms):
-        """Compile the kernels for the samples; choose units for weights and targets."""
-        weight, (full, shift) = self._weight, forms
+    def _bind(self, program, X, V, Y, values):
+        """Bind a program to the samples; choose units for weights and targets."""
+        weight = self._weight
         # Squares of weights and targets must not overflow or vanish in the samples' precision.
         self._weight_unit, root = 0, np.empty(0, V.dtype)
         if weight is not None:
@@ -210,17 +218,11 @@ class FoldSums:
             root, Y = root.astype(V.dtype), root[:, None] * Y
         self._unit = np.frexp(np.abs(Y).max(initial=0.0))[1]
         Y = frozen(np.ldexp(Y, -self._unit).astype(V.dtype))
-        which, values = ((), np.empty((0, len(X)))) if terms is None else terms
-        forms = {"full": full, "shift": shift, "terms": which, "n_targets": Y.shape[1]}
-        program = program_of(kernels, X, V, mode=Mode.CENTERED, **forms)
         check_domains(program, X)
         F = np.concatenate([factor_values(program, X), values])
         program, V = compact(program, V)
         ops = compiled(program, _means(program, V))
         self._data = PairData(program, ops, X if program.external else V, V, Y, F, frozen(root))
-        given = [V.dtype if k.given_dtype is None else k.given_dtype for k in kernels]
-        self._eps = np.array([max(_eps(d), _eps(V.dtype)) for d in given])
-        self._shift = np.where([k.is_exponential for k in kernels], 0.0, np.abs(shift))
 
     def _add(self, g, h, box, sums):
         rows, columns = slice(*box[:2]), slice(*box[2:])

@@ -10,10 +10,12 @@ from functools import partial
 import numpy as np
 
 from alignlearn.sources import open_source
-from alignlearn.weights import get_weighting, stage_one, uses_samples
+from alignlearn.weights import get_weighting, stage_one
 
 from .prepared_columns import PreparedMatrix, check_varies, prepare
 from .search import Candidate, Made
+
+_OF_SAMPLES = ("source", "grams")  # what rules need that statistics do not contain
 
 
 def check_weightings(weighting):
@@ -90,7 +92,7 @@ class RuleKernels:
         This is the case for a one-stage rule given by name, which uses the machine's parameter.
         """
         rule = self.rules[number]
-        named = isinstance(self.learners[number].weighting, str) and uses_samples(rule)
+        named = isinstance(self.learners[number].weighting, str) and rule.needs in _OF_SAMPLES
         return named and self.parameter in rule.get_params(deep=False)
 
     def make(self, number, fold, value):
@@ -168,7 +170,7 @@ def fold_statistics(source, y, task, rules, folds, options):
         ``unbiased`` and ``client``.
     """
     unbiased = {"unbiased": options["unbiased"]}
-    if all(uses_samples(rule) for rule in rules):
+    if all(rule.needs in _OF_SAMPLES for rule in rules):
         return [None] * (1 if folds is None else len(folds))
     if folds is None:
         return [source.statistics(y, task, **unbiased)]

@@ -476,7 +476,7 @@ class Tuned(KernelModel):
             for block in own:
                 changes = {**values, "machine": "krr" if way.least_squares else machine}
                 if way.name not in _WEIGHTS_ALONE:
-                    changes["kernels"] = kernels.kernels_of(way)
+                    changes["kernels"] = kernels.kernels_of(way, root)
                 model = self._untuned(way.rule or "uniform", **changes)
                 share = 1.0 / len(ways) / len(own)
                 asked.append((Member(way.name, share, unit, root, model), block))

@@ -184,30 +184,6 @@ class WayKernels:
         root = np.divide(1.0, np.sqrt(total), out=np.zeros_like(total), where=total > 0.0)
         return np.where(vary, root[blocks.groups], 0.0)
 
-    def _column_kernels(self, which, root, train=None, fold=None):
-        """Kernels of columns with these factors, learned on a training set."""
-        if which == "linear":
-            return [Linear()]
-        of, members = self._of_columns(), {}
-        for feature in np.flatnonzero(root).tolist():
-            members.setdefault(int(of[feature]), []).append(feature)
-        columns = self._screened(members, root, train)
-        each = [self._on(members, (c,)) for c in columns]
-        if which == "each":
-            return each
-        key = "weights", None if train is None else fold
-        with self._known.lock(key):
-            if key not in self._known:
-                source = _reopened(self.source, transformed(self.source.X, root), each)
-                found = self.column_statistics(source, train, fold)
-                problem = Problem(source, self.y, self.task, rows=train, statistics=found)
-                self._known[key] = stage_one.learn(problem, "alignf").weights
-        weights = self._known[key]
-        order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
-        heavy = [columns[k] for k in order[:_PAIRED]]
-        pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
-        return [each[k] for k in sorted(order[:_HEAVY])] + pairs
-
     def column_statistics(self, source, train=None, fold=None):
         """Statistics of the kernels of single columns in ``source``, on a training set."""
         key = "statistics", None if train is None else fold
@@ -265,22 +241,48 @@ class WayKernels:
             return self.source.fitted_kernels
         return [k.resolve(X, weight) for k in Gaussian().widths(WIDTHS)]
 
-    def kernels_of(self, way):
-        """Kernels of a method, learned on all samples; None for the default ladder."""
-        if way.columns:
-            return self._column_kernels(way.columns, self._unit_root())
+    def kernels_of(self, way, root=None, train=None, fold=None):
+        """Kernels of a method, learned on a training set; None for the default ladder.
+
+        Default: on all samples. ``root``: as `root_of_way` returns it.
+        """
         if way.rough:
             return [Laplacian(multiple=way.multiple)]
-        if way.rule is not None:
+        if not way.columns and way.rule is not None:
             return self.kernels
-        same = way.multiple == 1.0
-        return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
+        if not way.columns:
+            same = way.multiple == 1.0
+            return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
+        if way.columns == "linear":
+            return [Linear()]
+        of, members = self._of_columns(), {}
+        for feature in np.flatnonzero(root).tolist():
+            members.setdefault(int(of[feature]), []).append(feature)
+        columns = self._screened(members, root, train)
+        each = [self._on(members, (c,)) for c in columns]
+        if way.columns == "each":
+            return each
+        key = "weights", None if train is None else fold
+        with self._known.lock(key):
+            if key not in self._known:
+                source = _reopened(self.source, transformed(self.source.X, root), each)
+                found = self.column_statistics(source, train, fold)
+                problem = Problem(source, self.y, self.task, rows=train, statistics=found)
+                self._known[key] = stage_one.learn(problem, "alignf").weights
+        weights = self._known[key]
+        order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
+        heavy = [columns[k] for k in order[:_PAIRED]]
+        pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
+        return [each[k] for k in sorted(order[:_HEAVY])] + pairs
 
-    def root_of_way(self, way):
-        """Factor of the features of a method, learned on all samples; None if there is none."""
+    def root_of_way(self, way, train=None, fold=None, matrix=None):
+        """Factor of the features of a method, learned on a training set; None if there is none.
+
+        Default: on all samples. For ``matrix`` see `root`.
+        """
         if way.columns:
-            return self._unit_root()
-        return self.root(way.full) if way.scaled else None
+            return self._unit_root(train)
+        return self.root(way.full, train, fold, matrix) if way.scaled else None
 
     def root(self, full=False, train=None, fold=None, matrix=None):
         """Square roots of the feature scales, or of their matrix, learned on a training set.
@@ -373,28 +375,21 @@ class WayKernels:
         bounded = self.single.largest_value is not None and _LEAST < size < 1.0 / _LEAST
         return np.float32 if bounded else np.float64
 
-    def opened(self, way, train=None, fold=None, source=None, matrix=None):
-        """Open the source of a method on the samples of ``source``, scales from a training set.
+    def opened(self, way, kernels, root, source=None):
+        """Open kernels of a method on samples times a factor, see `kernels_of` and `root_of_way`.
 
-        Default: all samples of this object. For ``matrix`` see `root`.
+        ``source``: the source of the samples. Default: all samples of this object.
         """
-        if way.columns:
-            root = self._unit_root(train)
-            kernels = self._column_kernels(way.columns, root, train, fold)
-            source = self.source if source is None else source
-            # Ridge regression on few features needs no matrix.
-            pairs = way.columns != "linear" or self.task != "regression"
-            return _reopened(source, transformed(source.X, root), kernels, pairs)
-        plain = not (way.scaled or way.rough) and way.multiple == 1.0
+        plain = not (way.columns or way.scaled or way.rough) and way.multiple == 1.0
         if plain and source is None and way.rule is None:
             return self.of_single()
         source = self.source if source is None else source
         if plain and way.rule is not None:
             return source
-        X = source.X
-        if way.scaled:
-            X = transformed(X, self.root(way.full, train, fold, matrix))
-        return _reopened(source, X, self.kernels_of(way))
+        X = source.X if root is None else transformed(source.X, root)
+        # Ridge regression on few features needs no matrix.
+        pairs = way.columns != "linear" or self.task != "regression"
+        return _reopened(source, X, kernels, pairs)
 
     def of_single(self):
         """The source of the single kernel on the original samples."""
@@ -478,15 +473,15 @@ class FoldWays:
         methods that are tried on the fold together with this one.
         """
         level, split = self.folds[fold]
+        kernels, train, matrix = self.kernels[-1], None, None
         if level < len(self.kernels):
-            kernels, train = self.kernels[level], split[0]
-            if self.of_folds is not None:
-                kernels = self.of_folds[fold]
-            matrix = not self.full.isdisjoint(beside)
-            source = own = kernels.opened(way, train, fold, matrix=matrix)
-        else:
-            kernels, train = self.kernels[-1], None
-            own, source = kernels.opened(way), kernels.opened(way, source=self.sources[level])
+            train, matrix = split[0], not self.full.isdisjoint(beside)
+            kernels = self.kernels[level] if self.of_folds is None else self.of_folds[fold]
+        root = kernels.root_of_way(way, train, fold, matrix)
+        learned = kernels.kernels_of(way, root, train, fold), root
+        source = own = kernels.opened(way, *learned)
+        if train is None:
+            source = kernels.opened(way, *learned, source=self.sources[level])
         # A least-squares partner has the weights of its method.
         key = way.parent if way.least_squares else way.name, fold
         with self._known.lock(key):

@@ -122,16 +122,15 @@ class Gradients:
         step = max(16, _ENTRIES // width)
         for i in range(0, n, step):
             rows = slice(i, min(i + step, n))
-            found = [
-                (slice(None) if columns is None else list(columns), terms, of_difference)
-                for (of_difference, columns), terms in self._groups.items()
-            ]
-            parts = [self._term(rows, terms, of, at, coef) for at, terms, of in found]
-            if len(parts) == 1 and parts[0].shape[2] == d:
-                yield rows, parts[0]
+            parts = []
+            for (of_difference, columns), terms in self._groups.items():
+                at = slice(None) if columns is None else list(columns)
+                parts.append((at, self._term(rows, terms, of_difference, at, coef)))
+            if len(parts) == 1 and parts[0][1].shape[2] == d:
+                yield rows, parts[0][1]
                 continue
             G = np.zeros((rows.stop - i, c, d))
-            for (at, _, _), part in zip(found, parts):
+            for at, part in parts:
                 G[:, :, at] += part
             yield rows, G
 

@@ -70,8 +70,7 @@ def uses_samples(rule):
     >>> uses_samples(AlignF()), uses_samples(Structure())
     (False, True)
     """
-    rule = rule if isinstance(rule, Rule) else get_weighting(rule)
-    return rule.needs in ("source", "grams")
+    return get_weighting(rule).needs in ("source", "grams")
 
 
 def get_weighting(weighting):

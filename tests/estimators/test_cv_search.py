@@ -320,14 +320,20 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     assert passes == [9, 3]
     made.make(way["pairs"], 0, 1.0)
     assert passes == [9, 3, 6]
-    of_fold = kernels.opened(way["columns"], folds[0][0], 0)
+    of_fold = _opened(kernels, way["columns"], folds[0][0], 0)
     fresh = candidates.fold_result(learners["alignf"], of_fold, y, train=folds[0][0]).unscaled
     np.testing.assert_array_equal(each, fresh)
     unbiased = learners["alignf"].set_params(unbiased=True)
     other = made.make(way["columns"], 2, 1.0).combination.weights  # not from biased statistics
-    of_fold = kernels.opened(way["columns"], folds[2][0], 2)
+    of_fold = _opened(kernels, way["columns"], folds[2][0], 2)
     fresh = candidates.fold_result(unbiased, of_fold, y, train=folds[2][0]).unscaled
     np.testing.assert_array_equal(other, fresh)
+
+
+def _opened(kernels, way, train, fold):
+    """The source of a method whose kernels and factors are learned on a training set."""
+    root = kernels.root_of_way(way, train, fold)
+    return kernels.opened(way, kernels.kernels_of(way, root, train, fold), root)
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
@@ -338,7 +344,7 @@ def test_linear_candidates_of_regression_need_no_matrix(task):
     y = y if task == "regression" else (y > 0.0).astype(int)
     kernels = ways.WayKernels(open_source(X, None), None, y, task, rng)
     split = al.folds.make_folds(3, y, False, None)[0]
-    found = kernels.opened(next(w for w in plans.WAYS if w.name == "linear"), split[0], 0)
+    found = _opened(kernels, next(w for w in plans.WAYS if w.name == "linear"), split[0], 0)
     assert found.is_linear == (task == "regression")
     Z = X / X[split[0]].std(axis=0)
     expected = paths.ridge_path(Z[split[0]] @ Z[split[0]].T, y[split[0]].astype(float),
