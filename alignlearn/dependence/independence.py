@@ -265,7 +265,7 @@ def _doubt_gamma(centered):
             doubt(
                 f'method="gamma" rejects too often where few samples make up a kernel (heavy tails,'
                 f" rare values): view {i} has about {effective:.0f} of {len(K)}; use "
-                'method="permutation", whose level is exact.'
+                'method="permutation", whose type I error rate is exact.'
             )
             return
 

@@ -24,7 +24,18 @@ def check_weightings(weighting):
     given = list(weighting) if several else [weighting]
     if not given:
         raise ValueError("weighting is an empty list; give at least one rule.")
-    return given, [get_weighting(rule) for rule in given], several
+    return given, [_rule(rule) for rule in given], several
+
+
+def _rule(weighting):
+    """`get_weighting`, with an error that also names "auto"."""
+    try:
+        return get_weighting(weighting)
+    except ValueError as error:
+        if not isinstance(weighting, str):
+            raise
+        words = str(error).replace("; accepted: ", "; accepted: 'auto', ", 1)
+        raise ValueError(words) from error
 
 
 def fold_result(learner, source, y, *, train, statistics=None):

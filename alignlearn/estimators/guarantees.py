@@ -107,7 +107,7 @@ def refuse_seen_samples(estimator, X, y):
     if same or ranges.rows.refuses(rows) or ranges.pairs.refuses(pairs, cautious=True):
         raise ValueError(
             f"held_out=True: {ranges.rows.among(rows)} of the {len(rows)} rows of X "
-            "were seen by fit; accepted: samples not used by the fit."
+            "are training samples; accepted: samples not used by the fit."
         )
     doubt_repeats(seen_rows(X))
 
@@ -212,10 +212,7 @@ _SAMPLES_A_WEIGHT = 20
 def doubt_coverage(reasons, remedy):
     """Warn once if simulations found less coverage than requested."""
     if reasons:
-        doubt(
-            f"Fewer targets may be covered than the coverage asks for: {'; '.join(reasons)}. "
-            f"{remedy}"
-        )
+        doubt(f"The coverage may be lower than requested: {'; '.join(reasons)}. {remedy}")
 
 
 def many_weights(estimator):

@@ -178,7 +178,7 @@ def _doubt_classes(labels):
     single = np.count_nonzero(counts == 1)
     if single >= max(_SINGLE, len(counts) / 2):
         doubt(
-            f"y has {len(counts)} classes, {single} of them of one sample, so they cannot be "
+            f"y has {len(counts)} classes, {single} of them with one sample, so they cannot be "
             "validated; if y holds real values, use a regressor."
         )
 

@@ -41,7 +41,7 @@ class TablePreparer(FrameOutput):
     Parameters
     ----------
     min_count : int, default 5
-        Levels of a category in fewer rows are pooled with levels that ``fit`` has not seen.
+        Levels of a category in fewer rows are pooled with levels that did not occur in ``fit``.
     clip : float, default 4.0
         Standardized numbers are clipped to this absolute value.
 
@@ -75,8 +75,8 @@ class TablePreparer(FrameOutput):
     the levels that the column declares in ``fit``. A level that it did not declare is missing.
 
     Dates are the days since the first one in ``fit``; durations are days. Constant columns have no
-    feature. Columns are found by their names in ``transform``, in any order; columns that ``fit``
-    has not seen are ignored.
+    feature. Columns are found by their names in ``transform``, in any order; columns that did
+    not occur in ``fit`` are ignored.
 
     Frames of pandas, polars and Arrow are accepted, and matrices of numbers, in which NaN is a
     missing value.

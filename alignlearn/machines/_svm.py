@@ -380,7 +380,7 @@ def refuse_rows(K):
     """Raise an error: a hard margin needs the whole matrix."""
     if isinstance(K, RowCache):
         raise ValueError(
-            "C=inf asks for a hard margin, which needs the Gram matrix and a copy of it, "
+            "C=inf is a hard margin, which needs the Gram matrix and a copy of it, "
             f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, but "
             f"memory={K.memory} bytes. Use a finite C, fewer samples or more memory."
         )
@@ -547,7 +547,7 @@ def _nearest_points(K, sign, max_iter):
         square = float(coef @ values)
         if square < -_ROUNDING:
             raise ValueError(
-                "C=inf asks for a hard margin, which needs a positive semi-definite K; "
+                "C=inf is a hard margin, which needs a positive semi-definite K; "
                 "this K is indefinite. Use a finite C."
             )
         width = np.sqrt(max(square, 0.0))
@@ -561,7 +561,7 @@ def _nearest_points(K, sign, max_iter):
 
 def _message(distance):
     return (
-        "C=inf asks for a hard margin, but the two classes are not separable in the feature space "
+        "C=inf is a hard margin, but the two classes are not separable in the feature space "
         f"of K: their convex hulls are at most {distance:.2g} of the data's radius apart. Use a "
         "finite C or another kernel."
     )

@@ -87,7 +87,7 @@ def task_rows(task, tasks, n_samples):
     unseen = [label for label in found.tolist() if label not in known]
     if unseen:
         raise ValueError(
-            f"task holds {listed(unseen, 5)}, which fit has not seen; accepted: "
+            f"task has values that did not occur in fit, {listed(unseen, 5)}; accepted: "
             f"{listed(tasks.tolist())}."
         )
     return [(known[label], some) for label, some in zip(found.tolist(), rows)]

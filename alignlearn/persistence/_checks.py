@@ -89,7 +89,7 @@ def _defaults(cls, given):
     lacking = {name: value for name, value in known.items() if name not in given}
     for name, value in lacking.items():
         if value is MISSING or value is inspect.Parameter.empty:
-            raise ValueError(f"it lacks {name}")
+            raise ValueError(f"it has no {name}")
     return lacking
 
 
@@ -104,7 +104,7 @@ def check_fields(annotations, state):
     """Raise a ValueError if fields are missing or do not match their annotation."""
     for name, annotation in annotations.items():
         if name not in state:
-            raise ValueError(f"it lacks {name}")
+            raise ValueError(f"it has no {name}")
         options = [part.strip().partition("[")[0] for part in str(annotation).split("|")]
         known = [_ANNOTATED.get(option) for option in options if option != "None"]
         if None in known or state[name] is None:

@@ -358,11 +358,14 @@ def _error_of(name, found, names):
         if len(columns):
             shown = listed([c if names is None else names[c] for c in columns.tolist()], 5)
             parts.append(f"{what} in column{'s' * (len(columns) > 1)} {shown}")
-    remedy = "Fill the gaps, for instance by sklearn.impute.SimpleImputer, or leave them out."
+    remedy = (
+        "Impute missing values, for instance with sklearn.impute.SimpleImputer, or drop their rows "
+        "or columns."
+    )
     if len(found["infinity"]):
         remedy = (
-            f"Leave infinite values out, or make them gaps by {name} = np.where(np.isinf({name}), "
-            f"np.nan, {name}), which sklearn.impute.SimpleImputer fills."
+            f"Drop infinite values, or replace them by {name} = np.where(np.isinf({name}), np.nan, "
+            f"{name}) and impute them, for instance with sklearn.impute.SimpleImputer."
         )
     where = " and ".join(parts)
     return ValueError(

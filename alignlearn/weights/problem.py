@@ -161,8 +161,9 @@ class Problem:
             return self
         if self.is_training_set and not self.scaled.some_vary:
             raise ValueError(
-                "cv: every kernel is constant on a training set, X less one fold, so nothing can "
-                "be learned there; accepted: folds that leave samples on which a kernel varies."
+                "cv: every kernel is constant on a training set (X without one fold), so no model "
+                "can be learned from it; accepted: features and folds such that a kernel varies on "
+                "every training set."
             )
         _refuse_unusable(self.statistics.names, self.scaled.traces)
 

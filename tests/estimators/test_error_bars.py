@@ -384,7 +384,7 @@ def test_weights_are_learned_again_where_it_matters(m, p, learns):
 def test_many_weights_of_few_samples_are_doubted_unless_they_are_learned_again():
     model, uniform = al.MKLRegressor(), al.MKLRegressor(weighting="uniform")
     intervals_of(uniform, 50, 10, refit=False)
-    message = "covered than the coverage asks for: the weights of 100 different kernels"
+    message = "coverage may be lower than requested: the weights of 100 different kernels"
     covered, again = [], []
     for seed in range(6):
         again.append(intervals_of(model, 50, 100, seed))

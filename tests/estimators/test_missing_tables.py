@@ -368,7 +368,7 @@ def test_copies_and_bounds(model):
     for one, given in ((model, NEW), (plain, some(WHOLE, slice(M, None)))):
         held = one.bound(given, np.zeros(N), held_out=True, label_range=(-9, 9))
         np.testing.assert_allclose(held.empirical_risk, np.mean(one.predict(given) ** 2))
-    with pytest.raises(ValueError, match="rows of X were seen by fit"):
+    with pytest.raises(ValueError, match="rows of X are training samples"):
         model.bound(X, TARGET, held_out=True, label_range=(-9, 9))
 
 

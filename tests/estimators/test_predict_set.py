@@ -80,7 +80,7 @@ def test_a_strategy_compares_with_the_machine_on_all_samples():
         np.testing.assert_array_equal(found, by_hand(model, parts, 0.8, per_class))
 
 
-DOUBT = "covered than the coverage asks for: {}"
+DOUBT = "coverage may be lower than requested: {}"
 
 
 def test_sets_that_may_cover_too_little_are_doubted():

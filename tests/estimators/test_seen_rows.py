@@ -40,10 +40,12 @@ def test_training_rows_are_not_held_out(fitted, rows):
     new, labels = noise(200, 1)
     assert fitted.bound(new, labels, held_out=True).value > 0.5
     for given in (X[rows], X[rows].astype(np.float32), X[rows] + 0.0):
-        with pytest.raises(ValueError, match=f"{len(rows)} of the {len(rows)} rows of X were seen"):
+        with pytest.raises(
+            ValueError, match=f"{len(rows)} of the {len(rows)} rows of X are training"
+        ):
             fitted.bound(given, y[rows], held_out=True)
     mixed = np.r_[new, X[rows]], np.r_[labels, y[rows]]
-    message = f"{len(rows)} of the {200 + len(rows)} rows of X were seen by fit"
+    message = f"{len(rows)} of the {200 + len(rows)} rows of X are training samples"
     raises(ValueError, message, fitted.bound, *mixed, held_out=True)
     raises(ValueError, message, fitted.alignment_interval, *mixed, held_out=True)
 
@@ -53,7 +55,7 @@ def test_what_was_saved_knows_the_rows(fitted, tmp_path):
     al.save(fitted, tmp_path / "model")
     copies = pickle.loads(pickle.dumps(fitted)), al.load(tmp_path / "model")
     for copy in copies:
-        with pytest.raises(ValueError, match="5 of the 5 rows of X were seen"):
+        with pytest.raises(ValueError, match="5 of the 5 rows of X are training"):
             copy.bound(X[:5], y[:5], held_out=True)
 
 
@@ -71,12 +73,14 @@ def test_rows_of_every_kind_are_known_again():
         clf.alignment_interval(grams, y, held_out=True, radius2=1.0)
     for sparse in (scipy.sparse.csr_matrix(binary + np.eye(60, 3)), scipy.sparse.csr_matrix(X)):
         clf = al.MKLClassifier(al.RankOneKernels()).fit(sparse, y)
-        raises(ValueError, "rows of X were seen", clf.bound, sparse[10:40], y[10:40], held_out=True)
+        raises(
+            ValueError, "rows of X are training", clf.bound, sparse[10:40], y[10:40], held_out=True
+        )
     words = [
         "".join("ab"[v] for v in row) for row in np.random.default_rng(0).integers(0, 2, (60, 9))
     ]
     clf = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
-    raises(ValueError, "rows of X were seen", clf.bound, words[:30], y[:30], held_out=True)
+    raises(ValueError, "rows of X are training", clf.bound, words[:30], y[:30], held_out=True)
 
 
 def test_samples_of_weight_zero_are_not_seen():
@@ -96,7 +100,7 @@ def test_columns_of_few_values_repeat_by_chance():
     rare = X.copy()
     rare[:40, 0] += rng.standard_normal(40)  # half of the rows repeat
     clf = al.MKLClassifier(LADDER).fit(rare, y)
-    raises(ValueError, "rows of X were seen", clf.bound, rare, y, held_out=True)
+    raises(ValueError, "rows of X are training", clf.bound, rare, y, held_out=True)
     new[:40, 0] += rng.standard_normal(40)
     assert clf.bound(new, labels[:70], held_out=True).n_samples == 70
 
@@ -120,14 +124,14 @@ def test_repeated_training_rows_are_not_held_out_in_any_order(kind):
         order = rng.permutation(300)
         fresh, target = binary(300, rng, kind)
         for rows in (np.arange(300), order, order[:200]):
-            with pytest.raises(ValueError, match="rows of X were seen by fit"):
+            with pytest.raises(ValueError, match="rows of X are training samples"):
                 model.bound(X[rows].astype(np.float32), y[rows], **options)
             assert model.bound(fresh[rows], target[rows], **options).n_samples == len(rows)
         mixed = np.r_[order[:270], np.arange(30)]
-        with pytest.raises(ValueError, match="rows of X were seen by fit"):
+        with pytest.raises(ValueError, match="rows of X are training samples"):
             model.bound(np.r_[X[order[:270]], fresh[:30]], np.r_[y, target][mixed], **options)
         if kind == "classes":
-            with pytest.raises(ValueError, match="rows of X were seen by fit"):
+            with pytest.raises(ValueError, match="rows of X are training samples"):
                 model.alignment_interval(X[order], y[order], held_out=True)
             assert model.alignment_interval(fresh, target, held_out=True).delta == 0.05
 
@@ -139,7 +143,7 @@ def test_few_different_rows_are_refused_as_a_whole():
     X, y = rng.integers(0, 2, (80, 1)) * 1.0, rng.integers(0, 2, 80)
     model = al.MKLClassifier([al.Gaussian(1.0)]).fit(X, y, np.r_[np.zeros(10), np.ones(70)])
     order = 10 + rng.permutation(70)
-    with pytest.raises(ValueError, match="70 of the 70 rows of X were seen"):
+    with pytest.raises(ValueError, match="70 of the 70 rows of X are training"):
         model.bound(X[order], y[order], held_out=True)
     other = np.r_[X[order[:-1]], 1.0 - X[order[-1:]]]
     assert model.bound(other, y[order], held_out=True).n_samples == 70

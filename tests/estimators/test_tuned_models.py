@@ -96,9 +96,9 @@ def test_rows_are_hashed_once(monkeypatch):
 
 
 def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
-    raises(ValueError, "80 rows of X were seen", average.bound, X, LABELS, held_out=True)
+    raises(ValueError, "80 rows of X are training", average.bound, X, LABELS, held_out=True)
     for member in average.members_:
-        what = "were seen" if member.factors is None else "part of a tuned estimator"
+        what = "are training" if member.factors is None else "part of a tuned estimator"
         raises(ValueError, what, member.model.bound, member.of(X), LABELS, held_out=True)
 
 

@@ -148,7 +148,7 @@ def test_kernels_that_read_texts_as_numbers_are_refused(kernels):
 def test_gaps_are_refused_with_the_column(gap):
     frame = FRAME.astype({"color": object})
     frame.loc[3, "color"] = gap
-    raises(ValueError, r"NaN in column 'color'.*Fill the gaps", Gower(), frame)
+    raises(ValueError, r"NaN in column 'color'.*Impute missing values", Gower(), frame)
 
 
 def test_numbers_of_texts_depend_on_the_text_alone():

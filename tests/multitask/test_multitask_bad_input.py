@@ -108,7 +108,7 @@ def test_predictions():
     model = al.MultiTaskMKLClassifier()
     raises(AttributeError, "not fitted", model.predict, X, TASK)
     model.fit(X, Y, TASK)
-    with pytest.raises(ValueError, match=r"task holds 3, which fit has not seen; accepted: 0, 1"):
+    with pytest.raises(ValueError, match=r"values that did not occur in fit, 3; accepted: 0, 1"):
         model.predict(X[:2], [0, 3])
     raises(ValueError, "task is needed, because fit learned 3 tasks", model.predict, X)
     raises(ValueError, "task has 2 labels, but X has 3", model.predict, X[:3], [0, 1])

@@ -144,7 +144,7 @@ def test_parameters_that_are_newer_than_a_file_have_their_default():
     assert (found[2].C, found[3]) == (1.0, al.Matern(2.5))
     al.save(al.Gaussian(1.0) + al.Linear(), file := io.BytesIO())
     older = without(file.getvalue(), "kernels")
-    with pytest.raises(al.ModelFileError, match="lacks kernels"):
+    with pytest.raises(al.ModelFileError, match="has no kernels"):
         al.load(older)
 
 

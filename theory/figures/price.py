@@ -130,7 +130,7 @@ def learned_price(quick=False):
     sizes = style.log_grid(50, 400 if quick else 3000, 6)
     trials = 5 if quick else 60
     lost = np.array([losses(m, trials) for m in sizes])
-    figure, (left, right) = style.new_figure(2, width=9.0, height=4.6)
+    figure, (left, right) = style.new_figure(2, width=9.0, height=5.2)
     m = style.log_grid(50, 1e7, 40)
     level = CURVE.level()
     for look, (name, values) in zip((style.CORRECTED, style.PRINTED), CURVE.values(m).items()):
@@ -140,7 +140,8 @@ def learned_price(quick=False):
         sizes, np.maximum(quantile, 1e-12), label="alignf, observed 95% quantile", **style.OBSERVED
     )
     title = "(a) Loss of squared alignment by learned weights"
-    style.finish(left, y=r"loss $\rho(v^*)^2-\rho(\hat v)_+^2$", title=title)
+    loss = r"loss $\rho(v^*)^2-\rho(\hat v)_+^2$"
+    style.finish(left, y=loss, title=title, legend="below")
     style.shade_vacuous(left, level, "shaded: vacuous")
     for k, (look, name) in enumerate(((style.OBSERVED, "alignf"), (style.SECOND, "align"))):
         size = np.abs(lost[..., k]).mean(axis=1)
