@@ -42,7 +42,7 @@ _BUNDLED = {
 
 
 def names() -> tuple[str, ...]:
-    """Names that `load` knows, in alphabetical order.
+    """Names of the data sets that `load` accepts, in alphabetical order.
 
     breast_cancer, diabetes, digits, iris and wine come with scikit-learn; the others are read from
     the cache folder or downloaded from their original address.

@@ -87,7 +87,7 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     else:
         doubt_coverage(
             reasons,
-            "refit=None and refit=True with fit=(X, y) compare with models that left folds out.",
+            "With refit=None, or refit=True and fit=(X, y), models are fitted again without each fold.",
         )
         own, new = _fold_scores(estimator, X)
         scores, codes = calibration.scores, calibration.codes
@@ -148,7 +148,7 @@ def _seen_too_much(estimator):
     if estimator.probability == AUTO:
         return ["probability='auto' keeps no models of folds"]
     if estimator._members:
-        return ["a strategy chose the models by the same folds, and keeps none of a fold"]
+        return ["a strategy selected the models on the same folds, and stores no model of a fold"]
     return []
 
 

@@ -45,7 +45,7 @@ _PAIRED = 6  # columns of the largest losses, all pairs of which are measured
 
 @dataclass(frozen=True, eq=False)
 class Contributions(Versioned):
-    """Contributions of groups of kernels to the predictions of q targets; 1 for a classifier.
+    """Contributions of groups of kernels to the predictions of q targets (q = 1 for a classifier).
 
     Attributes
     ----------

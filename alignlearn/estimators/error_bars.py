@@ -278,8 +278,8 @@ def interval(estimator, X, coverage, folds, fit, refit):
         return PredictionInterval(estimator._shaped(low), estimator._shaped(high))
     doubt_coverage(
         _learned(estimator),
-        "refit=None and refit=True learn everything again without the samples that are left out; "
-        "weighting='uniform' learns nothing.",
+        "With refit=None or refit=True everything is learned again without the samples left out; "
+        "weighting='uniform' learns no weights.",
     )
     parts = _parts(estimator, fit, False)
     m = len(parts[0].opened.smoother.residuals)

@@ -231,6 +231,7 @@ class Precomputed(Kernel):
 
     @property
     def given_dtype(self):
+        """The dtype of the matrix as passed."""
         return np.dtype(self.gram.dtype)
 
     def __str__(self):

@@ -67,6 +67,7 @@ class StringSpectrum(Kernel):
 
     @property
     def largest_value(self):
+        """The largest value of the kernel: 1 if normalized, otherwise None (unbounded)."""
         return 1.0 if self.normalize else None
 
     def unit_form(self):

@@ -67,7 +67,7 @@ def test_a_search_has_the_sets_of_a_classifier_with_its_parameters():
         np.testing.assert_array_equal(model.predict_set(NEW, 0.9, per_class=per_class), want)
 
 
-@pytest.mark.filterwarnings("ignore:Fewer targets may be covered")
+@pytest.mark.filterwarnings("ignore:The coverage may be lower")
 def test_a_strategy_compares_with_the_machine_on_all_samples():
     options = {"cv": 3, "probability": "sigmoid", "Cs": [1.0], "strategy": "auto"}
     model = al.MKLClassifierCV(KERNELS, **options).fit(X, y)
@@ -153,7 +153,7 @@ def test_a_class_that_a_fold_lacks_is_not_ruled_out_for_that():
     assert sets.any(axis=1).all()
 
 
-@pytest.mark.filterwarnings("ignore:Fewer targets may be covered")
+@pytest.mark.filterwarnings("ignore:The coverage may be lower")
 @pytest.mark.parametrize("machine", ["nystrom", "dual-cd"])
 def test_other_machines_and_given_matrices(machine):
     kernels = al.RankOneKernels() if machine == "dual-cd" else KERNELS
