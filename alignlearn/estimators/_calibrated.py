@@ -87,7 +87,7 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     else:
         doubt_coverage(
             reasons,
-            "With refit=None, or refit=True and fit=(X, y), models are fitted again without each fold.",
+            "With refit=None, or refit=True and fit=(X, y), models are fitted again for each fold.",
         )
         own, new = _fold_scores(estimator, X)
         scores, codes = calibration.scores, calibration.codes

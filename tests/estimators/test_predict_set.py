@@ -87,7 +87,7 @@ def test_sets_that_may_cover_too_little_are_doubted():
     of_strategy = al.MKLClassifierCV(KERNELS, strategy="auto", Cs=[1.0], cv=3)
     model = of_strategy.set_params(probability="isotonic").fit(X, y)
     for per_class in (False, True):
-        reason = DOUBT.format("a strategy chose the models")
+        reason = DOUBT.format("a strategy selected the models")
         with pytest.warns(DoubtfulResultWarning, match=reason) as found:
             model.predict_set(NEW, 0.8, per_class=per_class, refit=False)
         assert len(found) == 1
