@@ -194,6 +194,19 @@ class MKLRegressorCV(Tuned, KernelRegressor):
 
     Notes
     -----
+    With ``weighting="auto"``, each candidate is a method that computes a kernel from a training
+    set:
+
+    - "uniform" has equal weights, and "alignf" learned weights, of the kernels.
+    - "single" is the kernel with the smallest leave-one-out error on 200 samples; of the default
+      kernels, one of seven widths.
+    - "scaled-single", "scaled-uniform" and, for "thorough", "scaled-alignf" use features with
+      scales learned from the training set (`FeatureScales`). "rotated-single" learns a matrix
+      instead, for at most 100 features.
+    - "columns", "pairs" and "linear" are tried with the default kernels and at most 2000 samples:
+      a Gaussian for each column, for heavy columns and their pairs, and a linear kernel.
+    - "laplacian" kernels are tried above 1000 samples, as a separate group.
+
     Above 3000 samples ridge regression on a matrix is solved by conjugate gradients with a Nystrom
     preconditioner, to a relative residual of 1e-6 in the final fit. With a strategy and more than
     8000 samples a pilot fit compares 1000 and more Nystrom centers with all pairs of samples. The
