@@ -36,7 +36,7 @@ def by_counters(A, B, k):
     return np.array([[common(k)(s, t) for t in B] for s in A])
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     st.lists(st.text(alphabet=st.sampled_from("abA\u00e9\U0001f600\x00"), max_size=12), min_size=1),
     st.lists(st.text(max_size=6), min_size=1, max_size=4),

@@ -192,6 +192,16 @@ def test_bound_lies_below_the_evidence_and_predictions_near_the_exact_ones(prior
     assert (odds > 0) == (probability > 0.5)
 
 
+def test_labels_turned_round_turn_the_answer():
+    grams, sign = problem()
+    here, there = (BayesianCombination(grams, PRIORS).fit(s * sign) for s in (1.0, -1.0))
+    np.testing.assert_allclose(here.lower_bounds, there.lower_bounds, rtol=1e-9)
+    g = grams @ here.a
+    np.testing.assert_allclose(here.log_odds(g), -there.log_odds(grams @ there.a), atol=1e-6)
+    assert here.be[1:].sum() >= 0.0
+    assert there.be[1:].sum() >= 0.0
+
+
 def test_far_tails_stay_finite():
     grams, sign = problem()
     found = BayesianCombination(grams * 1e4, Priors(sigma_g=1e-2)).fit(sign, max_iter=20_000)
