@@ -70,6 +70,7 @@ class Tuned(KernelModel):
     n_centers: int | None
     memory: int | str | None
     random_state: Any
+    classes_: np.ndarray  # of classifiers
 
     _plain = None  # the class of the plain estimator
     _paired = None  # the machine on all pairs of samples
@@ -166,7 +167,9 @@ class Tuned(KernelModel):
         if self.scoring is not None:
             return read_scoring(self.scoring, self._estimator_type, self.refit).chosen.name
         if self._estimator_type == "classifier":
-            return "accuracy minus 0.3 times the log loss"
+            words = "accuracy minus 0.3 times the log loss"
+            many = np.ndim(self.classes_) == 2  # the column "accuracy" is the subset accuracy
+            return f"{words}, mean over the labels" if many else words
         return "minus the root mean squared error"
 
     # The search space
