@@ -209,14 +209,14 @@ def _for_all(function):
     return lambda V, numbers: function(V)
 
 
-def low_rank_preconditioner(L, lam):
+def low_rank_preconditioner(L, lam, residual=None):
     """``V -> (LL' + lam I)^-1 V`` as a function, by the Woodbury identity.
 
-    ``(V - L (lam I + L'L)^-1 L'V) / lam`` with a Cholesky factor of the r x r inner matrix. Unlike
-    an orthogonal factor, it needs no second array of the size of L. Rounding errors of the inner
-    matrix and of the difference are eps times ``|L|^2 / lam``. If lam is below 1e-13 times the
-    trace of ``LL'``, this value replaces it: the preconditioner stays positive definite, and the
-    solution does not change.
+    With ``H = I / lam`` it is ``H (V - L (I + L'HL)^-1 L'HV)``, with a Cholesky factor of the r x r
+    inner matrix. Unlike an orthogonal factor, it needs no second array of the size of L. Rounding
+    errors of the inner matrix and of the difference are eps times ``|L|^2 / lam``. If lam is below
+    1e-13 times the trace of ``LL'``, this value replaces it: the preconditioner stays positive
+    definite, and the solution does not change.
 
     Parameters
     ----------
@@ -224,25 +224,39 @@ def low_rank_preconditioner(L, lam):
         For instance of `alignlearn.solvers.pivoted_cholesky.pivoted_cholesky`. Kept, not copied.
     lam : float or sequence of float
         Positive. With several values, the function takes the index of its lam for each column of V.
+    residual : NeighborInverse, optional
+        Approximate inverses H for each lam of the matrix less ``LL'``, plus lam; (n, n).
     """
     several = not np.isscalar(lam)
-    gram, factors, lams = panels.weighted_gram(L), [], []
-    for one in lam if several else [lam]:
-        one = check_number("lam", one, low=0.0, strict=True)
-        lams.append(max(one, 1e-13 * float(np.trace(gram))))
-        factors.append(gram.copy())
-        factors[-1].flat[:: len(gram) + 1] += lams[-1]
-        if not cholesky(factors[-1]):
+    lams = [check_number("lam", one, low=0.0, strict=True) for one in (lam if several else [lam])]
+    if residual is None:
+        gram = panels.weighted_gram(L)
+        lams = np.maximum(lams, 1e-13 * float(np.trace(gram)))
+        grams = [gram / one for one in lams]
+    else:
+        rows = [residual.factor(one) for one in lams]
+        grams = [panels.weighted_gram(residual.times_root(one, L)) for one in rows]
+    for inner in grams:
+        inner.flat[:: len(inner) + 1] += 1.0
+        if not cholesky(inner):
             raise ValueError("L contains NaN or infinity; all entries must be finite.")
-    lams = np.array(lams)
+
+    def inverse(V, numbers):
+        if residual is None:
+            return V / lams[numbers]
+        out = np.empty_like(V)
+        for k in set(numbers.tolist()):
+            out[:, numbers == k] = residual.times(rows[k], V[:, numbers == k])
+        return out
 
     def precondition(V, numbers):
-        if not len(gram):
-            return V / lams[numbers]
-        inner = panels.transposed_times(L, V)
+        near = inverse(V, numbers)
+        if not L.shape[1]:
+            return near
+        inner = panels.transposed_times(L, near)
         for k in set(numbers.tolist()):
-            inner[:, numbers == k] = cholesky_solve(factors[k], inner[:, numbers == k])
-        return (V - panels.times(L, inner)) / lams[numbers]
+            inner[:, numbers == k] = cholesky_solve(grams[k], inner[:, numbers == k])
+        return near - inverse(panels.times(L, inner), numbers)
 
     def alone(V):
         columns = V.reshape(len(V), -1)

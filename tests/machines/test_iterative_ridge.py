@@ -100,7 +100,7 @@ def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
     rng = np.random.default_rng(0)
     X, alphas = rng.standard_normal((2100, 6)), [1e-5, 1.0]
     Y = np.sin(2 * X[:, :n_targets]) + 0.1 * rng.standard_normal((2100, n_targets))
-    kernel, split = al.Laplacian(0.2), (np.arange(2000), np.arange(2000, 2100))
+    kernel, split = al.Laplacian(0.02), (np.arange(2000), np.arange(2000, 2100))
     found = regressor_predictions(open_kernel(X, kernel), Y, split, alphas)
     K = kernel(X)
     for predicted, alpha, tol in zip(found, alphas, (1e-9, 1e-9 if n_targets == 6 else 1e-3)):
