@@ -46,7 +46,7 @@ def bundled(program, *sides):
     for kind, start, stop in wide_primitives(program, sides, _KINDS, _LEAST_COLUMNS):
         key = start, stop, kind in _SQUARED
         if key not in found:
-            found[key] = _bundles(sides, program.features[start:stop], key[2])
+            found[key] = _of_sides(sides, program.features[start:stop], key[2])
     found = {key: parts for key, parts in found.items() if parts is not None}
     return _bound(program, sides, found) if found else (program, sides)
 
@@ -77,6 +77,15 @@ def _bound(program, sides, found):
         parameters=np.concatenate([numbers, program.parameters]),
         n_rows=row,
     )
+
+
+def _of_sides(sides, columns, squared):
+    """`_bundles` of these sides; two that are the same samples are read once."""
+    places = {(V.__array_interface__["data"][0], V.shape, V.strides) for V in sides}
+    found = _bundles(sides[: len(places)], columns, squared)
+    if found is None or len(places) == len(sides):
+        return found
+    return [part * len(sides) for part in found]
 
 
 def _bundles(sides, columns, squared):

@@ -13,6 +13,7 @@ from alignlearn.engine.cpu import CPU
 from alignlearn.engine.engines import open_engine
 from alignlearn.kernels import as_kernel, column_names
 from alignlearn.kernels.gradients import Gradients
+from alignlearn.kernels.scales import resolve_each
 from alignlearn.machines import KernelRidge
 from alignlearn.machines._ridge import ridge_leave_one_out
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
@@ -401,7 +402,7 @@ class FeatureScales(FrameOutput):
 
     def _search(self, kernel, X, Y, weight, rng, engine):
         """Return the table for selecting kernel and alpha; None if both are given."""
-        kernels = [k.resolve(X, weight) for k in kernel.widths(WIDTHS)]
+        kernels = resolve_each(kernel.widths(WIDTHS), X, weight)
         ridges = RIDGES
         if self.alpha is not None:
             if len(kernels) == 1:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear, kernel_list
+from alignlearn.kernels.scales import resolve_each
 from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
@@ -239,7 +240,7 @@ class WayKernels:
         """The candidate kernels for the single kernel, on these features."""
         if self.kernels is not None:
             return self.source.fitted_kernels
-        return [k.resolve(X, weight) for k in Gaussian().widths(WIDTHS)]
+        return resolve_each(Gaussian().widths(WIDTHS), X, weight)
 
     def kernels_of(self, way, root=None, train=None, fold=None):
         """Kernels of a method, learned on a training set; None for the default ladder.

@@ -18,6 +18,8 @@ weighted, and pairs have weight ``w_i w_j`` in the median.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import numpy as np
 
 from alignlearn.engine import opcodes as ops
@@ -29,6 +31,16 @@ _PAIRS = 2000
 _LEAST = 1e-307  # the inverse of a smaller number overflows
 _LEAST_SINGLE = 1e-37  # as above, for float32 samples
 _BLOCK_ENTRIES = 2**17
+_known = ContextVar("known", default=None)  # sizes of samples within `resolve_each`
+
+
+def resolve_each(kernels, X, weight=None):
+    """``[kernel.resolve(X, weight) for kernel in kernels]``; sizes of X are computed once."""
+    token = _known.set({})
+    try:
+        return [kernel.resolve(X, weight) for kernel in kernels]
+    finally:
+        _known.reset(token)
 
 
 def check_gamma(gamma):
@@ -49,11 +61,18 @@ def resolve_gamma(gamma, X, primitive, weight=None):
     d = X.shape[1]
     if gamma == "auto":
         return 1.0 / d
+    given, known = X, _known.get()
+    key = gamma, primitive, id(given), id(weight)
     X = sparse_rows(X) if is_sparse(X) else X
-    # Overflow raises an error below.
-    with np.errstate(over="ignore", invalid="ignore"):
-        rule = _median if gamma == "median" else _size
-        size = rule(X, primitive, weight)
+    if known is not None and key in known:
+        _, size = known[key]
+    else:
+        # Overflow raises an error below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            rule = _median if gamma == "median" else _size
+            size = rule(X, primitive, weight)
+        if known is not None:
+            known[key] = given, size  # kept, so that no other array gets its id
     single = X.dtype == np.float32
     least, most = (_LEAST_SINGLE, 1.0 / _LEAST_SINGLE) if single else (_LEAST, np.inf)
     if not (least < size < most or (size == 0.0 and not _varies(X, weight))):

@@ -12,6 +12,7 @@ from alignlearn.engine.binding import vectors
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.program import Mode, program_of
 from alignlearn.kernels import distinct, kernel_samples, weighted_sum
+from alignlearn.kernels.scales import resolve_each
 from alignlearn.statistics import center_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
 
@@ -46,7 +47,7 @@ class PairSource(Source):
 
     def __init__(self, X, kernels, weight=None, **how):
         super().__init__(X, weight, **how)
-        self.kernels = [k.resolve(X, weight) for k in kernels]
+        self.kernels = resolve_each(kernels, X, weight)
         self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
 
     @cached_property

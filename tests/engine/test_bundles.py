@@ -140,3 +140,13 @@ def test_a_search_has_the_same_model_in_any_order_of_the_columns():
     models = [al.MKLRegressorCV(random_state=0).fit(V, y) for V in (X, X[:, order])]
     found = [model.predict(V[:50]) for model, V in zip(models, (X, X[:, order]), strict=True)]
     np.testing.assert_allclose(found[0], found[1], atol=1e-3 * y.std())
+
+
+def test_samples_given_as_both_sides_have_the_bundles_of_a_copy():
+    X, kernel = _table(), KERNELS["Gaussian"][0]
+    program = program_of([kernel], X, X)
+    _, sides = bundled(program, X, X[:])
+    _, others = bundled(program, X, X.copy())
+    assert len(sides) == 2
+    for V, W in zip(sides, others, strict=True):
+        np.testing.assert_array_equal(V, W)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.metrics import pairwise
 
+import alignlearn as al
 from alignlearn.kernels import (
     Columns,
     Exponential,
@@ -20,6 +21,7 @@ from alignlearn.kernels import (
     RationalQuadratic,
     Sigmoid,
 )
+from alignlearn.kernels.scales import resolve_each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 5)) * [1.0, 2.0, 0.1, 5.0, 1.0] + 1.0
@@ -98,3 +100,18 @@ def test_auto_is_that_of_scikit_learn():
 def test_bad_rule_is_refused_with_the_rules():
     with pytest.raises(ValueError, match='accepted are a number > 0, "scale", "median" and "auto"'):
         Gaussian("mean")
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 21.0)])
+def test_kernels_resolved_together_have_the_values_of_each(weight):
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    kernels = [
+        *al.Gaussian().widths((0.5, 1.0, 2.0)),
+        al.Laplacian(),
+        0.5 * al.Gaussian("median") + al.Laplacian("median"),
+        al.Columns(al.Gaussian(), [0, 2]),
+    ]
+    expected = [kernel.resolve(X, weight) for kernel in kernels]
+    assert resolve_each(kernels, X, weight) == expected
+    X *= 2.0
+    assert resolve_each(kernels, X, weight) == [k.resolve(X, weight) for k in kernels] != expected
