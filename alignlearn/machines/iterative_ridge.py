@@ -42,6 +42,7 @@ _JUDGED = 500  # samples whose neighbors are tried for this decision
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 _TRACE = 1e-6  # share of the matrix that the factor may omit
 _GROUP = 256  # rows that are evaluated and multiplied at once
+_PANEL = 1024  # rows of the preconditioner that are computed at once
 _COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each
 _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # vectors of the length of the samples for each target, in conjugate gradients
@@ -240,12 +241,14 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None):
     """
     m = combination.n_samples
     weight = check_weights(combination.weight if weight is None else weight, m)
+    rank = min(_MOST_RANK, max(1, m // _SHARE))
+    factor = _nystrom_factor(combination, min(_FEW, rank))
     held = HeldMatrix(combination, single or is_single(m))
-    factor = _nystrom_factor(combination, min(_FEW, max(1, m // _SHARE)))
     given = held, combination.diagonal(), factor, np.sqrt(weight), _NEIGHBORS
     residual = NeighborInverse(*given) if _has_neighbors(*given, alpha) else None
-    if residual is None and factor.shape[1] == _FEW:
-        factor = _nystrom_factor(combination, min(_MOST_RANK, m // _SHARE))
+    if residual is None and rank > _FEW:
+        factor = given = None  # free the few columns before there are many
+        factor = _nystrom_factor(combination, rank)
     return RidgeSystem(held.times, factor, y, weight, residual)
 
 
@@ -263,10 +266,14 @@ def _nystrom_factor(combination, rank):
     """L (m, rank) with ``K ~ LL'``, of columns of K at random samples."""
     m = combination.n_samples
     some = np.sort(np.random.default_rng(0).choice(m, rank, replace=False))
-    columns = combination.columns(np.arange(m), some).astype(np.float64, copy=False)
-    block = columns[some]
+    block = combination.columns(some, some).astype(np.float64)
     block.flat[:: rank + 1] += _ROUNDING * max(block.trace(), np.finfo(np.float64).tiny)
-    return np.ascontiguousarray(lower_solve(np.linalg.cholesky(block), columns.T).T)
+    low, factor = np.linalg.cholesky(block), np.empty((m, rank))
+    for start in range(0, m, _PANEL):
+        part = np.arange(start, min(start + _PANEL, m))
+        columns = combination.columns(part, some).astype(np.float64, copy=False)
+        factor[part] = lower_solve(low, columns.T).T
+    return factor
 
 
 def _limits(combination, alpha, most, least):

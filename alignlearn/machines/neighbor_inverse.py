@@ -19,6 +19,7 @@ import numpy as np
 from alignlearn._jit import jit, jit_sum
 from alignlearn.engine.threads import on_threads
 
+_PANEL = 1024  # rows
 _AT_ONCE = 32  # entries that are compared with the smallest neighbor in one vectorized loop
 _LEAST_PIVOT = {4: 1e-6, 8: 1e-12}  # relative to the diagonal; by bytes of an entry of the matrix
 
@@ -55,7 +56,7 @@ class NeighborInverse:
         on_threads(_evaluate_residual, *given, stoppable=True)
 
     def factor(self, alpha):
-        """Rows (m, n_neighbors + 1) of G, for `times` and `times_root`."""
+        """Rows (m, n_neighbors + 1) of G, for `times` and `gram`."""
         rows = np.empty(self._places.shape)
         given = self._residual, float(alpha), self._least, rows
         on_threads(_factor_rows, *given, stoppable=True)
@@ -73,10 +74,14 @@ class NeighborInverse:
         _add_products(rows, self._places, V, out)
         return out
 
-    def times_root(self, rows, L):
-        """``GL`` for L (m, r)."""
-        out = np.zeros(L.shape)
-        on_threads(_add_combinations, rows, self._places, L, out, stoppable=True)
+    def gram(self, rows, L):
+        """``L'G'GL`` for L (m, r), by panels of rows of GL."""
+        out, panel = np.zeros(2 * L.shape[1:]), np.empty((_PANEL, L.shape[1]))
+        for first in range(0, len(L), _PANEL):
+            part = panel[: len(L) - first]
+            part[:] = 0.0
+            on_threads(_add_combinations, rows, self._places, L, first, part, stoppable=True)
+            out += part.T @ part
         return out
 
 
@@ -199,13 +204,14 @@ def _add_products(rows, places, V, out):
 
 
 @jit
-def _add_combinations(thread, rows, places, L, out, stop):
-    """Add every count-th row of ``GL`` to ``out``."""
+def _add_combinations(thread, rows, places, L, first, out, stop):
+    """Add every count-th of the rows of ``GL`` from ``first`` on to ``out``."""
     number, count = thread
-    for i in range(number, len(rows), count):
+    for n in range(number, len(out), count):
         if stop[0]:
             return
+        i = first + n
         for k in range(rows.shape[1]):
             weight, row = rows[i, k], L[places[i, k]]
             for j in range(len(row)):
-                out[i, j] += weight * row[j]
+                out[n, j] += weight * row[j]

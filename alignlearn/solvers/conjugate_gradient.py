@@ -235,7 +235,7 @@ def low_rank_preconditioner(L, lam, residual=None):
         grams = [gram / one for one in lams]
     else:
         rows = [residual.factor(one) for one in lams]
-        grams = [panels.weighted_gram(residual.times_root(one, L)) for one in rows]
+        grams = [residual.gram(one, L) for one in rows]
     for inner in grams:
         inner.flat[:: len(inner) + 1] += 1.0
         if not cholesky(inner):

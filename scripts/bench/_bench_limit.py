@@ -64,7 +64,7 @@ class Peaks:
 def program_of_statistics(X, kernels):
     """The program that the statistics of these kernels run, with one target."""
     kernels = [kernel.resolve(X) for kernel in kernels]
-    full, shift = _choose_forms(kernels, X, X)
+    full, shift = _choose_forms(program_of(kernels, X, X, mode=Mode.CENTERED), X, X)
     return program_of(kernels, X, X, mode=Mode.CENTERED, full=full, shift=shift, n_targets=1)
 
 

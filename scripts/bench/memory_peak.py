@@ -32,7 +32,12 @@ def work(m):
     X = rng.standard_normal((m, 5))
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(m)
     {call}
-work(300)
+work({warm})  # loads the functions
+try:
+    with open("/proc/self/clear_refs", "w") as clear:
+        clear.write("5")  # the peak becomes the memory of now
+except OSError:
+    pass
 before = peak()
 work({m})
 print((peak() - before) / (8 * {m}**2))
@@ -41,7 +46,9 @@ print((peak() - before) / (8 * {m}**2))
 
 def matrices(kind, m):
     """Peak of one kind of work, a key of the table above, in matrices of m x m."""
-    return float(output(PEAK + _PROGRAM.format(call=_WORK[kind], m=m)))
+    # Conjugate gradients, with functions of their own, start at 2001 samples.
+    warm = 2001 if kind == "ridge-folds" else 300
+    return float(output(PEAK + _PROGRAM.format(call=_WORK[kind], m=m, warm=warm)))
 
 
 def main():

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from refusals import assert_one_line
+from command_lines import assert_one_line
 from sklearn.datasets import dump_svmlight_file
 
 from alignlearn import datasets

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pytest
+from command_lines import assert_one_line
 from commands import run
-from refusals import assert_one_line
 
 import alignlearn as al
 from alignlearn.cli.groups import halves, near_copies, one_of_each

@@ -5,8 +5,8 @@ import re
 
 import pytest
 from alignlearn.theory.figures.curves import mixture
+from command_lines import assert_one_line
 from commands import run
-from refusals import assert_one_line
 
 from alignlearn.bounds.concentration import alignment_deviation_printed
 

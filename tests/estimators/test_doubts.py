@@ -168,7 +168,7 @@ def test_whole_numbers_of_floating_point_may_be_classes():
 def test_classes_of_one_sample_may_be_amounts():
     X = np.random.default_rng(0).normal(size=(150, 2))
     amounts = np.argsort(X[:, 0])
-    with pytest.warns(al.DoubtfulResultWarning, match="y has 150 classes, 150 of them of one"):
+    with pytest.warns(al.DoubtfulResultWarning, match="y has 150 classes, 150 of them with one"):
         al.KernelSGDClassifier(n_passes=1).fit(X, amounts)
     assert not doubts(lambda: al.KernelSGDClassifier(n_passes=1).fit(X, amounts // 2))
 

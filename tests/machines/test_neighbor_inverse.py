@@ -23,6 +23,13 @@ def problem(m, rank, seed):
     return L @ L.T + A @ A.T / m, L, rng.uniform(0.5, 2.0, m)
 
 
+def dense(inverse, rows):
+    """G as a matrix, from its rows and their places."""
+    G = np.zeros((len(rows), len(rows)))
+    np.add.at(G, (np.arange(len(rows))[:, None], inverse._places), rows)
+    return G
+
+
 def whole(K, constant=0.0):
     """The matrix, up to a constant, as one group of rows."""
     return SimpleNamespace(K=K - constant, starts=np.array([0, K.size]), height=len(K))
@@ -43,7 +50,7 @@ def test_each_row_is_exact_on_the_nearest_later_samples(m, q, seed, alpha):
     K, L, root = problem(m, 2, seed)
     inverse = NeighborInverse(whole(K), K.diagonal(), L, root, q)
     rows, R = inverse.factor(alpha), root[:, None] * (K - L @ L.T) * root + alpha * np.eye(m)
-    G = inverse.times_root(rows, np.eye(m))
+    G = dense(inverse, rows)
     for i in range(m):
         later = np.arange(i + 1, m)
         near = later[np.argsort(-K[i, later] / np.sqrt(K.diagonal()[later]))[:q]]
@@ -54,6 +61,16 @@ def test_each_row_is_exact_on_the_nearest_later_samples(m, q, seed, alpha):
         np.testing.assert_allclose(G[i], expected, atol=1e-9 * np.abs(expected).max())
     V = np.random.default_rng(seed).standard_normal((m, 3))
     np.testing.assert_allclose(inverse.times(rows, V), G.T @ (G @ V), atol=1e-9)
+    np.testing.assert_allclose(inverse.gram(rows, V), V.T @ (G.T @ (G @ V)), atol=1e-9)
+
+
+def test_gram_of_several_panels_is_that_of_the_whole():
+    X = np.random.default_rng(0).standard_normal((2100, 3))
+    combination = open_kernel(X, al.Gaussian(5.0))
+    held = HeldMatrix(combination, True)
+    inverse = NeighborInverse(held, combination.diagonal(), X[:, :0], np.ones(2100), 4)
+    rows = inverse.factor(0.1)
+    np.testing.assert_allclose(inverse.gram(rows, X), X.T @ inverse.times(rows, X), rtol=1e-10)
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -62,18 +79,18 @@ def test_preconditioner_is_the_inverse_of_factor_and_residual(several):
     inverse = NeighborInverse(whole(K), K.diagonal(), L, root, 5)
     factor, V = root[:, None] * L, np.random.default_rng(1).standard_normal((30, 3))
     alphas = [0.1, 2.0]
-    dense = []
+    matrices = []
     for alpha in alphas:
-        G = inverse.times_root(inverse.factor(alpha), np.eye(30))
-        dense.append(factor @ factor.T + np.linalg.inv(G.T @ G))
+        H = inverse.times(inverse.factor(alpha), np.eye(30))
+        matrices.append(factor @ factor.T + np.linalg.inv(H))
     if several:
         numbers = np.array([1, 0, 1])
         found = low_rank_preconditioner(factor, alphas, inverse)(V, numbers)
         for column, k, v in zip(found.T, numbers, V.T):
-            np.testing.assert_allclose(dense[k] @ column, v, atol=1e-9)
+            np.testing.assert_allclose(matrices[k] @ column, v, atol=1e-9)
     else:
         found = low_rank_preconditioner(factor, alphas[0], inverse)(V)
-        np.testing.assert_allclose(dense[0] @ found, V, atol=1e-9)
+        np.testing.assert_allclose(matrices[0] @ found, V, atol=1e-9)
 
 
 @pytest.mark.parametrize("single", [False, True])
