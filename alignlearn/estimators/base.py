@@ -111,11 +111,10 @@ missing : {"tables"} or None, default None
         """\
 verbose : bool or callable, default None
     True prints on stderr, from two seconds on and every two seconds, how much of the work is done.
-    None does so where stderr is a terminal, False never. A function is called as ``verbose(done,
-    total, what)`` in the thread that called ``fit``. It is called at most ten times a second for
-    each part of the work, and at the end of the part with ``done == total``. An exception that it
-    raises ends
-    the fit, and the estimator is not fitted. Copies share the function; pickles omit it.""",
+    None does so where stderr is a terminal, False never. A function is called as
+    ``verbose(done, total, what)`` in the thread that called ``fit``, at most ten times a second for
+    each part of the work, and at the end of the part with ``done == total``. If it raises an
+    exception, the fit ends, and the estimator is not fitted. Copies share it; pickles omit it.""",
     ),
     "device": Shared(
         "auto",

@@ -138,6 +138,8 @@ class RidgeSystem:
 class HeldMatrix:
     """The Gram matrix of a combination for products; float32 for many samples.
 
+    It may omit terms ``f(x) + f(x')``, which have no effect where coefficients sum to 0.
+
     float32 rounds kernel values by 6e-8 of the largest, which changes predictions by less than the
     tolerance of the solver. Only its upper triangle is stored, in groups of rows that start at the
     diagonal, so that a product reads a quarter of the memory of the float64 matrix.
@@ -159,7 +161,8 @@ class HeldMatrix:
     """
 
     def __init__(self, combination, single):
-        self._single, m = single, combination.n_samples
+        self._single, self._m = single, combination.n_samples
+        m = self._m
         self.height = _GROUP if single else m
         self._places = np.arange(0, m, self.height)
         sizes = np.minimum(self.height, m - self._places) * (m - self._places)
@@ -170,6 +173,16 @@ class HeldMatrix:
         self.K = np.empty(self.starts[-1], dtype=np.float32)
         for at, block in zip(self.starts, combination.upper_rows(_GROUP)):
             self.K[at : at + block.size] = block.reshape(-1)
+
+    def diagonal(self):
+        """The stored diagonal (m,)."""
+        if not self._single:
+            return self.K.diagonal()
+        ends = [*self._places[1:], self._m]
+        groups = zip(self.starts, self.starts[1:], self._places, ends)
+        return np.concatenate(
+            [self.K[start : stop : self._m - at + 1][: end - at] for start, stop, at, end in groups]
+        )
 
     def times(self, V):
         """Product with V (m, c), summed in float64; the same bits for any number of threads."""
@@ -254,7 +267,8 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None):
 
 def _has_neighbors(held, diagonal, factor, root, n_neighbors, alpha):
     """Whether the preconditioner has neighbors of each sample instead of many columns."""
-    omitted = 1.0 - np.einsum("ij,ij", factor, factor) / diagonal.sum()
+    total = max(diagonal.sum(), np.finfo(np.float64).tiny)
+    omitted = (total - np.einsum("ij,ij", factor, factor)) / total
     if omitted <= _LEAST_OMITTED:
         return False
     step = max(1, len(root) // _JUDGED)

@@ -30,9 +30,9 @@ class NeighborInverse:
     Parameters
     ----------
     held : HeldMatrix
-        K up to a constant, of which the upper triangle is read.
+        K up to terms ``f(x) + f(x')``, of which the upper triangle is read.
     diagonal : ndarray of shape (m,)
-        Of K.
+        Of K, which determines these terms.
     L : ndarray of shape (m, r)
     root : ndarray of shape (m,)
         Diagonal of D, not negative.
@@ -43,8 +43,7 @@ class NeighborInverse:
 
     def __init__(self, held, diagonal, L, root, n_neighbors, step=1):
         m = len(range(0, len(L), step))
-        K = held.K.reshape(-1)
-        matrix = K, held.starts, held.height, float(diagonal[0] - K[0])
+        matrix = held.K.reshape(-1), held.starts, held.height, (diagonal - held.diagonal()) / 2
         self._least = _LEAST_PIVOT[held.K.itemsize]
         scale = np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny))
         self._places = np.empty((m, n_neighbors + 1), dtype=np.int32)
@@ -94,12 +93,12 @@ def _before_row(starts, height, m, i):
 
 
 @jit
-def _find_neighbors(thread, K, starts, height, constant, step, scale, near, places, stop):
+def _find_neighbors(thread, K, starts, height, omitted, step, scale, near, places, stop):
     """Every count-th row of ``places``: i last, after the later samples of the largest kernel.
 
     Row k is of sample ``i = k * step``. Where there are fewer than q neighbors, places are i. The
     same row of ``near`` gets their kernel values, times ``scale`` of the neighbor, in increasing
-    order.
+    order. ``omitted`` (m,) are the terms f(x) that K omits.
     """
     number, count = thread
     m = len(scale)
@@ -110,14 +109,14 @@ def _find_neighbors(thread, K, starts, height, constant, step, scale, near, plac
         best[:] = least
         where[:] = i
         before = _before_row(starts, height, m, i)
-        row = K[before + i : before + m]
+        row, own = K[before + i : before + m], omitted[i]
         for start in range(i + 1, m, _AT_ONCE):
             end, hits = min(start + _AT_ONCE, m), 0
             for j in range(start, end):
-                hits += (row[j - i] + constant) * scale[j] > least
+                hits += (row[j - i] + own + omitted[j]) * scale[j] > least
             if hits:
                 for j in range(start, end):
-                    value = (row[j - i] + constant) * scale[j]
+                    value = (row[j - i] + own + omitted[j]) * scale[j]
                     if value > best[0]:
                         _insert(value, j, best, where)
                 least = best[0]
@@ -134,7 +133,7 @@ def _insert(value, j, best, where):
 
 
 @jit_sum
-def _evaluate_residual(thread, K, starts, height, constant, step, L, root, places, out, stop):
+def _evaluate_residual(thread, K, starts, height, omitted, step, L, root, places, out, stop):
     """Every count-th row of ``out``: the lower triangle of ``D (K - LL') D`` at its places."""
     number, count = thread
     m, width = len(L), places.shape[1]
@@ -148,7 +147,7 @@ def _evaluate_residual(thread, K, starts, height, constant, step, L, root, place
             for b in range(a + 1):
                 r = places[n, b]
                 low, other = min(p, r), L[r]
-                value = K[_before_row(starts, height, m, low) + max(p, r)] + constant
+                value = K[_before_row(starts, height, m, low) + max(p, r)] + omitted[p] + omitted[r]
                 for k in range(len(row)):
                     value -= row[k] * other[k]
                 missing = r == i and b < width - 1

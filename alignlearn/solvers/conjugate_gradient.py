@@ -225,7 +225,8 @@ def low_rank_preconditioner(L, lam, residual=None):
     lam : float or sequence of float
         Positive. With several values, the function takes the index of its lam for each column of V.
     residual : NeighborInverse, optional
-        Approximate inverses H for each lam of the matrix less ``LL'``, plus lam; (n, n).
+        Gives an approximate inverse H of the matrix minus ``LL'`` plus lam I for each lam, in place
+        of ``I / lam``.
     """
     several = not np.isscalar(lam)
     lams = [check_number("lam", one, low=0.0, strict=True) for one in (lam if several else [lam])]

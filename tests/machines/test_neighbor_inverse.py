@@ -30,15 +30,16 @@ def dense(inverse, rows):
     return G
 
 
-def whole(K, constant=0.0):
-    """The matrix, up to a constant, as one group of rows."""
-    return SimpleNamespace(K=K - constant, starts=np.array([0, K.size]), height=len(K))
+def whole(K, omitted=0.0):
+    """The matrix, up to terms f(x) + f(x'), as one group of rows."""
+    K = K - np.add.outer(omitted, omitted)
+    return SimpleNamespace(K=K, starts=np.array([0, K.size]), height=len(K), diagonal=K.diagonal)
 
 
 @given(st.integers(1, 12), st.integers(0, 3), st.integers(0, 10**6), st.floats(1e-3, 1e3))
 def test_with_all_neighbors_it_is_the_inverse(m, rank, seed, alpha):
     K, L, root = problem(m, rank, seed)
-    inverse = NeighborInverse(whole(K, 3.0), K.diagonal(), L, root, max(m - 1, 1))
+    inverse = NeighborInverse(whole(K, np.arange(m) - 3.0), K.diagonal(), L, root, max(m - 1, 1))
     R = root[:, None] * (K - L @ L.T) * root + alpha * np.eye(m)
     V = np.random.default_rng(seed).standard_normal((m, 2))
     found = inverse.times(inverse.factor(alpha), R @ V)
@@ -108,6 +109,16 @@ def test_any_number_of_threads_gives_the_same_bits(single):
         np.testing.assert_array_equal(found[-1], found[0])
 
 
+@pytest.mark.parametrize("m", [5, 256, 700])
+def test_stored_diagonal_is_that_of_the_matrix(m):
+    X = np.random.default_rng(0).standard_normal((m, 3))
+    combination = open_kernel(X, al.Gaussian(0.3) + al.Polynomial(degree=2))
+    expected = combination.gram().diagonal()
+    for single, tol in [(False, 0.0), (True, 1e-6)]:
+        found = HeldMatrix(combination, single).diagonal()
+        np.testing.assert_allclose(found, expected, rtol=tol, atol=10 * tol)
+
+
 @pytest.mark.parametrize("alpha", [1e-12, 1e-3])
 @pytest.mark.parametrize("single", [False, True])
 def test_repeated_samples_and_weights_of_0_keep_it_positive_definite(alpha, single):
@@ -132,10 +143,14 @@ def of_groups(order="shuffled"):
 
 
 @pytest.mark.parametrize("order", ["shuffled", "sorted"])
+@pytest.mark.parametrize("linear", [False, True])
 @pytest.mark.parametrize("single", [False, True])
-def test_narrow_kernels_on_groups_take_few_steps(order, single):
+def test_narrow_kernels_on_groups_take_few_steps(order, linear, single):
     X, y = of_groups(order)
-    system = system_on_matrix(open_kernel(X, al.Gaussian(4.0)), y, 0.01, single)
+    kernel = al.Gaussian(4.0)
+    if linear:  # its stored matrix omits f(x) + f(x') where samples are far from 0
+        X, kernel = X + 3.0, kernel + 0.001 * al.Linear()
+    system = system_on_matrix(open_kernel(X, kernel), y, 0.01, single)
     assert system._residual is not None
     found = system.solve(0.01, tol=1e-5)
     system._residual = None
