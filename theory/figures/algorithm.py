@@ -84,7 +84,7 @@ def _ridge(kernels, mu, y):
 
 def algorithm_1(quick=False):
     """Draw where algorithm 1 converges, over eta and Lambda, and in how many steps."""
-    figure, (left, right) = style.new_figure(2, width=12.4, height=5.4)
+    figure, (left, right) = style.new_figure(2, columns=1, height=10.0)
     _draw_map(figure, left, quick)
     _draw_speed(right, quick)
     figure.suptitle(

@@ -80,11 +80,11 @@ def concentration(quick=False):
     sizes = style.log_grid(10, 1e6, 6 if quick else 16)
     shown = sample_concentration(sizes, 100 if quick else 2000)
     moments = mixture().gaussian_moments(1.0)
-    figure, (left, right) = style.new_figure(2, width=12.4, height=5.7)
+    figure, (left, right) = style.new_figure(2, columns=1, height=10.4)
     _draw_bounds(left, shown)
     _draw_interval(right, shown, moments)
     figure.suptitle(
-        "Centered alignment of the Gaussian kernel of width 1 with the labels of two normal "
+        "Centered alignment of the Gaussian kernel of width 1 with the labels of two normal\n"
         rf"distributions in the plane at distance 2, $\delta={DELTA}$",
         fontsize=11,
     )
@@ -172,7 +172,7 @@ def _population_interval(m, moments):
 
 def bias(quick=False):
     """Draw the bias of the numerator and its largest change by one exchanged point against m."""
-    figure, (left, right) = style.new_figure(2, height=4.9)
+    figure, (left, right) = style.new_figure(2, columns=1, height=9.4)
     _draw_bias(left)
     _draw_sensitivity(right, quick)
     return figure

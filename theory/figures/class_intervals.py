@@ -119,7 +119,7 @@ _LOOKS = (
 
 def class_intervals(quick=False):
     """Draw the limits of three intervals against m; lengths and misses on ten distributions."""
-    figure, (left, right) = style.new_figure(rows=2, width=8.4, height=13.0)
+    figure, (left, right) = style.new_figure(2, columns=1, height=13.0)
     _draw_ends(left, quick)
     _draw_lengths(right, quick)
     figure.suptitle(

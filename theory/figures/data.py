@@ -147,13 +147,13 @@ def _load(data, datasets):
 def alignment_accuracy(quick=False):
     """Draw the accuracy of each kernel against its centered and uncentered alignment."""
     sets, substitute = load_sets()
-    figure, axes = style.new_figure(len(sets), width=5.0 * len(sets), height=5.2)
+    figure, axes = style.new_figure(len(sets), height=9.6)
     for ax, (data, X, y) in zip(axes, sets):
         if quick:
             X, y = X[:200], y[:200]
         _draw_scores(ax, kernel_scores(X, y, data, *((3, 1) if quick else (5, 5))), data)
     title = (
-        "Alignment and accuracy of single Gaussian kernels, means over five assignments of folds; "
+        "Alignment and accuracy of single Gaussian kernels, means over five assignments of folds;\n"
         r"lines connect neighboring $\gamma$"
     )
     if substitute:

@@ -67,7 +67,7 @@ def slope(sizes, errors) -> float:
 def hyper_rate(quick=False):
     """Draw the error of ridge regression on the circle against m, with the claimed slopes."""
     sizes = 2 ** np.arange(3, 10 if quick else 14)
-    figure, axes = style.new_figure(2, width=11.6, height=5.3)
+    figure, axes = style.new_figure(2, height=5.3)
     for ax, alpha, letter in zip(axes, (0.3, 0.8), "ab"):
         _draw_rate(ax, sizes, alpha, letter, 10 if quick else 60)
     figure.suptitle(
@@ -106,7 +106,7 @@ def _draw_rate(ax, sizes, alpha, letter, samples):
 
 def hyper_theta(quick=False):
     """Draw the power index of theorems 1 and 2 over the exponent of the ridge, and its maximum."""
-    figure, (left, right) = style.new_figure(2, width=11.6, height=5.3)
+    figure, (left, right) = style.new_figure(2, height=5.3)
     _draw_theorem_1(left)
     _draw_theorem_2(right)
     return figure

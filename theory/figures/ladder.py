@@ -18,7 +18,7 @@ _STRETCH = np.array([2.0, 0.5])  # of the columns in the target
 
 def hyper_ladder(quick=False):
     """Draw errors of one hyper-kernel and of a ladder, and an ellipse that neither learns."""
-    figure, axes = style.new_figure(2, rows=2, width=8.4, height=8.4)
+    figure, axes = style.new_figure(4, height=8.4)
     _draw_errors(axes[0], 25 if quick else 60, 3 if quick else 7)
     kernels = ellipses(40 if quick else 100)
     for ax, (name, kernel) in zip(axes[1:], kernels.items()):

@@ -60,7 +60,7 @@ _LINES = (
 
 def rademacher(quick=False):
     """Draw the complexity of the class of theorem 1 against n, for several numbers of tasks."""
-    figure, axes = style.new_figure(len(TASKS), width=16.0, height=5.0)
+    figure, axes = style.new_figure(len(TASKS), height=8.4)
     sizes = style.log_grid(4, 40 if quick else 200, 5 if quick else 12)
     for ax, n_tasks in zip(axes, TASKS):
         found = complexity_growth(sizes, n_tasks, 50 if quick else 400)
@@ -84,7 +84,7 @@ def rademacher(quick=False):
         ax.set_ylim(0.05, 4.0)
     axes[0].legend(loc="lower left", fontsize=8.5, frameon=False)
     figure.suptitle(
-        "Rademacher complexity of the class of theorem 1: three Gaussian kernels, two normal "
+        "Rademacher complexity of the class of theorem 1: three Gaussian kernels, two normal\n"
         "distributions, $R=T$, $\\rho$ = 1.05 times the minimal squared distance to $yy^\\top$",
         fontsize=11,
     )

@@ -70,12 +70,12 @@ def predictor_risks(quick=False):
     found = sample_risks(distribution, K, sizes, 50 if quick else 600)
     rho = distribution.alignment(K, distribution.target())
     h = predictors.h_star(distribution, K)
-    figure, axes = style.new_figure(3, width=15.0, height=5.6)
+    figure, axes = style.new_figure(3, height=10.6)
     _draw_classification(axes[0], distribution, K, sizes, found, rho, h)
     _draw_regression(axes[1], distribution, sizes, found, rho, h)
     _draw_gaps(axes[2], distribution, h, sizes, found, coin_gaps(sizes, 50 if quick else 600))
     figure.suptitle(
-        "Predictors from alignment: two normal distributions on the line at distance 3, "
+        "Predictors from alignment: two normal distributions on the line at distance 3,\n"
         rf"Gaussian kernel, $\rho={rho:.3f}$",
         fontsize=11,
     )

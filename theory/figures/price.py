@@ -130,7 +130,7 @@ def learned_price(quick=False):
     sizes = style.log_grid(50, 400 if quick else 3000, 6)
     trials = 5 if quick else 60
     lost = np.array([losses(m, trials) for m in sizes])
-    figure, (left, right) = style.new_figure(2, width=9.0, height=5.2)
+    figure, (left, right) = style.new_figure(2, height=5.2)
     m = style.log_grid(50, 1e7, 40)
     level = CURVE.level()
     for look, (name, values) in zip((style.CORRECTED, style.PRINTED), CURVE.values(m).items()):

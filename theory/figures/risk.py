@@ -37,7 +37,7 @@ def constant_kernel_quantile(sizes, lam0, delta=DELTA):
 
 def generalization(quick=False):
     """Draw theorem 17 and theorem 3, printed and corrected, against m."""
-    figure, axes = style.new_figure(3, width=15.0, height=5.8)
+    figure, axes = style.new_figure(3, height=11.4)
     _draw_theorem_17(axes[0])
     _draw_one_stage(axes[1])
     _draw_coin(axes[2])
@@ -74,7 +74,10 @@ def _draw_theorem_17(ax):
         ax.plot(m, values[100.0][name], **look)
     for lam0, found in values.items():
         place = (1.3e6, found["corrected"][-1])
-        ax.annotate(f"$\\lambda_0={lam0:g}$", place, fontsize=9.5, va="center", color="#444444")
+        ax.annotate(
+            f"$\\lambda_0={lam0:g}$", place, xytext=(7, -4), textcoords="offset points", fontsize=9,
+            va="center", color="#444444",
+        )  # fmt: skip
     sizes = style.log_grid(10, 1e6, 14)
     found = constant_kernel_quantile(sizes, 100.0)
     name = r"observed 95% quantile, $K=1$, random labels 0 and 1, $\lambda_0=100$"

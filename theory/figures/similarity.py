@@ -50,7 +50,7 @@ def hyper_kernel(quick=False):
         "(b) Best Gaussian": best_gaussian(X, K),
         "(c) Learned with a hyper-kernel": model.kernel_,
     }
-    figure, axes = style.new_figure(2, rows=2, width=8.4, height=8.2)
+    figure, axes = style.new_figure(4, height=8.2)
     for k, (ax, (name, kernel)) in enumerate(zip(axes, kernels.items())):
         _contours(ax, kernel)
         if k == 0:

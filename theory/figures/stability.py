@@ -80,7 +80,7 @@ def mixture_change(sizes, pairs, lam0=0.1) -> Change:
 def two_stage(quick=False):
     """Draw two stages, weights then ridge: observed change, theorem 16 and its correction."""
     top = 100 if quick else 700
-    figure, axes = style.new_figure(3, width=15.0, height=5.5)
+    figure, axes = style.new_figure(3, height=11.0)
     labels = "Theorem 16 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
     panels = (
         (
@@ -128,7 +128,7 @@ def _draw_change(ax, found, level, title, labels):
     # Both predictors are at most half of this for any samples.
     name = r"M(\kappa/\lambda_0)^{1/2}"
     style.shade_vacuous(ax, level, f"shaded: vacuous, more than ${name}$")
-    style.legend_below(ax, 2)
+    style.legend_below(ax)
 
 
 # -- one stage -------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def lkrr_mixture_change(sizes, pairs, lam0=0.1) -> Change:
 def lkrr_stability(quick=False):
     """Draw L2-regularized kernel learning: observed change, proposition 3 and its correction."""
     top = 40 if quick else 300
-    figure, axes = style.new_figure(3, width=15.0, height=5.5)
+    figure, axes = style.new_figure(3, height=11.0)
     labels = "Proposition 3 as printed (false)", "corrected", r"observed $\sup_x|h'(x)-h(x)|$"
     # K_mu(x, x) <= kappa of each setting, in the ball of radius 1 or 10^6 around mu0 = (1, ...).
     wide = stability.lkrr_capacity(np.ones((1, 2)), np.ones(2), 1e6).kernel
@@ -208,7 +208,7 @@ def lkrr_stability(quick=False):
             sharp_family_change(style.log_grid(2, top, 10)),
             np.sqrt(wide / 1e12),
             "(b) as (a), with $K_k(x,x)=1$, $\\Lambda=10^6$,\n"
-            r"$\lambda_0=10^{12}$: the corrected bound is attained",
+            r"$\lambda_0=10^{12}$: the corrected bound is sharp",
         ),
         (
             lkrr_mixture_change(style.log_grid(8, top, 6), 2 if quick else 20),

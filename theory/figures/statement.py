@@ -26,7 +26,7 @@ def draw_statement(ends, value, needed, closed, name, delta):
     -------
     matplotlib.figure.Figure
     """
-    figure, (left, right) = style.new_figure(2, width=11.4, height=4.9)
+    figure, (left, right) = style.new_figure(2)
     _draw_ends(left, ends, value)
     _draw_length(right, ends, needed, closed)
     figure.suptitle(

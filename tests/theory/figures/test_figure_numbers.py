@@ -177,3 +177,41 @@ def test_figures_are_drawn_with_titles_labels_and_legends(name):
     assert len(panels) == 2
     assert all(ax.get_xlabel() and ax.get_ylabel() for ax in panels)
     assert panels[-1].get_legend() is not None
+
+
+def too_small_or_cut(figure):
+    """The texts of a figure that are below 8 points at the width of a page, or leave the figure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    FigureCanvasAgg(figure).draw()
+    scale = min(1.0, style.PAGE_WIDTH / figure.get_figwidth())
+    # Labels of ticks outside the range of an axis are there, but are not drawn.
+    ticks = {text for ax in figure.axes for text in ax.findobj(Text) if _of_axis(ax, text)}
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip():
+            (x0, y0), (x1, y1) = text.get_window_extent().get_points()
+            inside = min(x0, y0) >= -1 and x1 <= figure.bbox.x1 + 1 and y1 <= figure.bbox.y1 + 1
+            small = text.get_fontsize() * scale < style.SMALLEST_LETTERS
+            if small or not (inside or text in ticks):
+                yield text.get_text()
+
+
+def _of_axis(ax, text):
+    return any(text in axis.get_ticklabels(which="both") for axis in (ax.xaxis, ax.yaxis))
+
+
+@each("name", figures.FIGURES)
+def test_letters_are_readable_at_the_width_of_a_page_and_within_the_figure(name):
+    assert list(too_small_or_cut(figures.draw(name, quick=True))) == []
+
+
+def test_small_letters_and_cut_letters_are_found():
+    figure, (ax,) = style.new_figure()
+    ax.set_title("small", fontsize=7)
+    ax.text(1.5, 0.5, "cut", transform=ax.transAxes).set_in_layout(False)
+    assert sorted(too_small_or_cut(figure)) == ["cut", "small"]
+    wide = style.new_figure(2)[0]
+    wide.set_figwidth(2 * style.PAGE_WIDTH)
+    wide.suptitle("wide", fontsize=11)
+    assert "wide" in list(too_small_or_cut(wide))
