@@ -147,7 +147,7 @@ def center(K):
 def check_diagonal(K, radius2, name="radius2") -> float:
     """Return R^2 after checks that it is positive, no entry exceeds it, and K is semi-definite."""
     radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
-    check_entries(K, radius2, f": give {name}, an upper bound of K(x, x) over the distribution")
+    check_entries(K, radius2, f": give {name}, an upper bound on K(x, x) over the distribution")
     return radius2
 
 

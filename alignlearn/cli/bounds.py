@@ -38,12 +38,12 @@ against m. Without DATA and --claim, lists the claims that have a bound for each
 _EXAMPLES = """\
 examples:
   alignlearn bounds breast_cancer
-  alignlearn bounds table.csv --target price --label-range 0:1000 --delta .01 --out price.svg
+  alignlearn bounds table.csv --target price --label-range 0:1000 --delta 0.01 --out price.svg
   alignlearn bounds visits.csv --target outcome --groups patient
   alignlearn bounds table.csv --kernels rbf --gammas -3:-3 --scale minmax
   alignlearn bounds --data table.csv --target y --curve p1-theorem-12
   alignlearn bounds
-  alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta .05 --out theorem-12.svg
+  alignlearn bounds --claim p1-theorem-12 --m 10:1e8 --delta 0.05 --out theorem-12.svg
   alignlearn bounds --claim p1-theorem-17 --set lam0=0.1
 
 exit codes: 0 done, also if no statement is possible; 2 the command or the data cannot be used.
@@ -72,7 +72,7 @@ def add_command(commands):
         "--radius2",
         metavar="R2",
         type=float,
-        help="with DATA: upper bound of K(x, x), in the units of the scaled columns; needed for "
+        help="with DATA: upper bound on K(x, x), in the units of the scaled columns; needed for "
         "linear, poly and other kernels without a known maximum",
     )
     add(

@@ -81,7 +81,8 @@ def _figure(claim, folder):
         style.save(draw, path)
     forms = ", ".join(curves.CURVES[claim.name].forms)
     alt = f"Bound of {claim.name} against the sample size on logarithmic axes: {forms}"
-    return [f"```{{image}} figures/{path.name}\n:alt: {alt}\n:class: claim-figure\n```"]
+    image = f"```{{image}} figures/{path.name}\n:alt: {alt}\n:class: claim-figure\n```"
+    return [f":::{{div}} claim-box\n{image}\n:::"]
 
 
 def _forms(claim):
