@@ -180,7 +180,7 @@ def test_figures_are_drawn_with_titles_labels_and_legends(name):
 
 
 def too_small_or_cut(figure):
-    """The texts of a figure that are below 8 points at the width of a page, or leave the figure."""
+    """The labels that are below 8 points at the width of a page, or leave the figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
