@@ -67,8 +67,8 @@ def kci_test(
     Warns
     -----
     DoubtfulResultWarning
-        X or Y is a function of Z up to 1e-4 of its variation, so that the residuals are regression
-        error.
+        Z explains all but a share of 1e-4 of the variation of X or Y, so that the residuals are
+        mostly errors of the regression.
 
     Notes
     -----
@@ -112,8 +112,8 @@ def kci_test(
     for name, F, E in zip(_NAMES, features, residuals):
         if np.vdot(E, E) < _EXPLAINED * np.vdot(F, F):
             doubt(
-                f"{name} is a function of Z up to {_EXPLAINED:g} of its variation: the test uses "
-                "the error of the regression on Z, and the p-value is not informative."
+                f"Z explains all but a share of {_EXPLAINED:g} of the variation of {name}, so the "
+                "p-value is not informative: the test uses the residuals of a regression on Z."
             )
     H = _alike(given) * product(residuals[0], residuals[0].T)
     H *= product(residuals[1], residuals[1].T)

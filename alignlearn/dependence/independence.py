@@ -263,8 +263,8 @@ def _doubt_gamma(centered):
         effective = float(d.sum() ** 2 / np.square(d).sum())
         if effective < _FEW * len(K):
             doubt(
-                f'method="gamma" rejects too often where few samples make up a kernel (heavy tails,'
-                f" rare values): view {i} has about {effective:.0f} of {len(K)}; use "
+                f'method="gamma" rejects too often if few samples dominate a kernel (heavy tails, '
+                f"rare values): in view {i}, about {effective:.0f} of {len(K)} samples do; use "
                 'method="permutation", whose type I error rate is exact.'
             )
             return

@@ -72,7 +72,7 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     if calibration is None:
         raise ValueError(
             "predict_set needs probabilities, and the model was fitted with probability=None; "
-            "accepted: a fit with probability='sigmoid' or 'isotonic'."
+            "accepted: a fit with probability='sigmoid', 'isotonic' or 'temperature'."
         )
     if estimator._ranges.weighted:
         raise ValueError(
@@ -138,8 +138,8 @@ def _warn_few(codes, coverage, per_class):
     if conformal.rank(coverage, min(sizes)) > min(sizes):
         what = "of a class " if per_class else ""
         doubt(
-            f"{min(sizes)} training samples {what}are too few to rule a class out with coverage "
-            f"{coverage:g}: it takes {conformal.least_samples(coverage)}."
+            f"{min(sizes)} training samples {what}are too few to exclude a class with coverage "
+            f"{coverage:g}; at least {conformal.least_samples(coverage)} are needed."
         )
 
 

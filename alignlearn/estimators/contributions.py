@@ -436,8 +436,8 @@ def _log_loss(model, labels, weight):
     if model.probability is None or model.calibration_ is None:
         raise ValueError(
             "scoring='neg_log_loss' needs probabilities, but the model was fitted with "
-            "probability=None; accepted: a model fitted with probability='sigmoid' or "
-            "'isotonic'."
+            "probability=None; accepted: a model fitted with probability='sigmoid', 'isotonic' or "
+            "'temperature'."
         )
     unknown = np.setdiff1d(labels, model.classes_)
     if unknown.size:

@@ -326,8 +326,8 @@ def _learned(estimator):
 def _doubt_few(coverage, m):
     if conformal.rank(coverage, m) > m:
         doubt(
-            f"{m} training samples are too few for intervals of coverage {coverage:g}, which are "
-            f"infinite then: it takes {conformal.least_samples(coverage)}."
+            f"{m} training samples are too few for intervals of coverage {coverage:g}, so the "
+            f"intervals are infinite; at least {conformal.least_samples(coverage)} are needed."
         )
 
 

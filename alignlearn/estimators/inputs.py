@@ -110,8 +110,8 @@ def doubt_scales(X, samples, kernels, names=None):
             ends = [columns[k] for k in (np.nanargmax(own), np.nanargmin(own))]
             wide, narrow = (repr(k if names is None else names[k]) for k in ends)
             doubt(
-                f"Columns {wide} and {narrow} of X have scales more than {_APART:g} apart, so that "
-                "the first dominates a kernel on both; scale X, for instance by "
+                f"Columns {wide} and {narrow} of X have scales that differ by more than a factor "
+                f"of {_APART:g}, so the first dominates a kernel on both; scale X, for instance by "
                 "sklearn.preprocessing.StandardScaler."
             )
             return

@@ -240,7 +240,8 @@ class KernelClassifier(LabelScore, KernelModel):
         if self.probability is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no predict_proba, because "
-                "probability=None; set probability='sigmoid' or 'isotonic' before fit."
+                "probability=None; set probability='sigmoid', 'isotonic' or 'temperature' before "
+                "fit."
             )
         if self.probability == AUTO and vars(self).get("_uncalibrated"):
             raise AttributeError(

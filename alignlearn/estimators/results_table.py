@@ -131,8 +131,8 @@ def doubt_edges(results, best):
             doubt(
                 f"The best {name}={value:g} is the {end} of its grid, and scores still rise there "
                 f"({results['mean_test_score'][inside]:.4g} at {inner:g}, "
-                f"{results['mean_test_score'][best]:.4g} at {value:g}): better ones may lie "
-                f"beyond; extend {name}s."
+                f"{results['mean_test_score'][best]:.4g} at {value:g}): values beyond it "
+                f"may be better; extend {name}s."
             )
 
 
@@ -213,7 +213,9 @@ def method_table(results, taken, score_words):
     if sizes is not None:
         lines.append(_level_lines(results))
     elif len({row[-2] for row in rows}) > 1:
-        lines.append("Methods with fewer folds were worse on these; compare scores of equal folds.")
+        lines.append(
+            "Methods with fewer folds were dropped; compare only scores over equally many folds."
+        )
     return "\n".join(lines)
 
 

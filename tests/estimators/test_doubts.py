@@ -70,7 +70,9 @@ FITS = {
 def test_scales_a_thousand_apart_are_told_once_per_fit(name):
     X, y = _two_scales()
     (text,) = doubts(lambda: FITS[name](X, y))
-    assert text.startswith("Columns 1 and 0 of X have scales more than 1000 apart")
+    assert text.startswith(
+        "Columns 1 and 0 of X have scales that differ by more than a factor of 1000"
+    )
     assert not doubts(lambda: FITS[name](X / X.std(axis=0), y))
 
 
@@ -201,7 +203,7 @@ def test_a_search_of_scikit_learn_says_the_same_line_each_time():
         warnings.simplefilter("always")
         clone(search).fit(X, y)
     assert {str(w.message) for w in caught} == {
-        "Columns 'income' and 'age' of X have scales more than 1000 apart, so that the first "
-        "dominates a kernel on both; scale X, for instance by "
+        "Columns 'income' and 'age' of X have scales that differ by more than a factor of 1000, so "
+        "the first dominates a kernel on both; scale X, for instance by "
         "sklearn.preprocessing.StandardScaler."
     }

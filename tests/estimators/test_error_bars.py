@@ -439,7 +439,7 @@ def test_samples_that_a_model_holds_need_not_be_given_again():
 
 def test_too_few_samples_are_said_to_be():
     model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, y)
-    with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
+    with pytest.warns(DoubtfulResultWarning, match="at least 99 are needed"):
         low, high = model.predict_interval(NEW, 0.99)
     assert np.isneginf(low).all()
     assert np.isposinf(high).all()

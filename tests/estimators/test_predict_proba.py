@@ -137,7 +137,9 @@ def test_without_the_parameter_there_is_none():
     model = al.MKLClassifier(KERNELS)
     assert not hasattr(model, "predict_proba")
     assert not hasattr(model.fit(X, y), "predict_proba")
-    with pytest.raises(AttributeError, match="set probability='sigmoid' or 'isotonic' before fit"):
+    with pytest.raises(
+        AttributeError, match="set probability='sigmoid', 'isotonic' or 'temperature' before fit"
+    ):
         _ = model.predict_proba
     # Tools find it if it exists, and fall back to decisions otherwise.
     model.set_params(probability="sigmoid")

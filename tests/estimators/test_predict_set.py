@@ -176,7 +176,7 @@ def test_refused():
         raises(ValueError, "coverage=", model.predict_set, NEW, coverage)
     raises(TypeError, "per_class", model.predict_set, NEW, per_class="yes")
     raises(ValueError, "features", model.predict_set, NEW[:, :2])
-    with pytest.warns(DoubtfulResultWarning, match="it takes 99"):
+    with pytest.warns(DoubtfulResultWarning, match="at least 99 are needed"):
         assert model.predict_set(NEW, 0.99).all()
     model.predict_set(NEW, 0.95)
     with pytest.warns(DoubtfulResultWarning, match="of a class"):
