@@ -36,6 +36,26 @@ def _counts(paper):
 COUNTS = {paper: _counts(paper) for paper in ("p1", "p2", "p3", "p4", "p5")}
 
 
+def ledger_verdicts(text):
+    """(names of claims, verdicts) of each list of true claims and each row of the ledger."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("True as printed:"):
+            yield re.findall(r"`(p\d-[\w-]+)`", paragraph), {"true"}
+    for row in re.findall(r"(?m)^\| (.*?) \| (.*?) \| .* \|$", text):
+        if names := re.findall(r"`(p\d-[\w-]+)`", row[0]):
+            yield names, set(row[1].split("; "))
+
+
+def test_the_ledger_has_the_recorded_verdicts():
+    path = Path(__file__).resolve().parents[2] / "docs/development/ledger.md"
+    if not path.is_file():
+        pytest.skip("needs the source tree")
+    found = list(ledger_verdicts(path.read_text(encoding="utf-8")))
+    assert sum(len(names) for names, _ in found) > 100
+    for names, verdicts in found:
+        assert {CLAIMS[name].status.value for name in names} == verdicts, names
+
+
 @each("paper", COUNTS)
 def test_the_papers_claims_are_counted_apart_from_ours(paper):
     row = next(line for line in counts_table().splitlines() if f" {sum(COUNTS[paper])} |" in line)
