@@ -114,7 +114,8 @@ verbose : bool or callable, default None
     None does so where stderr is a terminal, False never. A function is called as
     ``verbose(done, total, what)`` in the thread that called ``fit``, at most ten times a second for
     each part of the work, and at the end of the part with ``done == total``. If it raises an
-    exception, the fit ends, and the estimator is not fitted. Copies share it; pickles omit it.""",
+    exception, the fit ends, and the estimator is not fitted. Clones share the
+    function; pickles omit it.""",
     ),
     "device": Shared(
         "auto",

@@ -75,7 +75,7 @@ class BayesianMKLClassifier(Classifier, Estimator):
         Evidence lower bound of each problem after every round, in nats; nondecreasing.
     n_iter_ : ndarray of shape (n_problems,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     kernel_ : Kernel
         ``sum_k weights_k scale_k K_k``, for two classes. Indefinite where a weight is negative.
     alignment_, uniform_alignment_ : float

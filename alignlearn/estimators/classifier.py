@@ -73,7 +73,7 @@ class MKLClassifier(KernelClassifier):
         them where two small pilots predict few enough support vectors for the time and ``memory``.
         ``chosen_machine_`` and ``summary()`` name the choice.
     n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
+        "nystrom": number of centers, the samples that span the model; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
         where the Gram matrix does not fit, or few samples become support vectors, its rows are
@@ -100,7 +100,7 @@ class MKLClassifier(KernelClassifier):
     Attributes
     ----------
     weights_ : ndarray of shape (p,)
-        For the normalized kernels.
+        Weights of the normalized kernels.
     scale_ : ndarray of shape (p,)
         Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
@@ -111,9 +111,9 @@ class MKLClassifier(KernelClassifier):
         Centered alignment of the learned and of the uniform combination with the labels.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        For the normalized kernels.
+        Statistics of the normalized kernels.
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
@@ -126,7 +126,7 @@ class MKLClassifier(KernelClassifier):
     dual_coef_ : ndarray of shape (n_support, n_problems)
     intercept_ : ndarray of shape (n_problems,)
     coef_ : ndarray of shape (n_features, n_problems)
-        Where the kernel is a FeatureWeighted.
+        Coefficients of the features, if the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
     machine_ : SupportVectorClassifier, LeastSquaresClassifier, LinearSVM or NystromHinge of \
 `alignlearn.machines`

@@ -58,7 +58,7 @@ class KernelCombiner(FrameOutput, KernelLearner):
     Attributes
     ----------
     weights_ : ndarray of shape (p,)
-        For the normalized kernels.
+        Weights of the normalized kernels.
     scale_ : ndarray of shape (p,)
         Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
@@ -70,9 +70,9 @@ class KernelCombiner(FrameOutput, KernelLearner):
         combination itself.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        For the normalized kernels.
+        Statistics of the normalized kernels.
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     n_features_in_ : int

@@ -61,7 +61,7 @@ class MKLRegressor(KernelRegressor):
         span of the kernel at few samples, as `NystromRidge`, also of precomputed kernels. "auto":
         "krr" up to 20,000 samples, else "nystrom"; ``chosen_machine_`` and ``summary()`` name it.
     n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
+        "nystrom": number of centers, the samples that span the model; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. Where
         the Gram matrix does not fit, "krr" is solved by conjugate gradients to a relative residual
@@ -79,7 +79,7 @@ class MKLRegressor(KernelRegressor):
     Attributes
     ----------
     weights_ : ndarray of shape (p,)
-        For the normalized kernels.
+        Weights of the normalized kernels.
     scale_ : ndarray of shape (p,)
         Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
@@ -90,13 +90,13 @@ class MKLRegressor(KernelRegressor):
         Centered alignment of the learned and of the uniform combination with the targets.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        For the normalized kernels.
+        Statistics of the normalized kernels.
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     coef_ : ndarray of shape (n_features, c)
-        Where the kernel is a FeatureWeighted.
+        Coefficients of the features, if the kernel is a FeatureWeighted.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X was a data frame with string column names, or several tables: "table__column".

@@ -94,7 +94,7 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         predict few enough support vectors for the time and ``memory``. ``chosen_machine_`` and
         ``summary()`` name the choice.
     n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
+        "nystrom": number of centers, the samples that span the model; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
         where the Gram matrix does not fit, or few samples become support vectors, its rows are
@@ -133,7 +133,8 @@ default 5
         Maximum number of steps of "svm" for each pair of classes, or of passes of "dual-cd" and
         "nystrom".
     client : dask.distributed.Client, optional
-        Its workers evaluate the pairs and fit the folds. Clones share the client; pickles omit it.
+        The client's workers evaluate the pairs and fit the folds. Clones share the client; pickles
+        omit it.
     random_state : int or numpy.random.Generator, optional
         Seed of the shuffle. None is a fixed seed, so results are reproducible.
 
@@ -147,7 +148,7 @@ default 5
         Mean score over folds of the chosen candidate.
     best_params_ : dict
     best_index_ : int
-        Its position in ``cv_results_``.
+        Position of the chosen candidate in ``cv_results_``.
     cv_results_ : dict of ndarray
         ``params`` (list of dict), ``param_C``, ``param_weighting`` (if several were given),
         ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``, ``rank_test_score``, in
@@ -169,7 +170,7 @@ default 5
     method_ : str
         After a strategy: the name of the best candidate.
     weights_ : ndarray of shape (p,)
-        For the normalized kernels.
+        Weights of the normalized kernels.
     scale_ : ndarray of shape (p,)
         Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
@@ -180,9 +181,9 @@ default 5
         Centered alignment of the learned and of the uniform combination with the labels.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        For the normalized kernels.
+        Statistics of the normalized kernels.
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     classes_ : ndarray of shape (c,)
@@ -195,7 +196,7 @@ default 5
     dual_coef_ : ndarray of shape (n_support, n_problems)
     intercept_ : ndarray of shape (n_problems,)
     coef_ : ndarray of shape (n_features, n_problems)
-        Where the kernel is a FeatureWeighted.
+        Coefficients of the features, if the kernel is a FeatureWeighted.
     n_iter_ : ndarray of shape (n_problems,)
     machine_ : SupportVectorClassifier, LeastSquaresClassifier, LinearSVM or NystromHinge of \
 `alignlearn.machines`
@@ -227,7 +228,7 @@ default 5
       scales learned from the training set (`FeatureScales`). They need kernels with a known
       gradient. "rotated-single" learns a matrix instead, for at most 100 features.
     - "columns", "pairs" and "linear" are tried with the default kernels and at most 2000 samples,
-      on columns of variance 1. "columns" has a Gaussian for each of up to 300 columns, weighted by
+      on columns of variance 1. "columns" has a Gaussian for each of up to 100 columns, weighted by
       "alignf". "pairs" has one for each of the 12 columns of largest weight and for the pairs of
       the first 6. "linear" has a linear kernel.
     - "laplacian" kernels are tried above 1000 samples, as a separate group.

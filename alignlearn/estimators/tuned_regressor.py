@@ -86,7 +86,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         `NystromRidge`, also of precomputed kernels. "auto": "krr" up to 20,000 samples, else
         "nystrom"; ``chosen_machine_`` and ``summary()`` name it.
     n_centers : int, optional
-        "nystrom": number of these samples; default 1000.
+        "nystrom": number of centers, the samples that span the model; default 1000.
     memory : int, str or None, default None
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory.
         Leave-one-out needs the Gram matrix. Where the Gram matrix does not fit, "krr" is solved by
@@ -133,7 +133,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         Mean score over folds of the chosen candidate.
     best_params_ : dict
     best_index_ : int
-        Its position in ``cv_results_``.
+        Position of the chosen candidate in ``cv_results_``.
     cv_results_ : dict of ndarray
         ``params`` (list of dict), ``param_alpha`` or ``param_C``, ``param_weighting`` (if several
         were given), ``split0_test_score``, ..., ``mean_test_score``, ``std_test_score``,
@@ -163,7 +163,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         With ``per_target``: the weight vectors that were tried, and the number of the selected one
         for each target.
     weights_ : ndarray of shape (p,)
-        For the normalized kernels.
+        Weights of the normalized kernels.
     scale_ : ndarray of shape (p,)
         Normalization factors; ``kernel_`` is ``sum_k weights_k scale_k K_k``.
     kernel_ : Kernel
@@ -174,13 +174,13 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         Centered alignment of the learned and of the uniform combination with the targets.
     kernel_alignments_ : ndarray of shape (p,)
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     statistics_ : AlignmentStatistics
-        For the normalized kernels.
+        Statistics of the normalized kernels.
     result_ : WeightResult
         Result of stage 1 with its certificate and diagnostics.
     coef_ : ndarray of shape (n_features, c)
-        Where the kernel is a FeatureWeighted.
+        Coefficients of the features, if the kernel is a FeatureWeighted.
     support_ : ndarray of shape (n_support,)
         For "krr" all training samples; for "svr" those that are support vectors of some column.
     dual_coef_ : ndarray of shape (n_support,) or (n_support, c)

@@ -91,7 +91,7 @@ default 5
         Mean score over folds of the chosen candidate.
     best_params_ : dict
     best_index_ : int
-        Its position in ``cv_results_``.
+        Position of the chosen candidate in ``cv_results_``.
     cv_results_ : dict of ndarray
         ``params`` (list of dict), a ``param_`` for each of the values above, ``split0_test_score``,
         ..., ``mean_test_score``, ``std_test_score`` and ``rank_test_score``, in the order of

@@ -173,7 +173,7 @@ class NystromRidge(Regressor, RidgeLearner):
         Predictions are ``kernel_(X, centers_) @ coef_ + intercept_``.
     intercept_ : float or ndarray of shape (c,)
     kernel_ : Kernel
-        With numbers for ``gamma="scale"``.
+        The kernel, with a number in place of ``gamma="scale"``.
     residual_ : float
         Certificate: at most ``tol``, or a warning was given.
     n_iter_ : int
@@ -262,7 +262,7 @@ class NystromRidgeClassifier(Classifier, RidgeLearner):
     center_indices_ : ndarray of shape (r,)
         Their numbers in ``fit``.
     kernel_ : Kernel
-        With numbers for ``gamma="scale"``.
+        The kernel, with a number in place of ``gamma="scale"``.
     residual_ : float
         Certificate: at most ``tol``, or a warning was given.
     n_iter_ : int

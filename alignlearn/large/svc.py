@@ -61,7 +61,7 @@ class NystromSVC(Classifier, NystromLearner):
     center_indices_ : ndarray of shape (r,)
         Their numbers in ``fit``.
     kernel_ : Kernel
-        With numbers for ``gamma="scale"``.
+        The kernel, with a number in place of ``gamma="scale"``.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         If X was a data frame with string column names.

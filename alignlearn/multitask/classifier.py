@@ -98,7 +98,7 @@ class MultiTaskMKLClassifier(MultiTaskLearner):
     task_kernels_ : list of T Kernel
         The learned kernels, as functions; None for a task without one.
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     classes_ : ndarray of shape (c,)
         Classes of all tasks together.
     result_ : MultiTaskResult

@@ -99,7 +99,7 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
     task_kernels_ : list of T Kernel
         The learned kernels, as functions; None for a task without one.
     kernels_ : list of Kernel
-        With numbers for ``gamma="scale"``.
+        The kernels, with numbers in place of ``gamma="scale"``.
     result_ : MultiTaskResult
         With the certificate of the weights.
     n_iter_ : int

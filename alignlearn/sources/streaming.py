@@ -70,7 +70,7 @@ def alignment_statistics(
         Where pairs of samples are evaluated; "auto" uses a CUDA device, if there is one, for
         large problems.
     client : dask.distributed.Client, optional
-        Its workers evaluate the pairs.
+        The client's workers evaluate the pairs.
     verbose : bool or callable, default False
         True prints progress on stderr after two seconds. A function is
         called as ``verbose(done, total, what)``, see `MKLClassifier`.
