@@ -37,7 +37,7 @@ class LearnedKernel(_Evaluated):
     Parameters
     ----------
     hyper_kernel : HyperKernel
-        The kernel, with numbers for parameters that depend on the data.
+        The hyper-kernel, with numbers for parameters that depend on the data.
     points : ndarray of shape (n, d), float64
     first, second : ndarray of shape (P,), int64
         Rows a_p and b_p of ``points``.
