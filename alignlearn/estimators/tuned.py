@@ -157,6 +157,8 @@ class Tuned(KernelModel):
             parts = [weighting_table(self.cv_results_, self.best_index_)]
         if len(self._members) < 2:
             return "\n\n".join([*parts, super().summary(max_rows)])
+        what = "decisions" if self._estimator_type == "classifier" else "predictions"
+        parts[0] += f"\nThe average adds the {what} of the models, each multiplied by its factor."
         for k, m in enumerate(self._members, 1):
             head = f"Model {k} of {len(taken)} in the average: {m.name}, factor {m.factor:.3g}"
             parts.append(f"{head}\n{m.model.summary(max_rows)}")

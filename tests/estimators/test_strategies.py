@@ -384,6 +384,8 @@ def test_texts_show_every_way_and_member(classifier):
     at = header.index("score"), header.index("accuracy")
     rows = lines[: [line[0] for line in lines].index("score:")]  # notes follow
     assert all(line[at[1]] == beside[line[at[0]]] for line in rows)
+    averaged = "The average adds the decisions of the models, each multiplied by its factor."
+    assert (averaged in text) == (len(model.members_) > 1)
     for k, m in enumerate(model.members_, 1):
         head = f"Model {k} of {len(model.members_)} in the average"
         assert f"\n{head}: {m.name}, factor {m.share / m.unit:.3g}\n" in text
