@@ -5,25 +5,26 @@ from pathlib import Path
 
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from trees import parsed, statements
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def sources():
-    """Module name -> (whether it is a package, text); theory/ is installed in alignlearn/."""
+    """Module name -> (whether it is a package, tree); theory/ is installed in alignlearn/."""
     found = {}
     for top, prefix in (("alignlearn", ()), ("theory", ("alignlearn",))):
         for path in (ROOT / top).rglob("*.py"):
             parts = (*prefix, *path.relative_to(ROOT).with_suffix("").parts)
             package = parts[-1] == "__init__"
             name = ".".join(parts[:-1] if package else parts)
-            found[name] = package, path.read_text(encoding="utf-8")
+            found[name] = package, parsed(path)
     return found
 
 
-def imported(name, package, text, known):
+def imported(name, package, tree, known):
     """The modules among ``known`` that a module imports anywhere."""
-    for node in ast.walk(ast.parse(text)):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
@@ -40,8 +41,8 @@ def circles(modules):
     number = {name: n for n, name in enumerate(names)}
     edges = [
         (number[name], number[other])
-        for name, (package, text) in modules.items()
-        for other in imported(name, package, text, number)
+        for name, (package, tree) in modules.items()
+        for other in imported(name, package, tree, number)
         if other != name
     ]
     rows, columns = zip(*edges)
@@ -67,4 +68,5 @@ def test_circles_are_found_in_functions_packages_and_relative_imports():
         "p.q": (True, "from .e import z"),
         "p.q.e": (False, "from ..q import z"),
     }
+    made = {name: (package, ast.parse(text)) for name, (package, text) in made.items()}
     assert sorted(map(sorted, circles(made))) == [["p.a", "p.b", "p.c"], ["p.q", "p.q.e"]]

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from trees import parsed, statements
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG", "paper/paper")]
@@ -75,15 +76,10 @@ def prose_of_page(text):
     return re.sub(r"\]\([^)]*\)", "]", text)
 
 
-@cache
-def parsed(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def docstrings(path):
     """(name, docstring) of a module and of what it defines."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(parsed(path)):
+    for node in (parsed(path), *statements(parsed(path))):
         if isinstance(node, kinds) and (text := ast.get_docstring(node)):
             yield getattr(node, "name", "module"), text
 

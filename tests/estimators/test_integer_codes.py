@@ -150,7 +150,7 @@ def test_a_search_with_codes_is_better_and_knows_its_columns():
 
 
 def test_codes_of_a_saved_model(tmp_path):
-    frame, y = _stores(1000)
+    frame, y = _stores(400)
     model = al.MKLRegressorCV(random_state=0).fit(frame, y)
     al.save(model, tmp_path / "model.npz")
     again = al.load(tmp_path / "model.npz")

@@ -232,7 +232,7 @@ def test_classifier_in_features_equals_smo(form, n_classes, multiclass):
 
 def test_tuned_classifier_in_features_equals_smo():
     X, y = classes(2100, 4, 3)
-    options = {"Cs": [0.1, 0.01], "cv": 3, "tol": 1e-6}
+    options = {"Cs": [0.1, 0.01], "cv": 2, "tol": 1e-6}
     model = al.MKLClassifierCV(al.RankOneKernels(), **options).fit(scipy.sparse.csr_array(X), y)
     given = al.MKLClassifierCV("precomputed", **options).fit(as_given(X), y)
     found, expected = (m.cv_results_["mean_test_score"] for m in (model, given))

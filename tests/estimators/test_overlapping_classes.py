@@ -62,7 +62,7 @@ def test_many_samples_are_fitted_in_blocks():
 
 
 def test_classes_apart_have_support_vector_machines():
-    for m in (300, 1200):
+    for m in (300, 1100):
         assert "krr" not in {
             one.model.machine
             for one in al.MKLClassifierCV().fit(*apart(m)).members_
@@ -102,7 +102,7 @@ def test_given_values_of_C_are_all_tried():
 
 def test_few_of_the_rare_class():
     """Folds and levels without it, which have no log loss of it to compare."""
-    X, y, _ = rare(1500, share=0.003)
+    X, y, _ = rare(1100, share=0.003)
     y[:] = 0
     y[:4] = 1
     model = al.MKLClassifierCV().fit(X, y)

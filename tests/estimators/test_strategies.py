@@ -500,8 +500,8 @@ def test_two_samples_of_a_class_and_constant_features():
 def test_many_samples_have_least_squares_where_classes_overlap(overlap):
     # Decisions of support vector machines rank samples of overlapping classes badly.
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2400, 2))
-    height = X[:, 0] - 1.2 + (2.0 * rng.normal(size=2400) if overlap else 0.0)
+    X = rng.normal(size=(2100, 2))
+    height = X[:, 0] - 1.2 + (2.0 * rng.normal(size=2100) if overlap else 0.0)
     model = al.MKLClassifierCV(machine="svm", random_state=0).fit(X, height > 0.0)
     tried = {name.endswith("-krr") for name in model.cv_results_["param_method"]}
     assert tried == ({True, False} if overlap else {False})

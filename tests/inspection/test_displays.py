@@ -291,7 +291,7 @@ def test_models_of_many_labels_are_a_distribution(tmp_path):
 
 def test_scores_of_a_search_on_several_levels():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2050, 3))
+    X = rng.normal(size=(1050, 3))
     y = X[:, 0] * X[:, 1] > 0
     model = al.MKLClassifierCV(Cs=[0.1, 1.0, 10.0, 100.0]).fit(X, y)
     results = model.cv_results_
