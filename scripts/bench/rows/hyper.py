@@ -87,10 +87,11 @@ def fitted(data, options, kind="GaussianHyperKernel"):
     return [float(word) for word in output(program, **dict.fromkeys(names, str(threads))).split()]
 
 
-@row(m=60, kinds=(GaussianHyperKernel,))
-def hyper_fit(m=1000, kinds=tuple(HYPER_KERNELS.values())):
+@row(m=60, names=["Gaussian"])
+def hyper_fit(m=1000, names=HYPER_KERNELS):
     """HyperKRR by pivoted Cholesky on all pairs of 1000 points."""
-    for kind in kinds:
+    for name in names:
+        kind = HYPER_KERNELS[name]
         found = fitted(_NORMAL.format(m=m), "solver='pivoted'", kind.__name__)
         key = "hyper-fit" if kind is GaussianHyperKernel else ""
         yield _of_fit(f"HyperKRR, {kind.__name__}, m={m}", found, key)
