@@ -251,6 +251,13 @@ def span(values, digits=3):
     return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
 
 
+def spread(low, high, where):
+    """A range of coverages and where the smallest is; one number if both are equal."""
+    if f"{low:.2f}" == f"{high:.2f}":
+        return f"{low:.2f}"
+    return f"{low:.2f} to {high:.2f} (smallest: {where})"
+
+
 def regression(args):
     """Intervals without refits."""
     errors, losses = [], []
@@ -285,7 +292,7 @@ def tuned(args):
             publish(
                 args,
                 "error-bars",
-                {f"search-{name}-{m}": f"{low:.2f} ({cover[low]}) to {high:.2f}"},
+                {f"search-{name}-{m}": spread(low, high, cover[low])},
             )
         publish(args, "error-bars", {f"search-{name}-se": f"{max(errors):.3f}"})
 
