@@ -117,7 +117,7 @@ def run_fit(args) -> int:
     output.print(f"\n{parts.table(_MOST_COLUMNS)}")
     model = None
     if args.out is not None:
-        model = estimator(sample.task, verbose).fit(sample.frame, sample.y)
+        model = estimator(sample.task, sample.y, verbose).fit(sample.frame, sample.y)
         al.save(model, args.out)
         output.print(f"\nmodel, fitted to all {m} rows: {args.out}")
     if args.report is not None:
@@ -141,12 +141,15 @@ def run_fit(args) -> int:
     return 0
 
 
-def estimator(task, verbose=False):
+def estimator(task, y, verbose=False):
     """The default model of a task; classes with probabilities."""
+    import numpy as np
+
     import alignlearn as al
 
     if task == "classification":
-        return al.MKLClassifierCV(probability="sigmoid", verbose=verbose)
+        every_fold = np.unique(y, return_counts=True)[1].min() > 1  # which sigmoids need
+        return al.MKLClassifierCV(probability="sigmoid" if every_fold else "auto", verbose=verbose)
     return al.MKLRegressorCV(verbose=verbose)
 
 
@@ -160,9 +163,26 @@ def held_out(sample, seed):
     if m < 10:
         raise ValueError(f"the table has {m} rows with a target; accepted: at least 10.")
     classes, rng = sample.task == "classification", np.random.default_rng(seed)
+    if classes:
+        _check_classes(sample)
     y = np.unique(sample.y, return_inverse=True)[1] if classes else sample.y
     train, test = make_folds(round(1 / _TESTED), y, classes, rng)[0]
     return np.sort(train), np.sort(test)
+
+
+def _check_classes(sample):
+    import numpy as np
+
+    names, counts = np.unique(sample.y, return_counts=True)
+    target = f"the target {sample.target!r}"
+    if len(names) == 1:
+        raise ValueError(f"{target} is {names[0].item()!r} in all rows; accepted: two values.")
+    if np.sum(counts >= 3) < 2:  # one in the held-out rows, and two in the folds of the others
+        raise ValueError(
+            f"{target} has {len(names)} classes in {len(sample.y)} rows, of which fewer than two "
+            "have three rows; accepted: at least two such classes. Name another --target, or set "
+            "--task regression if it holds numbers."
+        )
 
 
 def compare_held_out(sample, train, test, verbose):
@@ -171,7 +191,7 @@ def compare_held_out(sample, train, test, verbose):
 
     X, y = sample.frame, sample.y
     start = time.perf_counter()
-    model = estimator(sample.task, verbose).fit(X[train], y[train])
+    model = estimator(sample.task, y[train], verbose).fit(X[train], y[train])
     seconds = time.perf_counter() - start
     scores = [Score("alignlearn", model.score(X[test], y[test]), seconds)]
     boosted = _boosting(sample, train, test)
@@ -197,6 +217,8 @@ def _boosting(sample, train, test):
     A[:, frame.at] = frame.numbers
     for c, values in frame.categories.items():
         A[:, c] = np.where(values.codes < 0, np.nan, values.codes)
+    empty = np.isnan(A[train]).all(axis=0)  # which scikit-learn cannot divide into bins
+    A[:, empty] = 0.0
     native = [c for c, values in frame.categories.items() if len(values.levels) < few]
     classes = sample.task == "classification"
     model = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
@@ -229,7 +251,12 @@ def run_predict(args) -> int:
             f"{args.model} does not contain a model of a table; accepted: a file written "
             "by `alignlearn fit --out`."
         )
-    frame = read_raw(args.data).frame
+    of_fit = model.preparation_
+    others = {*of_fit.categories, *of_fit.dates}
+    numbers = {label for c, label in enumerate(of_fit.columns) if c not in others}
+    frame, notes = read_raw(args.data, numbers)
+    for note in notes[1:]:
+        print(f"note: {note}", file=sys.stderr)
     columns = {"prediction": model.predict(frame).tolist()}
     if getattr(model, "calibration_", None) is not None:
         P = model.predict_proba(frame)

@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._text import listed
 from alignlearn.validation.frames import FrameColumns, coded, days
 
 from . import _columns, _files, _table
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
+
+_MOST_WORDS, _FEW_NUMBERS = 2, 20  # limits of a column of numbers where words are missing values
 
 
 class RawTable(NamedTuple):
@@ -20,7 +23,8 @@ class RawTable(NamedTuple):
     Attributes
     ----------
     frame : FrameColumns
-        Columns without names are called "number 1", "number 2", ...
+        Columns without names are called "number 1", "number 2", ..., and columns of the same name
+        "a", "a.1", ...
     notes : tuple of str
         What was read.
     """
@@ -29,11 +33,13 @@ class RawTable(NamedTuple):
     notes: tuple
 
 
-def read_raw(path) -> RawTable:
+def read_raw(path, numbers=()) -> RawTable:
     """Read a file of delimited text, as `parse_table` splits it, without a target.
 
     A column of numbers and missing fields holds numbers, one of dates such as 2026-11-25 or
-    2026-11-25 14:30 holds dates, and any other one categories.
+    2026-11-25 14:30 holds dates, and any other one categories. At most two words in a column that
+    otherwise has more than 20 different numbers, such as "-", are read as missing; so is every word
+    in the columns of ``numbers``, a collection of labels.
 
     Raises
     ------
@@ -44,12 +50,18 @@ def read_raw(path) -> RawTable:
     rows, lines, delimiter, notes = _table._read_rows(text, path)
     columns, names, lines, more = _table._named_columns(rows, lines, path)
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
-    numbers, categories, dates = [], {}, []
+    labels, renamed = _unique(labels)
+    found, categories, dates = [], {}, []
     for c, fields in enumerate(columns):
         values = _columns.numbers(fields, delimiter == ";", (path, labels[c], lines))
         moments = None
         if values is None and all(map(_columns.is_missing, fields)):
             values = np.full(len(fields), np.nan)
+        if values is None:
+            values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
+            if words:
+                rows = np.isin(fields, words).sum()
+                said = (*said, f"column {labels[c]!r}: {listed(words)} is read as missing ({rows} rows)")
         if values is None:
             values = moments = _dates(fields)
         if moments is not None:
@@ -57,12 +69,40 @@ def read_raw(path) -> RawTable:
         if values is None:
             categories[c] = coded([None if f in _columns.BLANK else f for f in fields])
         else:
-            numbers.append(values)
-    matrix = np.column_stack(numbers) if numbers else np.empty((len(lines), 0))
-    found = FrameColumns(labels, matrix, categories, tuple(dates))
+            found.append(values)
+    matrix = np.column_stack(found) if found else np.empty((len(lines), 0))
+    frame = FrameColumns(labels, matrix, categories, tuple(dates))
     shape = f"{len(lines)} rows, {len(columns)} columns with the target, "
     shape += f"{len(categories)} of them categorical"
-    return RawTable(found, (shape, *more[1:], *notes, *said))
+    return RawTable(frame, (shape, *more[1:], *renamed, *notes, *said))
+
+
+def _with_words(fields, comma, are_numbers):
+    """Numbers, NaN for words, and the words; None and no words in a column of categories."""
+    others = [f for f in fields if not _columns.is_missing(f)]
+    words = sorted({f for f in others if not _columns.is_number(f, comma)})
+    if not are_numbers:
+        n_rows = sum(f not in words for f in others)
+        different = len(set(others)) - len(words)
+        if len(words) > _MOST_WORDS or different <= _FEW_NUMBERS or 2 * n_rows < len(fields):
+            return None, []
+    gaps = {*words, ""}
+    as_text = ["" if f in gaps else f for f in fields]
+    return _columns.numbers(as_text, comma, None), words
+
+
+def _unique(labels):
+    """Labels where repeated ones have numbers, "a" and "a.1" as in pandas, and a tuple of notes."""
+    taken, found = set(labels), []
+    for label in labels:
+        new, k = label, 0
+        while new in found or (k and new in taken):
+            k += 1
+            new = f"{label}.{k}"
+        found.append(new)
+    renamed = [repr(new) for new, label in zip(found, labels) if new != label]
+    said = f"columns with a name that occurred before are called {listed(renamed, show=str)}"
+    return found, (said,) * bool(renamed)
 
 
 def _dates(fields):

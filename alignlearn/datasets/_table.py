@@ -85,17 +85,9 @@ def _read_rows(text, where):
     head = list(islice(filter(str.strip, lines), 50))
     if not head:
         raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
-    delimiter, width = _delimiter(head, where)
+    delimiter, width = _delimiter(lines, head, where)
     _limits.check_fields(text.count(delimiter) + text.count("\n"), where)
-    rows, numbers = [], []
-    number = 0
-    try:
-        for number, row in enumerate(_fields(lines, delimiter), 1):
-            if any(row):
-                rows.append(row)
-                numbers.append(number)
-    except csv.Error as exc:
-        raise ValueError(f"{where}, line {number + 1}: {exc}.") from exc
+    rows, numbers = _numbered_rows(lines, delimiter, where)
     if not rows:
         raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
     _even_out(rows, width)
@@ -111,6 +103,22 @@ def _read_rows(text, where):
     return rows, numbers, delimiter, notes
 
 
+def _numbered_rows(lines, delimiter, where):
+    """Rows of fields that are not all empty, and the number of the first line of each."""
+    rows, numbers, number = [], [], 0
+    try:
+        for number, row in enumerate(_fields(lines, delimiter), 1):
+            if any(row):
+                rows.append(row)
+                numbers.append(number)
+    except csv.Error as exc:
+        found = _rows_of_lines(lines, delimiter)
+        if found is None:
+            raise ValueError(f"{where}, line {number + 1}: {exc}.") from exc
+        return found
+    return rows, numbers
+
+
 def _fields(lines, delimiter):
     """The stripped fields of each line; csv.Error where a quoted one does not end on its line."""
     if delimiter == " ":
@@ -122,15 +130,36 @@ def _fields(lines, delimiter):
         yield [field.strip() for field in row]
 
 
-def _delimiter(head, where):
+def _rows_of_lines(lines, delimiter, most=None):
+    """As `_numbered_rows`, where quoted fields have line breaks; None if a quote is missing.
+
+    All rows must have the same number of fields, and every quote must end at a delimiter.
+    """
+    lines = (line + "\n" for line in lines)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    rows, numbers, start = [], [], 1
+    try:
+        for row in islice(reader, most):
+            if any(row):
+                rows.append([" ".join(field.split()) for field in row])
+                numbers.append(start)
+            start = reader.line_num + 1
+    except csv.Error:
+        return None
+    return (rows, numbers) if len({len(row) for row in rows}) == 1 else None
+
+
+def _delimiter(lines, head, where):
     """(delimiter, number of fields) that fit most of the first lines."""
     best, found = 0.0, None
     for candidate in _DELIMITERS:
         try:
             widths = [len(row) for row in _fields(head, candidate)]
         except csv.Error:
+            whole = _rows_of_lines(lines, candidate, most=len(head))
             # One broken line must not prevent finding the delimiter of the others.
-            widths = [line.count(candidate) + 1 for line in head]
+            naive = [line.count(candidate) + 1 for line in head]
+            widths = naive if whole is None else [len(row) for row in whole[0]]
         usual = max(set(widths), key=widths.count)
         score = widths.count(usual) / len(widths)
         if usual > 1 and score > best:

@@ -6,6 +6,7 @@ become indicators whose variances sum to 1. All columns then have similar square
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from alignlearn.validation.frames import (
 CLIP = 4.0  # standard deviations beyond which numbers are clipped
 MIN_COUNT = 5  # minimum number of rows of a level with its own indicator
 _MOST_LEVELS = 1000  # levels with their own indicators, so that features fit into memory
+_LEAST_VALUES = 20  # rows from which on there is a warning that strings rarely repeat
 _SKEWED = 1.0  # absolute skewness from which on numbers are transformed
 _INDICATED = 0.1  # share of missing numbers from which on there is an indicator
 _NORMAL = 1.349  # interquartile range of the standard normal distribution
@@ -553,13 +555,19 @@ def check_varies(preparation):
 
 
 def doubt_identifiers(frame):
-    """Warn about columns of strings or categories in which no value occurs twice."""
+    """Warn about columns of strings in which values rarely repeat, and of different categories."""
     found = identifiers(frame)
-    texts = [label for label in found if _hold_numbers(frame.column(label))]
+    texts = [
+        frame.columns[c]
+        for c, values in frame.categories.items()
+        if c < len(frame.columns)
+        and _hold_numbers(values, frame.columns[c] in found)
+    ]
     if texts:
         doubt(
-            "Columns of X hold numbers as strings, a different one in every row, and are not "
-            f"used: {listed(texts)}; convert them to numbers, or leave them out."
+            "Columns of X hold numbers as strings, which are hardly used because most of them are "
+            f"rare: {listed(texts)}; convert them to numbers, such as by "
+            "pandas.to_numeric(column, errors='coerce'), or leave them out."
         )
     found = [label for label in found if label not in texts]
     if found:
@@ -570,19 +578,29 @@ def doubt_identifiers(frame):
         )
 
 
-def _hold_numbers(values):
-    """Whether all strings that are not missing are numbers."""
+def _hold_numbers(values, differ):
+    """Whether most rows have strings of numbers that are too rare for levels of their own."""
+    if not (values.strings or differ):
+        return False
+    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.levels))
+    rare = [count for level, count in zip(values.levels, counts) if _is_number(level)]
+    lost = sum(count for count in rare if count < MIN_COUNT)
+    return lost >= _LEAST_VALUES and 2 * lost > counts.sum()
+
+
+def _is_number(text):
+    """Whether a string is a finite number, possibly with a unit or separators of thousands."""
     try:
-        return all(np.isfinite(float(value)) for value in values if value is not None)
+        return math.isfinite(float(text.strip(" $€£%").replace(",", "")))
     except ValueError:
         return False
 
 
 def identifiers(frame) -> list:
-    """Return labels of category columns whose values, in at least 20 rows, are all different."""
+    """Return labels of category columns whose values, 20 at least, are all different."""
     found = []
     for c, values in frame.categories.items():
         codes = values.codes[values.codes >= 0]
-        if not values.order and len(codes) >= 20 and len(np.unique(codes)) == len(codes):
+        if not values.order and len(codes) >= _LEAST_VALUES and len(np.unique(codes)) == len(codes):
             found.append(frame.columns[c])
     return found

@@ -110,6 +110,56 @@ def test_what_cannot_be_predicted(tables, capsys, tmp_path):
     assert "X has no column 'size', 'city', 'sold', 'flag': 4 of the" in capsys.readouterr().err
 
 
+def written(path, content, arguments=()):
+    """The exit code of ``alignlearn fit`` with a file, and of ``predict`` with its model."""
+    path.write_text(content)
+    model, found = path.with_suffix(".model"), path.with_suffix(".found")
+    fitted = main(["fit", str(path), "--out", str(model), *arguments])
+    return fitted or main(["predict", str(model), str(path), "--out", str(found)])
+
+
+def rows_of(*columns):
+    return "".join(f"{','.join(map(str, row))}\n" for row in zip(*columns))
+
+
+def test_columns_of_the_same_name_keep_their_order(tmp_path, capsys):
+    first, second = RNG.integers(0, 9, 60), RNG.normal(size=60).round(3)
+    content = "a,a,y\n" + rows_of(first, second, first + 0.1 * second)
+    assert written(tmp_path / "t.csv", content) == 0
+    assert "that occurred before are called 'a.1'" in capsys.readouterr().out
+    found = np.loadtxt(tmp_path / "t.found", skiprows=1)
+    assert np.corrcoef(found, first + 0.1 * second)[0, 1] > 0.95
+
+
+def test_a_class_of_one_row_and_an_empty_column(tmp_path):
+    a = RNG.normal(size=60).round(3)
+    y = np.where(a > 0, "high", "low").astype("<U4")
+    y[0] = "once"
+    assert written(tmp_path / "t.csv", "a,empty,y\n" + rows_of(a, [""] * 60, y)) == 0
+    found = (tmp_path / "t.found").read_text().split()[1:]
+    assert np.mean([line.split(",")[0] for line in found] == y) > 0.9
+
+
+def test_words_among_numbers_are_missing_values(tmp_path, capsys):
+    a = RNG.normal(size=60).round(3)
+    gone = np.arange(60) % 10 == 0
+    content = "a,c,y\n" + rows_of(np.where(gone, "-", a.astype(str)), gone.astype(int), a)
+    assert written(tmp_path / "t.csv", content, ["--target", "y"]) == 0
+    assert "column 'a': '-' is read as missing (6 rows)" in capsys.readouterr().out
+    few = tmp_path / "few.csv"
+    few.write_text("a,c\n0.5,0\n-,1\n")
+    assert main(["predict", str(tmp_path / "t.model"), str(few)]) == 0
+    assert abs(float(capsys.readouterr().out.split()[1]) - 0.5) < 0.2
+
+
+def test_targets_that_are_no_classes(tmp_path, capsys):
+    a = RNG.normal(size=60).round(3)
+    assert written(tmp_path / "t.csv", "a,y\n" + rows_of(a, ["x"] * 60)) == 2
+    assert "the target 'y' is 'x' in all rows; accepted: two values" in capsys.readouterr().err
+    assert written(tmp_path / "t.csv", "a,y\n" + rows_of(a, [f"k{i}" for i in range(60)])) == 2
+    assert "60 classes in 60 rows" in capsys.readouterr().err
+
+
 def test_few_rows(tmp_path, capsys):
     file = tmp_path / "few.csv"
     file.write_text("a,b\n1,2\n3,4\n5,6\n")

@@ -3,6 +3,7 @@
 import datetime
 import io
 import pickle
+import warnings
 from decimal import Decimal
 from functools import partial
 
@@ -229,6 +230,19 @@ def test_an_identifier_is_left_out_with_a_warning():
     assert prepared.groups_["key"].size == 0
     with pytest.warns(al.DoubtfulResultWarning, match="hold numbers as strings.*'key'"):
         al.TablePreparer().fit(FRAME.assign(key=[f"{i}.5" for i in range(M)]))
+
+
+@pytest.mark.parametrize("value", ["{}", "{}.5", "${},000", "{}%"])
+def test_rare_numbers_as_strings_are_a_warning(value):
+    key = ["?" if i % 9 == 0 else value.format(i // 2) for i in range(M)]
+    with pytest.warns(al.DoubtfulResultWarning, match="hold numbers as strings.*'key'.*to_numeric"):
+        al.TablePreparer().fit(FRAME.assign(key=key))
+
+
+def test_strings_of_numbers_that_repeat_are_categories():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        al.TablePreparer().fit(FRAME.assign(key=[str(i % 5) for i in range(M)]))
 
 
 def test_many_levels_many_columns_and_extreme_numbers():
