@@ -139,11 +139,12 @@ def make_folds(cv, y, stratify, random_state=None, groups=None):
     try:
         folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
     except (TypeError, ValueError) as error:
-        raise TypeError(f"cv must give pairs (train, test) of sample numbers: {error}.") from None
+        reason = str(error).rstrip(".")
+        raise TypeError(f"cv must give pairs (train, test) of sample numbers: {reason}.") from None
     if not folds:
         raise ValueError("cv gives no folds; at least one (train, test) is needed.")
     for which, fold in enumerate(folds):
-        _check_fold(which, fold, y, stratify)
+        _check_fold(which, fold, y, stratify, number)
     return folds
 
 
@@ -198,7 +199,7 @@ def _positions(rows):
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
-def _check_fold(which, fold, y, stratify):
+def _check_fold(which, fold, y, stratify, number):
     if len(fold) != 2:
         raise ValueError(f"cv: fold {which} has {len(fold)} parts; accepted: (train, test).")
     for name, rows in zip(("training", "test"), fold):
@@ -211,6 +212,11 @@ def _check_fold(which, fold, y, stratify):
             )
     labels = y[fold[0]]
     if stratify and np.all(labels == labels[0]):
+        if number:  # of folds, which separate the samples of every class
+            raise ValueError(
+                "cv: y has fewer than two classes with two samples, so that a training set holds 1 "
+                f"class only, {labels[0].item()!r}; accepted: two samples in each of two classes."
+            )
         raise ValueError(
             f"cv: the training set of fold {which} holds 1 class only, {labels[0].item()!r}; "
             "give fewer or other folds."

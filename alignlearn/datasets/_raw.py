@@ -61,7 +61,10 @@ def read_raw(path, numbers=()) -> RawTable:
             values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
             if words:
                 rows = np.isin(fields, words).sum()
-                said = (*said, f"column {labels[c]!r}: {listed(words)} is read as missing ({rows} rows)")
+                said = (
+                    *said,
+                    f"column {labels[c]!r}: {listed(words)} is read as missing ({rows} rows)",
+                )
         if values is None:
             values = moments = _dates(fields)
         if moments is not None:

@@ -63,6 +63,8 @@ def _columns_of(y, n_samples, task):
         classes, place = np.unique(y.astype(str), return_inverse=True)
         few = len(classes) <= _MOST_CLASSES
         return (place[:, None] == np.arange(len(classes))).astype(np.float64) if few else None
+    if y.dtype.kind == "c":
+        return None
     try:
         Y = y.reshape(n_samples, -1).astype(np.float64)
     except (TypeError, ValueError):

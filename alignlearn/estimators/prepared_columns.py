@@ -560,8 +560,7 @@ def doubt_identifiers(frame):
     texts = [
         frame.columns[c]
         for c, values in frame.categories.items()
-        if c < len(frame.columns)
-        and _hold_numbers(values, frame.columns[c] in found)
+        if c < len(frame.columns) and _hold_numbers(values, frame.columns[c] in found)
     ]
     if texts:
         doubt(

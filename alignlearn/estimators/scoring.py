@@ -115,6 +115,11 @@ class FoldPredictions:
         self._check(X)
         return self._predicted
 
+    def score(self, X, y, sample_weight=None):
+        """Return the accuracy of classes, or R^2."""
+        measure = r2 if self._estimator_type == "regressor" else _accuracy
+        return measure(y, self.predict(X), sample_weight)
+
 
 class FoldDecisions(FoldPredictions):
     """Decisions on the test samples of a fold, as a fitted classifier.

@@ -61,11 +61,13 @@ def ideal_kernel(y):
     return np.where(codes[:, None] == codes, 1.0, -1.0 / (n_classes - 1))
 
 
-def label_similarities(y):
+def label_similarities(y, name="y"):
     """Codes of labels, (m,), and the number of classes; a ValueError for fewer than two."""
-    classes, codes = np.unique(check_labels(y), return_inverse=True)
+    classes, codes = np.unique(check_labels(y, name=name, classes=False), return_inverse=True)
     if classes.size < 2:
-        raise ValueError(f"y has {classes.size} class; similarity of labels needs at least two.")
+        raise ValueError(
+            f"{name} has {classes.size} class; similarity of labels needs at least two."
+        )
     return codes.reshape(-1), classes.size
 
 
@@ -73,7 +75,7 @@ class IdealTarget:
     """The pairs of the ideal kernel of labels, computed one by one without its matrix."""
 
     def __init__(self, y, n_samples):
-        self.codes, self.n_classes = label_similarities(y)
+        self.codes, self.n_classes = label_similarities(y, "K")
         if self.codes.size != n_samples:
             raise ValueError(
                 f"K has {self.codes.size} labels but X has {n_samples} samples; they must agree."

@@ -141,6 +141,11 @@ def _series_of(X):
     names = frame_names(X)
     if names is None:
         return None
+    if callable(getattr(X, "compute", None)) and not hasattr(X, "get_columns"):
+        raise TypeError(
+            f"X is a {type(X).__module__.split('.')[0]} {type(X).__name__}, whose values are not "
+            "computed yet; accepted: a data frame in memory, such as X.compute()."
+        )
     if callable(getattr(X, "get_columns", None)):  # polars
         return names, X.get_columns().__getitem__
     if hasattr(X, "iloc") and hasattr(X, "dtypes"):
@@ -279,8 +284,8 @@ def _read(series):
     kind = getattr(dtype, "kind", None)  # including pandas' own types
     if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
         return "number", _numbers(series, dtype)
-    if kind == "M" and not isinstance(dtype, np.dtype):  # with a time zone
-        return "date", days(series.to_numpy(dtype="datetime64[ns]"))
+    if kind == "M" and not isinstance(dtype, np.dtype):
+        return _read_objects(_as_list(series)) if _are_days(dtype) else ("date", _with_zone(series))
     array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
     if array is None or array.dtype.kind in "ObUST":
         kind, values = _read_objects(_as_list(series))
@@ -297,6 +302,15 @@ def _read(series):
     if array.dtype.kind == "m":
         return "number", _spans(array)
     raise _NotAColumn(f"values of the type {array.dtype}")
+
+
+def _are_days(dtype):
+    """Whether a type of pandas is that of Arrow's dates without a time."""
+    return str(getattr(dtype, "pyarrow_dtype", "")).startswith("date")
+
+
+def _with_zone(series):
+    return days(series.to_numpy(dtype="datetime64[ns]"))
 
 
 def _in_order(values, levels):

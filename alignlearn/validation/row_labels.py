@@ -113,8 +113,18 @@ def row_order(first, expected, name, labels):
 _POSITION = "drop the labels by reset_index(drop=True) or to_numpy()"
 
 
+def _are_unrelated(expected, labels):
+    """Whether one of two indexes of the same length is a default, and not of the other's labels."""
+    if len(expected) != len(labels) or _is_default(expected) == _is_default(labels):
+        return False
+    return set(_keys(expected)) != set(_keys(labels))
+
+
 def align_rows(given):
     """Reorder rows to the order of the first object that has row labels.
+
+    Targets, weights and groups with other labels are matched by position, with a warning, if either
+    they or the first object have the labels 0, 1, ... of a new data frame.
 
     Parameters
     ----------
@@ -139,6 +149,13 @@ def align_rows(given):
             continue
         if first is None:
             first, expected = name, labels
+            continue
+        if name in _BY_SAMPLE and _are_unrelated(expected, labels):
+            default, other = (first, name) if _is_default(expected) else (name, first)
+            doubt(
+                f"{default} has the labels 0 to {len(labels) - 1}, and {other} has different ones; "
+                f"their rows are matched by position. If that is right, {_POSITION}."
+            )
             continue
         order = row_order(first, expected, name, labels)
         if order is not None:

@@ -70,11 +70,16 @@ def _refuse_ragged(name, X):
 
 def _check_shape(name, shape):
     """Check for two dimensions, and at least one row and one column."""
-    if len(shape) != 2:
+    if len(shape) > 2:
+        raise ValueError(
+            f"{name} must be a matrix (n_samples, n_features), got shape {shape}. Flatten the "
+            f"features of each sample with {name}.reshape(len({name}), -1)."
+        )
+    if len(shape) < 2:
         raise ValueError(
             f"{name} must be a matrix (n_samples, n_features), got shape {shape}. Reshape your "
             f"data with {name}.reshape(-1, 1) if it has one feature, {name}.reshape(1, -1) if it "
-            "is one sample."
+            "is one sample; a column of a data frame is a matrix as frame[[column]]."
         )
     if shape[1] == 0:
         raise ValueError(
@@ -152,13 +157,18 @@ def _real_array(name, X):
         raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
     if not X.dtype.isnative:
         X = X.astype(X.dtype.newbyteorder("="))
+    if X.dtype.kind == "f" and X.dtype.itemsize > 8:
+        X = X.astype(np.float64)
     remedy = "Pass a table of numbers and strings as a data frame"
     if X.dtype.kind in "biuO" or X.dtype == np.float16:
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
             if framed:
-                remedy = "Prepare the columns by TablePreparer, or leave kernels=None"
+                remedy = (
+                    "Prepare the columns by TablePreparer, as MKLClassifier, MKLRegressor and "
+                    "their searches do with kernels=None"
+                )
             raise type(error)(f"{name} must hold real numbers: {error}. {remedy}.") from None
     if X.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}. {remedy}.")
@@ -244,8 +254,8 @@ def plain(name, A):
         if missing:
             raise ValueError(f"{name} has {missing} masked values; fill them, or leave them out.")
         return A.data
-    if isinstance(A, np.ndarray) or not hasattr(A, "__dlpack__"):
-        return A
+    if isinstance(A, np.ndarray) or not hasattr(A, "__dlpack__") or hasattr(A, "to_pylist"):
+        return A  # Arrow's arrays have the protocol, but not for strings and missing values
     A = detached(A)
     try:
         return _handed_over(A)

@@ -55,7 +55,11 @@ def check_labels(y, n_samples=None, name="y", *, classes=True):
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name} holds labels of mixed type: {error}.") from None
     if raw.dtype.kind not in "biufUS":
-        raise TypeError(f"{name} must hold numbers or strings, got dtype {raw.dtype}.")
+        one = f"values of the type {type(raw.flat[0]).__name__}" if raw.dtype == object else None
+        raise TypeError(
+            f"{name} must hold numbers or strings, got {one or f'dtype {raw.dtype}'}. Convert the "
+            "labels to strings."
+        )
     if raw.dtype.kind == "f" and not np.all(np.isfinite(raw)):
         raise ValueError(f"{name} contains NaN or infinity; all labels must be finite.")
     if raw.dtype.kind == "f" and np.any(raw != np.floor(raw)):
@@ -139,7 +143,9 @@ def check_targets(y, n_samples=None, name="y", *, columns=True, gaps=False):
             bad = np.flatnonzero(~usable.all(axis=0))
             where = f" in {bad.size} of {y.shape[1]} columns ({listed(bad.tolist())})"
         what = "infinity" if gaps else "NaN or infinity"
-        raise ValueError(f"{name} contains {what}{where}; all targets must be finite.")
+        raise ValueError(
+            f"{name} contains {what}{where}; all targets must be finite. Leave the rows out."
+        )
     if n_samples is not None and y.shape[0] != n_samples:
         raise ValueError(f"{name} has {y.shape[0]} targets, but X has {n_samples} samples.")
     return y

@@ -1,10 +1,12 @@
 """Integers that encode categories become levels; real-valued columns do not."""
 
+import warnings
 from dataclasses import replace
 
 import cases
 import numpy as np
 import pytest
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.estimators.integer_codes import jumps, with_codes
@@ -160,3 +162,10 @@ def test_codes_of_a_saved_model(tmp_path):
         wrong = replace(model.preparation_, codes=codes)
         with pytest.raises(ValueError, match=r"of a preparation|a preparation has"):
             wrong.check_loaded()
+
+
+def test_complex_targets_are_refused_without_a_warning():
+    frame = pd.DataFrame({"a": np.arange(40) % 20})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        raises(ValueError, "real numbers", al.MKLRegressorCV().fit, frame, np.arange(40) * 1j)

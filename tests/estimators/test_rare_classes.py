@@ -107,6 +107,12 @@ def test_class_weights_of_other_searches():
         al.cross_validate_kernels(model, [X @ X.T], y, cv=3)
 
 
+def test_folds_cannot_separate_a_class_of_one_sample():
+    X = np.arange(10.0).reshape(-1, 1)
+    with pytest.raises(ValueError, match=r"fewer than two classes with two samples.*'a'"):
+        al.MKLClassifierCV(cv=2).fit(X, ["a"] * 9 + ["b"])
+
+
 def test_decisions_of_other_problems_are_refused():
     with pytest.raises(ValueError, match=r"\(5, 1\); accepted: \(n, 3\)"):
         summed_decisions(np.ones((5, 1)), 3)

@@ -157,6 +157,15 @@ def test_scorers_functions_and_several_by_name(strategy):
         assert listed.best_params_ == grid.best_params_
 
 
+def test_a_scorer_may_call_the_score_of_the_model():
+    for model, (X, y), name in (
+        (al.MKLClassifierCV(KERNELS, Cs=CS, cv=3, random_state=0), TWO, "accuracy"),
+        (al.MKLRegressorCV(KERNELS, alphas=ALPHAS, cv=3, random_state=0), (REAL, POSITIVE), "r2"),
+    ):
+        own = clone(model).set_params(scoring=lambda m, X, y: m.score(X, y)).fit(X, y)
+        assert own.best_score_ == clone(model).set_params(scoring=name).fit(X, y).best_score_
+
+
 def test_scorers_see_the_samples_of_the_fold_only():
     X, y = TWO
     seen = []

@@ -300,6 +300,25 @@ def test_ordered_categories_of_arrow():
     assert np.array_equal(al.TablePreparer().fit_transform(table), prepared.transform(frame))
 
 
+def test_dates_of_arrow_in_a_frame_of_pandas():
+    pa = pytest.importorskip("pyarrow")
+    dates = [datetime.date(2020, 1, 1), None, datetime.date(2021, 3, 5)] * 7
+    frame = pd.DataFrame({"x": pd.array(dates, dtype=pd.ArrowDtype(pa.date32()))})
+    expected = al.TablePreparer().fit_transform(pd.DataFrame({"x": dates}))
+    assert np.array_equal(al.TablePreparer().fit_transform(frame), expected)
+
+
+def test_frames_that_are_not_computed_yet():
+    class DataFrame:
+        columns = ("a",)
+
+        def compute(self):
+            return pd.DataFrame({"a": [1.0, 2.0]})
+
+    with pytest.raises(TypeError, match=r"not computed yet.*X\.compute\(\)"):
+        al.TablePreparer().fit(DataFrame())
+
+
 def test_set_output_pickles_model_files_and_pipelines():
     prepared = al.TablePreparer().set_output(transform="pandas").fit(FRAME)
     found = prepared.transform(FRAME)

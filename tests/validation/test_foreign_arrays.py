@@ -7,7 +7,14 @@ from refusals import raises
 import alignlearn as al
 from alignlearn.kernels import precomputed_kernels
 from alignlearn.machines import KernelRidge, SpectrumFix
-from alignlearn.validation import as_array, check_numbers, check_weights, gram_like, plain
+from alignlearn.validation import (
+    as_array,
+    check_numbers,
+    check_samples,
+    check_weights,
+    gram_like,
+    plain,
+)
 
 
 class Tensor:
@@ -122,6 +129,17 @@ def test_what_its_library_does_not_hand_over_is_named(data):
     raises(TypeError, "y is a WithGradient", al.MKLRegressor().fit, X, WithGradient(y))
     raises(TypeError, "K is a WithGradient", al.alignment, WithGradient(np.eye(4)), np.arange(4.0))
     raises(ValueError, "NaN", al.Gaussian(1.0), Tensor([[np.nan]]))
+
+
+def test_long_doubles_and_arrays_of_arrow():
+    values = np.array([[1.5, 2.5]], dtype=np.longdouble)
+    assert check_samples("X", values).dtype == np.float64
+
+    class Arrow(WithGradient):
+        def to_pylist(self):
+            return self.values
+
+    assert isinstance(plain("y", Arrow([1.0])), Arrow)
 
 
 def test_a_library_with_an_array_protocol_beside_dlpack():

@@ -157,6 +157,20 @@ def test_a_default_index_beside_its_numbers_in_another_order_is_a_doubt():
     np.testing.assert_array_equal(model.predict(X), again.predict(X))
 
 
+@each("default", {"samples": True, "target": False})
+def test_a_default_index_without_the_other_labels_is_matched_by_position(default):
+    X, y = (A.reset_index(drop=True), Y) if default else (A, Y.reset_index(drop=True))
+    with pytest.warns(al.DoubtfulResultWarning, match="matched by position.*reset_index") as found:
+        model = al.MKLRegressor(["rbf"]).fit(X, y, W.to_numpy())
+    assert len(found) == 1
+    expected = al.MKLRegressor(["rbf"]).fit(A, Y, W)
+    np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
+    twice = A.set_axis(LABELS[np.arange(M) // 2])
+    with pytest.warns(al.DoubtfulResultWarning, match="matched by position"):
+        model = al.MKLRegressor(["rbf"]).fit(twice, Y.reset_index(drop=True), W.to_numpy())
+    np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
+
+
 def test_columns_of_a_matrix_that_are_not_its_rows_are_refused_in_fit():
     with pytest.raises(ValueError, match="columns of X"):
         of_matrices(al.GramStack({"k": K.rename(columns="new {}".format)}))
