@@ -159,7 +159,10 @@ def _real_array(name, X):
         X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
         X = X.astype(np.float64)
-    remedy = "Pass a table of numbers and strings as a data frame"
+    remedy = (
+        "Pass a table of numbers and strings as a data frame, prepared by TablePreparer where the "
+        "estimator does not prepare it"
+    )
     if X.dtype.kind in "biuO" or X.dtype == np.float16:
         try:
             X = X.astype(np.float64)
