@@ -24,9 +24,9 @@ import alignlearn as al
 ALPHAS = np.logspace(-1, 4, 11)
 COMPARED = {
     "RidgeCV": "predictions, leave-one-out over 11 alphas, with an intercept",
-    "KernelRidgeCV": "the same, Gaussian kernel",
+    "KernelRidgeCV": "predictions with a Gaussian kernel, leave-one-out over 11 alphas",
     "GroupRidgeCV": "predictions for the weights that himalaya found",
-    "MultipleKernelRidgeCV": "likewise",
+    "MultipleKernelRidgeCV": "predictions for the weights that himalaya found",
 }
 SPACES = {"few": slice(0, 30), "some": slice(30, 130), "many": slice(130, 430)}
 
