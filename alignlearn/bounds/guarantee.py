@@ -70,7 +70,7 @@ class AlignmentInterval(Guarantee):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RiskBound(Guarantee):
-    """Upper bound of the expected squared error of a fit, from its training samples.
+    """Upper bound on the expected squared error of a fit, from its training samples.
 
     The bound is vacuous if the constant prediction in the middle of the labels' range is known to
     be as good. Further attributes are those of `Guarantee`.

@@ -50,7 +50,7 @@ class CudaUnavailable(RuntimeError):
 
 
 class CudaOutOfMemory(MemoryError):
-    """The device has too little memory for a box; the message states the size that fits.
+    """The device has too little memory for a block of pairs; the message states the size that fits.
 
     Attributes
     ----------
