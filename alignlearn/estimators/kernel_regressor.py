@@ -47,7 +47,7 @@ class KernelRegressor(TargetScore, KernelModel):
         draws=2000,
         random_state=None,
     ):
-        """Upper bound of the expected squared error, from training or from held-out samples.
+        """Upper bound on the expected squared error, from training or from held-out samples.
 
         Of ridge regression from its stability if the kernel was fixed before, and, given the
         training samples, from the complexity of all combinations of the kernels, for predictions
