@@ -209,7 +209,7 @@ def of(script):
 
 def test_imports_lead_to_the_tests_of_a_file(of):
     found = of("alignlearn/cca/kernel_cca.py")
-    assert {"test_kernel_cca.py", "test_cca_sklearn_checks.py", "test_package.py"} <= found
+    assert {"test_kernel_cca.py", "test_sklearn_checks.py", "test_package.py"} <= found
     assert not {"test_nnqp.py", "test_multitask_weights.py", "test_machines.py"} & found
     # Through two packages that re-export names, and through imports of others.
     assert {"test_nnqp.py", "test_two_stage.py", "test_tuned.py"} <= of(

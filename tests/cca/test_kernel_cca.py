@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases import each
 from hypothesis import given, settings
@@ -10,6 +11,9 @@ from hypothesis import strategies as st
 from refusals import raises
 from scipy.linalg import eigh
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from strategies import generators
 
 import alignlearn as al
@@ -423,3 +427,21 @@ def test_residual_of_views_without_correlation_is_small():
     model = KernelCCA(kernels="linear").fit(np.column_stack([a, b]), c)
     assert model.correlations_[0] < 1e-12
     assert model.residual_[0] < 1e-10
+
+
+def test_pipelines_searches_and_frames():
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1.0, 1.0, 60)
+    X, y = np.column_stack([t, rng.normal(size=60)]), np.sin(3.0 * t)
+    model = make_pipeline(StandardScaler(), KernelCCA())
+    assert model.fit_transform(X, y).shape == (60, 1)
+    search = GridSearchCV(KernelCCA(), {"kappa": [1e-4, 1e-2, 1.0]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.8
+    frame = pd.DataFrame(X, columns=["a", "b"], index=range(5, 65))
+    framed = KernelCCA(2).set_output(transform="pandas").fit(frame, y)
+    assert list(framed.feature_names_in_) == ["a", "b"]
+    found = framed.transform(frame)
+    assert list(found.columns) == ["kernelcca0", "kernelcca1"]
+    assert list(found.index) == list(frame.index)
+    np.testing.assert_array_equal(found, KernelCCA(2).fit(X, y).transform(X))
+    raises(ValueError, "feature names should match", framed.transform, frame[["b", "a"]])

@@ -13,7 +13,6 @@ from sklearn.metrics import mean_absolute_error, r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn_checks import assert_checks, each_estimator
 
 import alignlearn as al
 from alignlearn.engine.cpu import Cpu
@@ -370,28 +369,6 @@ def test_bad_input():
     ]
     assert not_refused(cases) == []
     assert not any(hasattr(model, "weights_") for model in models)
-
-
-@each_estimator(
-    [
-        # The first search of a class gets all checks: the fastest one.
-        al.MKLClassifierCV(kernels=al.RankOneKernels(), weighting="alignf", Cs=[1.0], cv=2),
-        al.MKLClassifierCV(Cs=[0.1, 1.0], cv=2),
-        al.MKLRegressorCV(weighting=["align", "alignf"], alphas=[0.1, 1.0], cv=3),
-        al.MKLRegressorCV(),
-        al.MKLRegressorCV(machine="svr", Cs=[1.0, 10.0], cv=2),
-    ]
-)
-def test_scikit_learn_checks(estimator, chosen):
-    # The search for a width leaves a sample out with its whole weight.
-    searched = estimator.kernels is None and estimator.weighting is None
-    left_out = ("sample_weight_equivalence",) if searched else ()
-    assert_checks(estimator, chosen, left_out=left_out, prepare=exact_where_compared)
-
-
-def exact_where_compared(estimator, check):
-    equal = "sample_weight_equivalence" in check  # digit by digit
-    return clone(estimator).set_params(tol=1e-10) if equal else estimator
 
 
 def test_groups_are_handed_to_the_splitter():
