@@ -244,21 +244,19 @@ def test_first_candidate_wins_a_tie():
 def test_labels_and_shuffles_repeat():
     X, y = two_classes(70)
     labels = [f"group {i % 3}" for i in range(70)]
-    groups = [int(i % 3) for i in range(70)]
     pairs = [(np.flatnonzero(np.arange(70) % 3 != f), np.arange(f, 70, 3)) for f in range(3)]
     found = [
         al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS, cv=cv)
         .fit(X, y)
         .cv_results_["mean_test_score"]
-        for cv in (labels, groups, pairs, iter(pairs))
+        for cv in (labels, iter(pairs))
     ]
-    for scores in found[1:]:
-        np.testing.assert_array_equal(scores, found[0])
+    np.testing.assert_array_equal(*found)
     seeds = [
         al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.5], random_state=s)
         .fit(X, y)
         .best_score_
-        for s in (None, None, 0, 1, 2, 3)
+        for s in (None, None, 1, 2)
     ]
     assert seeds[0] == seeds[1]
     assert len(set(seeds)) > 1

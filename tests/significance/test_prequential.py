@@ -8,7 +8,6 @@ import pytest
 from cases import each
 from scipy import stats
 
-from alignlearn.folds import prequential_blocks
 from alignlearn.significance import prequential_test, trials_from_pilot
 
 # Differences, loss of b less that of a: + 0 + - 0 + + - +.
@@ -137,26 +136,8 @@ def test_power_is_that_of_the_documentation():
         (lambda: prequential_test(A, B, level=1.0), "level"),
         (lambda: prequential_test(A, B, bets=(0.5, 1.0)), r"bets=\[0.5, 1.0\]"),
         (lambda: trials_from_pilot(A, B, 0), "n_samples=0"),
-        (lambda: prequential_blocks(6, 4), "too small for so many blocks"),
-        (lambda: prequential_blocks(10, 0), "n_blocks=0"),
-        (lambda: prequential_blocks(3, 1), "too small for so many blocks"),
     ],
 )
 def test_bad_input_is_a_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize(("m", "n"), [(4, 2), (9, 3), (101, 7)])
-def test_blocks_follow_one_another(m, n):
-    (past, pilot), *blocks = prequential_blocks(m, n, 5)
-    order = np.concatenate([blocks[0][0], *(block for _, block in blocks)])
-    assert sorted(order) == list(range(m))
-    np.testing.assert_array_equal(np.r_[past, pilot], order[: m // 2])
-    assert len(past) == m // 4
-    place = m // 2
-    for past, block in blocks:
-        np.testing.assert_array_equal(past, order[:place])
-        np.testing.assert_array_equal(block, order[place : place + len(block)])
-        assert len(block) in ((m - m // 2) // n, -(-(m - m // 2) // n))
-        place += len(block)
