@@ -356,11 +356,11 @@ def _alignment_lines(found, silence):
         what = "of length 1/2" if interval.vacuous else "half as long"
         about = f"{float(f'{found.needed:.2g}'):,.0f}"
         text = f"an interval {what} takes about {about} held-out samples"
-        lines.append(("half", f"{text} from the same distribution"))
+        lines.append(("length", f"{text} from the same distribution"))
     share = interval.low
     text = (
         f"some function of this kernel explains at least {share:.1%} of the variance of the target "
-        "(theorem 14 of the 2012 paper, with 1 - rho for 2 (1 - rho))"
+        "(theorem 14 of Cortes et al. 2012, in its sharper form)"
     )
     if share <= 0:
         text = "no conclusion from theorem 14: the alignment may be 0."

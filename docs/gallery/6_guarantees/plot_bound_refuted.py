@@ -2,9 +2,9 @@ r"""
 A bound printed, refuted and corrected
 ======================================
 
-After its theorem 14, the 2012 paper on centered alignment states that the error rates of the
-predictor :math:`h_S` from a sample and of its limit :math:`h^*` differ by at most :math:`O(1/\sqrt
-m)`. Is this correct?
+After theorem 14, Cortes, Mohri and Rostamizadeh (2012) state that the error rates of the predictor
+:math:`h_S` from a sample and of its limit :math:`h^*` differ by at most :math:`O(1/\sqrt m)`. Is
+this correct?
 """
 
 # sphinx_gallery_start_ignore
