@@ -70,7 +70,8 @@ def read_raw(path, numbers=()) -> RawTable:
         if moments is not None:
             dates.append(c)
         if values is None:
-            categories[c] = coded([None if f in _columns.BLANK else f for f in fields])
+            words = coded([None if f in _columns.BLANK else f for f in fields])
+            categories[c] = words._replace(strings=True)
         else:
             found.append(values)
     matrix = np.column_stack(found) if found else np.empty((len(lines), 0))

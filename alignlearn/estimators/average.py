@@ -128,8 +128,9 @@ class AveragePredictor(Predictor):
         for factor, factors, part, n in self.parts:
             if part.is_linear:
                 raise ValueError(
-                    "contributions are not available for an average of models that are "
-                    "linear in the features; accepted: a fit with ensemble=False."
+                    "contributions of kernels are not available for an average of models that are "
+                    "linear in the features; accepted: groups='features', or a fit with "
+                    "ensemble=False."
                 )
             again.parts.append((factor, factors, part.reweighted(weights[done : done + n]), n))
             done += n

@@ -531,7 +531,7 @@ def prepared_to_fit(frame, weight=None):
         If the values of a column of strings or categories are all different.
     """
     found = prepare(frame, weight)
-    check_varies(found)
+    check_varies(found, frame)
     doubt_identifiers(frame)
     return PreparedMatrix.of(found, frame, again=True)
 
@@ -545,23 +545,22 @@ def columns_of(X):
     return FrameColumns(names, X.astype(np.float64), {})
 
 
-def check_varies(preparation):
-    """Raise a ValueError if no column has a feature."""
-    if not preparation.widths.any():
-        raise ValueError(
-            "X: every column is constant, missing, or has only levels that are rarer than "
-            "min_count; accepted: a data frame with a column that varies."
-        )
+def check_varies(preparation, frame=None):
+    """Raise a ValueError if no column has a feature; of the `FrameColumns` for fit it says more."""
+    if preparation.widths.any():
+        return
+    texts = [] if frame is None else _numbers_as_strings(frame, identifiers(frame))
+    remedy = f" Convert numbers that are strings: {listed(texts)}." if texts else ""
+    raise ValueError(
+        "X: every column is constant, missing, or has only levels that are rarer than "
+        f"min_count; accepted: a data frame with a column that varies.{remedy}"
+    )
 
 
 def doubt_identifiers(frame):
     """Warn about columns of strings in which values rarely repeat, and of different categories."""
     found = identifiers(frame)
-    texts = [
-        frame.columns[c]
-        for c, values in frame.categories.items()
-        if c < len(frame.columns) and _hold_numbers(values, frame.columns[c] in found)
-    ]
+    texts = _numbers_as_strings(frame, found)
     if texts:
         doubt(
             "Columns of X hold numbers as strings, which are hardly used because most of them are "
@@ -572,9 +571,15 @@ def doubt_identifiers(frame):
     if found:
         doubt(
             "Columns of X have a different string in every row, which is not informative for new "
-            f"samples, and are not used: {listed(found)}; leave them out, or derive numbers or "
-            "categories from them."
+            f"samples, and are not used: {listed(found)}; leave them out, or derive numbers, "
+            "dates or categories from them."
         )
+
+
+def _numbers_as_strings(frame, different):
+    """Labels of columns of strings that are mostly rare numbers."""
+    given = [(frame.columns[c], v) for c, v in frame.categories.items() if c < len(frame.columns)]
+    return [label for label, values in given if _hold_numbers(values, label in different)]
 
 
 def _hold_numbers(values, differ):

@@ -126,7 +126,7 @@ class TablePreparer(FrameOutput):
         check_sample_count(len(frame))
         weight = optional_weights(sample_weight, len(frame))
         found = prepare(frame, weight, min_count=count, clip=clip)
-        check_varies(found)
+        check_varies(found, frame)
         doubt_identifiers(frame)
         self._store_columns(frame if is_frame(X) else X, len(frame.columns))
         groups, labels = found.groups, found.columns

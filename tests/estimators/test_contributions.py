@@ -272,6 +272,18 @@ def test_groups_that_the_model_has_not():
     assert not_refused(cases) == []
 
 
+def test_an_average_of_linear_models_names_the_groups_it_accepts():
+    rng = np.random.default_rng(1)
+    rng.normal(size=240)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1, 2, -1] + 0.3 * rng.normal(size=60)
+    model = al.MKLRegressorCV(random_state=0).fit(X, y)
+    assert "linear" in [member.name for member in model.members_]
+    with pytest.raises(ValueError, match="groups='features'"):
+        model.contributions(X, y)
+    assert model.contributions(X, y, groups="features").values[1, 0] > 0.5
+
+
 def test_bad_input():
     X, y, new, y_new = design()
     model = al.MKLRegressor(PAIRS).fit(X, y)

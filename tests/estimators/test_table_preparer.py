@@ -239,6 +239,12 @@ def test_rare_numbers_as_strings_are_a_warning(value):
         al.TablePreparer().fit(FRAME.assign(key=key))
 
 
+def test_a_frame_of_nothing_else_names_the_numbers_as_strings():
+    frame = pd.DataFrame({"a": [f"{i},5" for i in range(M)], "b": 1})
+    with pytest.raises(ValueError, match="Convert numbers that are strings: 'a'"):
+        al.TablePreparer().fit(frame)
+
+
 def test_strings_of_numbers_that_repeat_are_categories():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
