@@ -546,7 +546,7 @@ def columns_of(X):
 
 
 def check_varies(preparation, frame=None):
-    """Raise a ValueError if no column has a feature; of the `FrameColumns` for fit it says more."""
+    """Raise a ValueError if no column has a feature; of `FrameColumns` it names the remedy."""
     if preparation.widths.any():
         return
     texts = [] if frame is None else _numbers_as_strings(frame, identifiers(frame))
