@@ -118,7 +118,7 @@ def _threshold(below, rho):
 def _certified(scores, weights, tau, rho):
     n, objective = scores.size, float(scores @ weights)
     divergence = float(n * (weights @ weights) - 1.0)
-    if rho == 0.0 or tau == -np.inf:
+    if rho == 0.0:
         gap = 0.0  # a single point: the ball contains only the uniform distribution
     else:
         above = np.maximum(scores - tau, 0.0)

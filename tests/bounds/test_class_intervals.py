@@ -183,7 +183,7 @@ def test_four_point_values_have_the_right_mean_and_range():
 
 
 @pytest.mark.parametrize("chosen", LAWS, ids=lambda law: law.name)
-@pytest.mark.parametrize(("m", "trials"), [(50, 6), (200, 3), (1000, 1)])
+@pytest.mark.parametrize(("m", "trials"), [(50, 6), (200, 3)])
 def test_intervals_cover_the_alignment(chosen, m, trials):
     """At 95%. Thousands of other samples had no miss, so none is allowed here."""
     for seed in range(trials):

@@ -93,6 +93,7 @@ def test_limits():
     np.testing.assert_array_equal(chi_square_ball(scores, 1e300).weights, [0, 1, 0, 0])
     np.testing.assert_array_equal(chi_square_ball([2.0, 2.0], 5.0).weights, [0.5, 0.5])
     np.testing.assert_array_equal(chi_square_ball([7.0], 5.0).weights, [1.0])
+    assert [chi_square_ball(s, 0.0).multiplier for s in (scores, [2.0, 2.0])] == [-np.inf, 2.0]
     # Two at the top are reached at divergence 1; a larger ball leaves them equal.
     np.testing.assert_array_equal(
         chi_square_ball([3.0, 3.0, 1.0, 0.0], 1.5).weights, [0.5] * 2 + [0] * 2

@@ -22,7 +22,6 @@ from cases import each
 from alignlearn.bounds.class_intervals import class_interval_from, class_statistics
 
 PRINTED = [claim for claim in CLAIMS.values() if claim.status is not Status.NEW]
-FAILING = [claim for claim in PRINTED if not claim.status.holds]
 
 
 # -- the record ------------------------------------------------------------------------
