@@ -55,8 +55,9 @@ def equal_rows(X):
     """
     import numpy as np
 
-    from alignlearn.estimators.seen_rows import row_hashes, seen_rows
+    from alignlearn.estimators.seen_rows import seen_rows
     from alignlearn.validation import is_sparse
+    from alignlearn.validation.row_hashes import row_hashes
 
     rows = seen_rows(X)
     if rows is None or not rows.repeated:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from alignlearn.machines.choice import MOST_DOUBLE, Sizes, choose, matrix_fits
+from alignlearn.machines.copies import find_copies
 from alignlearn.machines.feature_space import WeightedFeatures, fit_ridge
+from alignlearn.machines.gram_rows import row_cache
 from alignlearn.machines.iterative_ridge import ridge_on_matrix, ridge_without_matrix
 from alignlearn.machines.linear import LinearSVM
 from alignlearn.machines.nystrom import NystromFeatures, centers_count, choose_centers
 from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidge
 from alignlearn.solvers.smo_rows import check_cache_memory
-from alignlearn.validation import check_count, check_memory, check_seed
+from alignlearn.validation import check_count, check_memory, check_seed, check_weights
 
 
 def held_matrices(machine, paired, source, memory):
@@ -62,13 +64,41 @@ def train_ridge(ridge, on, combination, y, memory, weight=None):
     weight = combination.weight if weight is None else weight
     if on == "features":
         return fit_ridge(ridge, combination, y, weight)
+    copies = find_copies(combination.source, None, weight) if ridge.alpha > 0.0 else None
+    if copies is None:
+        _train_on_pairs(ridge, on, combination, y, memory, weight)
+        return None
+    part, means = combination.part(copies.first), copies.means(y)
+    on = choose("krr", Sizes.of(part), memory, asked="krr", alpha=ridge.alpha).on
+    _train_on_pairs(ridge, on, part, means, memory, copies.weight)
+    # A dual coefficient is the weight times the residual of its sample, divided by alpha.
+    apart = (y - means[copies.group]).T * check_weights(weight, len(y)) / ridge.alpha
+    ridge.dual_coef_ = copies.divide(ridge.dual_coef_) + apart.T
+    return None
+
+
+def _train_on_pairs(ridge, on, combination, y, memory, weight):
     if on == "iterations":
         ridge_on_matrix(ridge, combination, y, weight=weight)
     elif on == "matrix":
         ridge.fit(combination.gram(), y, weight, check=False, overwrite=True)
     else:
         ridge_without_matrix(ridge, combination, y, memory, weight=weight)
-    return None
+
+
+def train_support_vectors(machine, on, combination, y, memory):
+    """Fit a support vector machine to "rows" of the Gram matrix, or to the "matrix".
+
+    Samples that equal another one, with its target, have their share of its coefficients.
+    """
+    copies = find_copies(combination.source, None, combination.weight, y)
+    weight, part = combination.weight, combination
+    if copies is not None:
+        part, y, weight = combination.part(copies.first), y[copies.first], copies.weight
+    rows = row_cache(part, memory) if on == "rows" else part.gram()
+    machine.fit(rows, y, weight, check=False)
+    if copies is not None:
+        copies.divide_of(machine)
 
 
 _NAMES = {

@@ -6,9 +6,10 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from alignlearn.machines import LeastSquaresClassifier, SupportVectorClassifier
-from alignlearn.machines.choice import Sizes, choose
+from alignlearn.machines.choice import choose
+from alignlearn.machines.copies import sizes_of_different
 from alignlearn.machines.feature_space import WeightedFeatures, fit_classifier
-from alignlearn.machines.gram_rows import Pilot, row_cache
+from alignlearn.machines.gram_rows import Pilot
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -23,6 +24,7 @@ from ._machines import (
     linear_classifier,
     nystrom_classifier,
     train_ridge,
+    train_support_vectors,
 )
 from .base import parameters, shared, svm_options
 from .kernel_classifier import KernelClassifier
@@ -322,9 +324,9 @@ class MKLClassifier(KernelClassifier):
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         if asked == "krr":
             how = {"asked": asked, "alpha": self._machine(C).alpha}
-            return choose("krr", Sizes.of(learned), memory, **how)
-        pilot = Pilot(learned, self._machine(C), labels)
-        return choose("svm", Sizes.of(learned), memory, asked=asked, C=C, pilot=pilot)
+            return choose("krr", sizes_of_different(learned), memory, **how)
+        how = {"asked": asked, "C": C, "pilot": Pilot(learned, self._machine(C), labels)}
+        return choose("svm", sizes_of_different(learned, labels), memory, **how)
 
     def _train(self, learned, labels, memory, choice=None):
         """The chosen machine on a combination, and its predictor."""
@@ -345,7 +347,6 @@ class MKLClassifier(KernelClassifier):
         elif choice.on == "features":
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:
-            rows = row_cache(learned, memory) if choice.on == "rows" else learned.gram()
-            machine.fit(rows, labels, learned.weight, check=False)
+            train_support_vectors(machine, choice.on, learned, labels, memory)
         coef = machine.support_, machine.dual_coef_, machine.intercept_
         return machine, learned.predictor(*coef, **exact)

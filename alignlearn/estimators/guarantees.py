@@ -10,9 +10,10 @@ from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.guarantee import SAMPLE
 from alignlearn.kernels import Named, kernel_list
 from alignlearn.validation import check_number, check_numbers, doubt
+from alignlearn.validation.row_hashes import pair_hashes, row_hashes
 from alignlearn.weights import get_weighting, without_target
 
-from .seen_rows import SeenRows, doubt_repeats, pair_hashes, row_hashes, seen_rows
+from .seen_rows import SeenRows, doubt_repeats, seen_rows
 
 FROM_SAMPLE = (
     "gamma='scale', or the fix of a matrix, takes the kernels from the sample; give numbers for "

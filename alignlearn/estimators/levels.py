@@ -66,7 +66,7 @@ class Level(NamedTuple):
         return [(self.rows[train], self.rows[test]) for train, test in self.folds]
 
 
-def levels_of(y, folds, classes, rng, memory=np.inf, final=False):
+def levels_of(y, folds, classes, rng, memory=np.inf, final=False, n_different=None):
     """Return the list of `Level` for samples with targets y and the folds of a search.
 
     Up to `WHOLE` samples there is one level of all samples. Otherwise the first two levels are
@@ -86,6 +86,8 @@ def levels_of(y, folds, classes, rng, memory=np.inf, final=False):
     final : bool
         Whether a fourth level has nearly as many samples as a final model, if these are many more
         than those of the third. It has the same test samples.
+    n_different : int, optional
+        Number of different samples. Default: all of them.
     """
     m = len(y)
     if m <= WHOLE:
@@ -114,7 +116,7 @@ def levels_of(y, folds, classes, rng, memory=np.inf, final=False):
     if not outer:
         return found
     found.append(Level(last, outer))
-    (learned, tested), size = outer[0], block_sizes(m, memory)[1]
+    (learned, tested), size = outer[0], block_sizes(m, memory, n_different)[1]
     if final and min(size, len(trained)) >= _LEAST_GROWTH * len(learned):
         tested = last[tested]
         train = drawn(trained, size)
@@ -136,15 +138,15 @@ def _with_rare(rows, among, y, rng):
     return np.sort(np.concatenate(more))
 
 
-def blocks_of(y, classes, memory):
+def blocks_of(y, classes, memory, n_different=None):
     """Return positions of the samples of each model of an average on many samples, in random order.
 
     Divide and conquer kernel ridge regression: Zhang, Duchi and Wainwright (2015). There is no
     partition ([None]) up to the size of one block. With ``classes`` each block has some samples of
-    every class. y and ``memory`` are as of `levels_of`.
+    every class. y, ``memory`` and ``n_different`` are as of `levels_of`.
     """
     m, rng = len(y), np.random.default_rng(0)
-    n_blocks, size = block_sizes(m, memory)
+    n_blocks, size = block_sizes(m, memory, n_different)
     if n_blocks == 1:
         return [None]
     order = rng.permutation(m)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from alignlearn.machines import KernelRidge, SupportVectorRegressor
-from alignlearn.machines.choice import Sizes, choose
-from alignlearn.machines.gram_rows import Pilot, row_cache
+from alignlearn.machines.choice import choose
+from alignlearn.machines.copies import sizes_of_different
+from alignlearn.machines.gram_rows import Pilot
 from alignlearn.validation import (
     check_choice,
     check_memory,
     check_number,
 )
 
-from ._machines import held_matrices, nystrom_ridge, train_ridge
+from ._machines import held_matrices, nystrom_ridge, train_ridge, train_support_vectors
 from .base import parameters, shared
 from .inputs import real_targets
 from .kernel_regressor import KernelRegressor
@@ -213,23 +214,23 @@ class MKLRegressor(KernelRegressor):
 
     def _choice(self, learned, y, memory, asked):
         """The machine for a combination, and its input."""
-        machine, sizes = self._untrained(), Sizes.of(learned)
+        machine = self._untrained()
         if asked == "svr":
             how = {"C": machine.C, "pilot": Pilot(learned, machine, y)}
         else:
             how = {"alpha": machine.alpha}
+        sizes = sizes_of_different(learned, y if asked == "svr" else None)
         return choose("krr", sizes, memory, asked=asked, **how)
 
     def _train(self, learned, y, memory, choice=None):
         """The chosen machine on a combination, and its predictor."""
         if choice is None:
             choice = self._choice(learned, y, memory, self.chosen_machine_)
-        machine, options, weight = self._untrained(), {}, learned.weight
+        machine, options = self._untrained(), {}
         if choice.machine == "nystrom":
             machine, options = nystrom_ridge(self, learned, y), {"exact": True}
         elif choice.machine == "svr":
-            rows = row_cache(learned, memory) if choice.on == "rows" else learned.gram()
-            machine.fit(rows, y, weight, check=False)
+            train_support_vectors(machine, choice.on, learned, y, memory)
         else:
             of_features = train_ridge(machine, choice.on, learned, y, memory)
             if of_features is not None:

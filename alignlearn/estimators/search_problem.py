@@ -39,6 +39,8 @@ class SearchProblem(NamedTuple):
         The machine of the path, if it is not the one named by the estimator.
     most : float
         The largest value to try.
+    n_different : int or None
+        Number of different samples; for a strategy.
     """
 
     parameter: str
@@ -53,6 +55,7 @@ class SearchProblem(NamedTuple):
     overlapping: Any = None
     machine: Any = None
     most: float = np.inf
+    n_different: int | None = None
 
 
 class ModelPath(NamedTuple):

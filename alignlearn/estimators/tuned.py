@@ -231,12 +231,12 @@ class Tuned(KernelModel):
             self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
         )
 
-    def _levels(self, y, folds):
+    def _levels(self, y, folds, n_different):
         """Return the levels of a strategy's search for targets of positive weight."""
         rng = check_seed("random_state", self.random_state)
         memory = check_memory("memory", self.memory)
         classes = self._task == "classification" and y.ndim == 1
-        return levels_of(y, folds, classes, rng, memory, self._tries_all(len(y)))
+        return levels_of(y, folds, classes, rng, memory, self._tries_all(n_different), n_different)
 
     def _tries_all(self, n_samples):
         """Whether a level of the search has as many samples as the final models."""

@@ -11,6 +11,7 @@ import numpy as np
 from alignlearn.engine.threads import one_blas_thread
 from alignlearn.machines import paths
 from alignlearn.machines.choice import MOST_PAIRED, Sizes, matrix_fits
+from alignlearn.machines.copies import number_of_different
 from alignlearn.solvers.multiclass import (
     check_class_weight,
     class_confidences,
@@ -454,7 +455,8 @@ default 5
         """The problem of the search by a strategy; ``given`` is X before it was prepared."""
         codes = labels if labels.ndim == 2 else np.unique(labels, return_inverse=True)[1]
         codes, weight, folds = used_targets(codes, source.weight, splits)
-        levels = self._levels(codes, folds)
+        different = number_of_different(source)
+        levels = self._levels(codes, folds, different)
         folds = [fold for level in levels for fold in level.of_all()]
         trained = [present_classes(codes[train]) for train, _ in folds]
         used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
@@ -475,6 +477,7 @@ default 5
         path, fine = self._path(source, rough, most), self.Cs is None
         by_squares = self._least_squares_path(source, values, most)
         problem = SearchProblem("C", values, path, score, True, fine, levels, folds, by_squares)
+        problem = problem._replace(n_different=different)
         if by_squares is not None and self.machine == "auto":
             # Decisions of least squares estimate the probability of a class, up to an intercept.
             shifted = partial(own, shifted=True) if self.scoring is None else score
@@ -500,7 +503,7 @@ default 5
         if y.ndim > 1 or not any(by_squares):
             return machine, blocks
         codes = np.unique(y, return_inverse=True)[1]
-        own = blocks_of(codes, True, check_memory("memory", self.memory))
+        own = blocks_of(codes, True, check_memory("memory", self.memory), problem.n_different)
         return machine, [own if squares else [None] for squares in by_squares]
 
     def _least_squares_path(self, source, values, n_samples):

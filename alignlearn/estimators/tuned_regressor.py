@@ -18,6 +18,7 @@ from alignlearn.machines.choice import (
     choose,
     matrix_fits,
 )
+from alignlearn.machines.copies import number_of_different
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -354,7 +355,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         measure = read_scoring(self.scoring, "regressor", self.refit)
         rows = np.arange(len(y)) if source.weight is None else np.flatnonzero(source.weight)
         used, weight, folds = used_targets(y, source.weight, splits)
-        levels = self._levels(used, folds) if self._by_strategy() else ()
+        different = number_of_different(source)
+        levels = self._levels(used, folds, different) if self._by_strategy() else ()
         folds = [fold for level in levels for fold in level.of_all()] or folds
 
         def score(t, predicted, some=None):
@@ -371,6 +373,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             most = max(len(train) for level in below for train, _ in level.folds)
         path = self._path(source, y, parameter, splits, most)
         problem = SearchProblem(parameter, values, path, score, levels=levels, folds=folds)
+        problem = problem._replace(n_different=different)
         if levels:
             with one_blas_thread():
                 self._fit_by_strategy(X, y, source, problem)
@@ -405,9 +408,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         else:
             exact = found.kept[0][0]
             pairs = self._worth_all(candidates, fold, w, values[k], exact)
-        if not pairs or len(y) > MOST_IN_BLOCKS:
+        if not pairs or problem.n_different > MOST_IN_BLOCKS:
             return "nystrom", [[None] for _ in ways]
-        blocks = blocks_of(y, False, check_memory("memory", self.memory))
+        blocks = blocks_of(y, False, check_memory("memory", self.memory), problem.n_different)
         return "krr", [blocks for _ in ways]
 
     def _fit_per_target(self, X, y, source, groups):

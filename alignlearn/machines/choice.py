@@ -173,14 +173,16 @@ def _ridge_on(sizes, memory, alpha):
     return "matrix" if sizes.is_linear or matrix_fits(sizes, memory) else "products"
 
 
-def block_sizes(n_samples, memory):
+def block_sizes(n_samples, memory, n_different=None):
     """Return the number of blocks for least squares on many samples, and the samples of each.
 
     The float32 matrix of a block fits into ``memory`` bytes, unless these are very few. Up to
     `MOST_DOUBLE` samples the matrix is float64; if it does not fit, `choose` takes "products".
+    ``n_different``: number of different samples, of which the matrix has one row each. Default:
+    all of them.
     """
     fit = max(_LEAST_FIT, np.sqrt(memory / (MATRICES * _HELD)))
-    if n_samples <= min(MOST_ALONE, fit):
+    if (n_samples if n_different is None else n_different) <= min(MOST_ALONE, fit):
         return 1, n_samples
     most = min(MOST_OF_BLOCK, fit)
     n_blocks = int(np.ceil(n_samples / most))

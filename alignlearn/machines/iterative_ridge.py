@@ -283,10 +283,9 @@ def _nystrom_factor(combination, rank):
     block = combination.columns(some, some).astype(np.float64)
     block.flat[:: rank + 1] += _ROUNDING * max(block.trace(), np.finfo(np.float64).tiny)
     low, factor = np.linalg.cholesky(block), np.empty((m, rank))
-    for start in range(0, m, _PANEL):
-        part = np.arange(start, min(start + _PANEL, m))
-        columns = combination.columns(part, some).astype(np.float64, copy=False)
-        factor[part] = lower_solve(low, columns.T).T
+    for start, columns in zip(range(0, m, _PANEL), combination.column_blocks(some, _PANEL)):
+        columns = columns.astype(np.float64, copy=False)
+        factor[start : start + _PANEL] = lower_solve(low, columns.T).T
     return factor
 
 
@@ -305,7 +304,8 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     """Fit a `KernelRidge` with an intercept on the Gram matrix of a combination in memory.
 
     A Cholesky factor is used if conjugate gradients would cost more. Parameters and warning as of
-    `ridge_without_matrix`; the tolerance is `TOL`, and larger for matrices in float32.
+    `ridge_without_matrix`; the tolerance is `TOL`, and that of float32 for such matrices, and where
+    conjugate gradients stop between the two.
     """
     tol = _SINGLE_TOL if is_single(combination.n_samples) else TOL
     most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
@@ -313,7 +313,9 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     if limits is not None:
         system = system_on_matrix(combination, y, machine.alpha, weight=weight)
         found = system.solve(machine.alpha, tol=tol, **limits)
-        if found.converged or not limits:
+        # With a tolerance nearly reached, a factorization costs more than its digits are worth.
+        tol = tol if found.converged else _SINGLE_TOL
+        if found.residual <= tol or not limits:
             system.store(machine, found, tol)
             return
         del system  # free the matrix before another one is made

@@ -22,6 +22,7 @@ from .choice import (
     rows_are_read,
     svm_in_features,
 )
+from .copies import find_copies
 from .gram_rows import Pilot, row_cache
 from .iterative_ridge import iterative_path
 
@@ -64,13 +65,17 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     Rows are kept from one value to the next.
     """
     train, test = split
+    weight = _of_training(combination, train)
+    copies = find_copies(combination.source, train, weight, y[train])
+    if copies is not None:
+        train, weight = train[copies.first], copies.weight
     rows = _rows_of(combination, y, train, make(min(values)), memory)
     if rows is None or np.isinf(max(values)):
-        K, K_test = combination.split(split)
-        return svm_path(
-            make, K, y[train], K_test, values, _of_training(combination, train), decisions
-        )
-    part, cache, train = rows
+        K, K_test = combination.split(split if copies is None else (train, test))
+        return svm_path(make, K, y[train], K_test, values, weight, decisions)
+    part, cache, order = rows
+    weight = None if weight is None else weight[order]
+    train = train[order]
     X_test = combination.source.as_new(test)
 
     def predict(machine):
@@ -80,11 +85,11 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
             return raw
         return machine.confidences(raw) if decisions else machine.predictions(raw)
 
-    return _along(make, cache, y[train], values, _of_training(combination, train), predict)
+    return _along(make, cache, y[train], values, weight, predict)
 
 
 def _rows_of(combination, y, train, machine, memory):
-    """The training part, a cache of its rows, and its samples; None if there is a matrix.
+    """The training part, a cache of its rows, and their order; None if there is a matrix.
 
     ``memory``: as `check_memory` takes it.
     """
@@ -94,12 +99,12 @@ def _rows_of(combination, y, train, machine, memory):
     memory = check_memory("memory", memory)
     if few and matrix_fits(Sizes.of_source(combination.source), memory):
         return None
-    train = np.unique(train)
+    train, order = np.unique(train, return_index=True)
     part = combination.part(train)
     pilot, sizes = Pilot(part, machine, y[train]), Sizes.of_source(part.source)
     if not rows_are_read(sizes, memory, machine.C, pilot, MOST_SHARED):
         return None
-    return part, row_cache(part, memory), train
+    return part, row_cache(part, memory), order
 
 
 def _of_training(combination, train):
@@ -140,6 +145,11 @@ def regressor_predictions(combination, y, split, alphas, weight=None, most_steps
     if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_each_alpha, weight)
+    copies = find_copies(combination.source, train, weight) if min(alphas) > 0.0 else None
+    if copies is not None:
+        means, train = copies.means(y[train]), train[copies.first]
+        y, weight, split = np.zeros((len(y), *means.shape[1:])), copies.weight, (train, split[1])
+        y[train] = means
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
     if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
         found = iterative_path(combination, y, split, alphas, weight, most_steps)

@@ -15,9 +15,10 @@ from alignlearn.kernels import distinct, kernel_samples, weighted_sum
 from alignlearn.kernels.scales import resolve_each
 from alignlearn.statistics import center_gram, finish_sums, target_columns
 from alignlearn.validation import as_array, check_psd, is_sparse, take
+from alignlearn.validation.row_hashes import first_copies
 
 from .families import GramFamily
-from .source import Combination, Predictor, Source
+from .source import MOST_DIFFERENT, Combination, Predictor, Source
 from .training_sets import Sample, training_statistics
 
 _LARGEST_IN_SINGLE = 1e15  # its square and the reciprocal of that fit into float32
@@ -69,6 +70,16 @@ class PairSource(Source):
             how = {"exact": False, "engine": self.engine}
             self.made = grams.weighted_gram(self.kernels, [1.0], self.X, **how)
         return self.made
+
+    def copies(self):
+        """See `Source.copies`; for samples in a dense matrix."""
+        return self._copies
+
+    @cached_property
+    def _copies(self):
+        if not isinstance(self.X, np.ndarray) or self.X.ndim != 2:
+            return None
+        return first_copies(self.X, MOST_DIFFERENT)
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
@@ -206,6 +217,18 @@ class PairCombination(Combination):
                 yield bound.fill(index, out, start)
         else:
             yield from super().upper_rows(height)
+
+    def column_blocks(self, index, height):
+        """Blocks of rows of the columns of some samples; see `Combination.column_blocks`."""
+        X, m, Z = self.source.X, self.n_samples, self.source.samples(index)
+        if self._is_bound(Z):
+            bound = grams.GramRows(*self.terms, X, Z)
+            memory = np.empty((min(height, m), len(index)), self.source.dtype)
+            for start in range(0, m, height):
+                rows = np.arange(start, min(start + height, m))
+                yield bound.fill(rows, memory[: len(rows)])
+        else:
+            yield from super().column_blocks(index, height)
 
     @property
     def _program(self):

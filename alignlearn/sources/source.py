@@ -27,6 +27,8 @@ from alignlearn.validation import take
 
 # Number of kernel values held at once during prediction: 32 MB in float64.
 _BLOCK_ENTRIES = 2**22
+# Share of different samples up to which it is worth to train on one of each.
+MOST_DIFFERENT = 0.9
 
 
 def row_blocks(n, width):
@@ -127,6 +129,13 @@ class Source(ABC):
 
     def whole(self):
         """The kernel matrix on all samples, up to a constant, cached; None if it is too large."""
+        return None
+
+    def copies(self):
+        """The first sample that equals each one, as positions (m,), cached.
+
+        None if it is unknown, or if few samples are equal to another one.
+        """
         return None
 
     @abstractmethod
@@ -300,6 +309,15 @@ class Combination(ABC):
     def columns(self, rows, index):
         """Entries (len(rows), len(index)) of the exact Gram matrix, for two index arrays."""
         return self.rows(rows, index, exact=True)
+
+    def column_blocks(self, index, height):
+        """Blocks of ``height`` rows of `columns` with all samples, one after the other.
+
+        A block may overwrite the last one.
+        """
+        m = self.n_samples
+        for start in range(0, m, height):
+            yield self.columns(np.arange(start, min(start + height, m)), index)
 
     def column_products(self, index):
         """Products with columns (m, r) of the exact Gram matrix, and with their transpose."""

@@ -9,8 +9,9 @@ import scipy.sparse
 from refusals import raises
 
 import alignlearn as al
-from alignlearn.estimators.seen_rows import SeenRows, chance_of_repeats, row_hashes, seen_rows
+from alignlearn.estimators.seen_rows import SeenRows, chance_of_repeats, seen_rows
 from alignlearn.validation import DoubtfulResultWarning
+from alignlearn.validation.row_hashes import row_hashes
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(1.0)]
 

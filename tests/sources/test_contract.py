@@ -132,6 +132,8 @@ def test_values(kind):
     for start, block in zip(range(0, M, 5), learned.upper_rows(5), strict=True):
         expected = learned.rows(np.arange(start, min(start + 5, M)), np.arange(start, M))
         np.testing.assert_allclose(block, expected, rtol=1e-12, atol=1e-12)
+    blocks = [block.copy() for block in learned.column_blocks(columns, 5)]
+    np.testing.assert_allclose(np.vstack(blocks), few, **tight)
     rows, _ = learned.row_cache_options()
     given = np.asarray(rows(columns)(np.arange(M)))
     centered = given - given.mean(axis=0)
@@ -305,6 +307,7 @@ def arguments(X):
             ],
             "columns": [{"rows": PARTS, "index": PARTS[:3]}],
             "upper_rows": [{"height": 3}],
+            "column_blocks": [{"index": PARTS, "height": 3}],
             "column_products": [{"index": PARTS}],
             "split": [{"split": split}],
             "times": [{"V": V}, {"V": V[:, 0]}],

@@ -1,0 +1,105 @@
+"""Training on one of equal samples, with the sum of their weights.
+
+Ridge regression on m samples, of which n are different, is that on these n with the mean of the
+targets of equal ones: the squared errors around this mean do not depend on the model. The loss of
+support vector machines is the same for equal samples with equal targets. Tables of categories and
+small integers often have few different rows, and a machine on all pairs costs the square of their
+number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from alignlearn.sources.source import MOST_DIFFERENT
+from alignlearn.validation import check_weights
+
+from .choice import Sizes
+
+_LEAST = 2000  # samples; with fewer a fit takes milliseconds
+
+
+class Copies(NamedTuple):
+    """Groups of equal samples.
+
+    Attributes
+    ----------
+    first : ndarray of int of shape (n,)
+        Position of one sample of each group, in increasing order.
+    group : ndarray of int of shape (m,)
+        The group of each sample.
+    weight : ndarray of shape (n,)
+        Sum of the weights of each group.
+    share : ndarray of shape (m,)
+        Weight of each sample, divided by that of its group.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+    weight: np.ndarray
+    share: np.ndarray
+
+    def means(self, y):
+        """Weighted means (n,) or (n, c) of the targets of each group."""
+        order = np.argsort(self.group, kind="stable")
+        starts = np.searchsorted(self.group[order], np.arange(len(self.first)))
+        return np.add.reduceat((y.T * self.share).T[order], starts, axis=0)
+
+    def divide(self, coef):
+        """Coefficients (m, ...) of all samples, from those of the groups, by weight."""
+        return (coef[self.group].T * self.share).T
+
+    def divide_of(self, machine):
+        """Divide the coefficients of a support vector machine that was trained on the groups."""
+        coef = self.divide(machine.full_dual_coef())
+        machine.n_train_, machine.support_ = len(coef), np.flatnonzero(coef.any(axis=1))
+        machine.dual_coef_ = coef[machine.support_]
+
+
+def find_copies(source, rows=None, weight=None, labels=None):
+    """Return the `Copies` among some samples; None if few are equal, or for few samples.
+
+    Parameters
+    ----------
+    source : Source
+    rows : ndarray of int of shape (m,), optional
+        Positions of the samples. Default: all.
+    weight : ndarray of shape (m,), optional
+        Their weights, not negative.
+    labels : ndarray of shape (m,), optional
+        Samples with different labels count as different.
+    """
+    m = source.n_samples if rows is None else len(rows)
+    copies = source.copies() if m >= _LEAST else None
+    if copies is None or (labels is not None and labels.ndim != 1):
+        return None
+    keys = copies if rows is None else copies[rows]
+    if labels is not None:
+        number = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        keys = keys + source.n_samples * number
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) > MOST_DIFFERENT * m:
+        return None
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    group = rank[group.reshape(-1)]
+    weight = check_weights(weight, m)
+    total = np.bincount(group, weight)
+    share = np.divide(weight, total[group], where=total[group] > 0.0, out=np.zeros(m))
+    return Copies(first[order], group, total, share)
+
+
+def number_of_different(source):
+    """The number of different samples, or of all samples if few are equal or it is unknown."""
+    copies = find_copies(source)
+    return source.n_samples if copies is None else len(copies.first)
+
+
+def sizes_of_different(combination, labels=None):
+    """The `Sizes` of a combination, with the number of samples that `find_copies` leaves."""
+    sizes = Sizes.of(combination)
+    copies = find_copies(combination.source, None, combination.weight, labels)
+    return sizes if copies is None else sizes._replace(n_samples=len(copies.first))
