@@ -77,9 +77,8 @@ class PairSource(Source):
 
     @cached_property
     def _copies(self):
-        if not isinstance(self.X, np.ndarray) or self.X.ndim != 2:
-            return None
-        return first_copies(self.X, MOST_DIFFERENT)
+        numbers = isinstance(self.X, np.ndarray) and self.X.dtype.kind in "biuf"
+        return first_copies(self.X, MOST_DIFFERENT) if numbers and self.X.ndim == 2 else None
 
     def statistics(self, y, task="auto", *, unbiased=False):
         """`AlignmentStatistics` of the kernels with y."""
