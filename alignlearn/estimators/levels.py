@@ -38,8 +38,8 @@ _REACH = 1, 2  # values below and above the best one to try on the third level
 _REACH_OF_FINAL = 3, 0
 # If a smaller penalty is better there, a kernel with four times the gamma is tried, and so on, at
 # most this many times (measured: R^2 of trade in cars with 20,000 samples rises from 0.75 to 0.94).
-# Each is tried with the penalty of the wider kernel and the next larger one: a narrower kernel needs
-# more of it (with the next smaller one instead, R^2 of inspections of restaurants is 0.05 lower).
+# Each is tried with the penalty of the wider kernel and the next larger one, because a narrower
+# kernel needs more (with the next smaller one, R^2 of inspections of restaurants is 0.05 lower).
 FINER, _REACH_OF_FINER = 3, (0, 1)
 _LEAST_OF_CLASS = 5  # samples of each class in each level, if available
 
