@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from alignlearn._pairs import Coefficients, stored_coefficients
 from alignlearn.machines import LeastSquaresClassifier, SupportVectorClassifier
 from alignlearn.machines.choice import choose
 from alignlearn.machines.copies import sizes_of_different
 from alignlearn.machines.feature_space import WeightedFeatures, fit_classifier
 from alignlearn.machines.gram_rows import Pilot
+from alignlearn.machines.paths import coefficients_for
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -257,6 +259,8 @@ class MKLClassifier(KernelClassifier):
     client: Any = shared("client")
     random_state: Any = shared("random_state")
 
+    dual_coef_ = Coefficients()
+
     def _matrices(self, source):
         return held_matrices(self.machine, "svm", source, self.memory)
 
@@ -314,7 +318,7 @@ class MKLClassifier(KernelClassifier):
         self.intercept_ = predictor.intercept
         self.classes_ = self.machine_.classes_
         self.support_ = self.machine_.support_
-        self.dual_coef_ = self.machine_.dual_coef_
+        self.dual_coef_ = stored_coefficients(self.machine_)
         self.n_iter_ = self.machine_.n_iter_
         self._predictor = self._taking_gaps(predictor, X, learned)
         return self
@@ -348,5 +352,6 @@ class MKLClassifier(KernelClassifier):
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)
         else:
             train_support_vectors(machine, choice.on, learned, labels, memory)
-        coef = machine.support_, machine.dual_coef_, machine.intercept_
-        return machine, learned.predictor(*coef, **exact)
+        coef = machine.dual_coef_ if self.missing else coefficients_for(learned, machine)
+        given = machine.support_, coef, machine.intercept_
+        return machine, learned.predictor(*given, **exact)

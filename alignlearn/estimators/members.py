@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._pairs import mean_size
+
 from .results_table import first_best
 
 _BLOCKS = 10  # parts of the test samples for the standard error of a gain
@@ -15,7 +17,7 @@ def units_of(found, task):
     """Return the mean absolute decision of each chosen candidate."""
     if task == "regression" or len(found.chosen) == 1:
         return [1.0] * len(found.chosen)
-    return [np.mean([np.abs(f).mean() for f in folds]) or 1.0 for folds in found.kept]
+    return [np.mean([mean_size(f) for f in folds]) or 1.0 for folds in found.kept]
 
 
 def members_of(found, plan, score, task):

@@ -17,6 +17,7 @@ from alignlearn.solvers.multiclass import (
     decided_labels,
     label_decisions,
     present_classes,
+    summed_by_class,
     varying_labels,
 )
 from alignlearn.sources import GramStack, Tables, as_tables
@@ -434,6 +435,7 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     """
     if codes.ndim == 2:
         return _label_score(raw, codes, classes, weight)
+    raw = summed_by_class(raw, len(classes))
     accuracy = float(np.average(decided_labels(raw, classes, multiclass) == codes, weights=weight))
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
     logits = class_logits(raw, len(classes), multiclass).T

@@ -9,15 +9,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from alignlearn._pairs import (
+    Coefficients,
+    PairCoefficients,
+    PairDecisions,
+    are_many,
+    is_compact,
+    stored_coefficients,
+)
 from alignlearn._params import ParamsMixin
 from alignlearn.solvers.multiclass import (
     class_confidences,
     decided_labels,
+    encode_labels,
+    listed_pairs,
     orientations,
     two_class_problems,
 )
 from alignlearn.solvers.smo import SMOResult, smo
-from alignlearn.solvers.smo_each import SMALL, smo_each
+from alignlearn.solvers.smo_each import SMALL, smo_each, smo_listed
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_count,
@@ -27,6 +37,7 @@ from alignlearn.validation import (
     check_targets,
     check_test_gram,
     check_weights,
+    is_label_matrix,
 )
 
 from .scores import LabelScore, TargetScore
@@ -40,9 +51,12 @@ _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
 class _Problems(NamedTuple):
-    """Problems of two classes: signs (n_problems, m), weights (m,), options of the solver."""
+    """Problems of two classes: signs (n_problems, m), weights (m,), options of the solver.
 
-    signs: np.ndarray
+    The signs of all pairs of many classes are `ListedPairs`.
+    """
+
+    signs: Any
     weight: np.ndarray
     options: dict
 
@@ -175,6 +189,8 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     tol: float = 1e-3
     max_iter: int | None = None
 
+    dual_coef_ = Coefficients()
+
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
         """Fit the model.
 
@@ -205,25 +221,49 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
             A problem stopped above ``tol``; the message has the violation.
         """
         problems = self._problems(y, sample_weight)
-        K = check_matrix(K, len(problems.weight), check)
-        _store(self, *self._minimized(K, problems, alpha0))
+        m = problems.weight.shape[-1]
+        K = check_matrix(K, m, check)
+        if isinstance(problems.signs, np.ndarray):
+            _store(self, *self._minimized(K, problems, alpha0))
+        else:
+            pairs = problems.signs
+            start = check_start(alpha0, m, len(pairs.sizes))
+            start = None if start is None else start[pairs.samples, pairs.problems]
+            _store_listed(self, problems, *self._minimized_listed(K, problems, start))
         return self
 
     def fit_each(self, K, y, values, sample_weight=None):
         """As `AlongC.fit_each`; values that do not depend on C are computed once."""
         problems, coef = self._problems(y, sample_weight), None
+        listed = not isinstance(problems.signs, np.ndarray)
         for C in values:
             machine = copy.copy(self)
             machine.C = C
-            coef, numbers = machine._minimized(K, problems, coef)
-            _store(machine, coef, numbers)
+            if listed:
+                coef, numbers = machine._minimized_listed(K, problems, coef)
+                _store_listed(machine, problems, coef, numbers)
+            else:
+                coef, numbers = machine._minimized(K, problems, coef)
+                _store(machine, coef, numbers)
             yield machine
 
     def _problems(self, y, sample_weight):
         """The `_Problems` of two classes each; the labels are kept."""
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
-        self.classes_, signs, weight = two_class_problems(y, self.multiclass, **weights)
+        if self._lists_pairs(y):
+            # Problems of each class against the rest have the same weights.
+            self.classes_, _, weight = two_class_problems(y, "ovr", **weights)
+            codes = encode_labels(y)[1]
+            signs = listed_pairs(codes, len(self.classes_), weight > 0.0)
+        else:
+            self.classes_, signs, weight = two_class_problems(y, self.multiclass, **weights)
         return _Problems(signs, weight, check_options(self))
+
+    def _lists_pairs(self, y):
+        """Whether the problems are `ListedPairs`."""
+        if self.multiclass != "ovo" or is_label_matrix(y):
+            return False
+        return are_many(len(encode_labels(y)[0]))
 
     def _minimized(self, K, problems, alpha0):
         """Coefficients (m, n_problems) and the certificates of `smo_each`."""
@@ -246,6 +286,44 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
             _result(coef[:, p], *numbers[p]).warn_unconverged(options["tol"])
         return coef, numbers
 
+    def _minimized_listed(self, K, problems, start):
+        """The same for `ListedPairs`: coefficients (n,) of these, from ``start`` (n,)."""
+        C = check_number("C", self.C, low=0.0, strict=True, finite=False)
+        pairs, weight, options = problems
+        side, sizes = pairs.signs[pairs.starts[:-1]], pairs.sizes
+        each_side = np.repeat(side, sizes)
+        signs = each_side * pairs.signs
+        start = None if start is None else each_side * start
+        coef, numbers = np.zeros(len(signs)), np.zeros((len(sizes), 5))
+        left = np.arange(len(sizes))
+        if not np.isinf(C) and isinstance(K, np.ndarray):
+            small = sizes <= SMALL
+            rows = np.repeat(small, sizes)
+            starts = np.concatenate([[0], np.cumsum(sizes[small])])
+            bound = _costs(C, weight)[pairs.samples[rows]] * signs[rows]
+            given = pairs.samples[rows], starts, -signs[rows], bound
+            begin, most = None if start is None else start[rows], options["max_iter"]
+            found = smo_listed(K, *given, start=begin, tol=options["tol"], max_iter=most)
+            coef[rows], numbers[small] = found
+            solved = small & ((numbers[:, 1] <= options["tol"]) | (numbers[:, 4] == most))
+            left = np.flatnonzero(~solved)
+        for p in left:
+            own = slice(*pairs.starts[p : p + 2])
+            some = pairs.samples[own]
+            sign, begin = np.zeros((2, len(weight)))
+            sign[some] = signs[own]
+            if start is not None:
+                begin[some] = start[own]
+            begin = None if start is None else begin
+            result = self._solved(K, sign, C, weight, begin, options)
+            coef[own], numbers[p] = result.coef[some], _numbers(result)
+        coef *= each_side
+        numbers[:, 0] *= side
+        for p in np.flatnonzero(numbers[:, 1] > options["tol"]):
+            own = slice(*pairs.starts[p : p + 2])
+            _result(coef[own], *numbers[p]).warn_unconverged(options["tol"])
+        return coef, numbers
+
     def _solved(self, K, sign, C, weight, start, options):
         """The `SMOResult` of one problem of two classes."""
         if np.isinf(C):
@@ -262,6 +340,10 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
 
     def problem_sizes(self, y):
         """Number of samples in each problem, (n_problems,)."""
+        if self._lists_pairs(y):
+            classes, codes = encode_labels(y)
+            used = np.ones(len(codes), dtype=bool)
+            return listed_pairs(codes, len(classes), used).sizes.tolist()
         return np.count_nonzero(two_class_problems(y, self.multiclass).signs, axis=1).tolist()
 
     def problem_decisions(self, K_test, *, check=True):
@@ -272,7 +354,16 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         if check:
             check_fitted(self, "n_train_")
             K_test = check_test_gram("K_test", K_test, self.n_train_)
+        if is_compact(stored_coefficients(self)):
+            return np.asarray(self.raw_decisions(K_test))
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
+
+    def raw_decisions(self, K_test):
+        """The same without checks; of the pairs of many classes `PairDecisions`."""
+        coef = stored_coefficients(self)
+        if is_compact(coef):
+            return PairDecisions.of_kernel(K_test, self.support_, coef, self.intercept_)
+        return self.problem_decisions(K_test, check=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -476,10 +567,27 @@ def store_results(machine, results):
 
 def _store(machine, coef, numbers):
     """The same from coefficients (m, n_problems) and the numbers of `smo_each`."""
-    multiplier, violation, objective, gap, steps = numbers.T.copy()
     machine.n_train_ = len(coef)
     machine.support_ = np.flatnonzero(coef.any(axis=1))
     machine.dual_coef_ = coef[machine.support_]
+    _store_numbers(machine, numbers)
+
+
+def _store_listed(machine, problems, coef, numbers):
+    """The same from the coefficients (n,) of `ListedPairs`."""
+    pairs, used = problems.signs, coef != 0.0
+    machine.n_train_ = len(problems.weight)
+    machine.support_, samples = np.unique(pairs.samples[used], return_inverse=True)
+    counts = np.bincount(pairs.problems[used], minlength=len(pairs.sizes))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    samples = samples.reshape(-1).astype(np.int32)
+    machine.dual_coef_ = PairCoefficients(coef[used], samples, starts, len(machine.support_))
+    _store_numbers(machine, numbers)
+
+
+def _store_numbers(machine, numbers):
+    """Set the intercepts and certificates from the numbers of `smo_each`."""
+    multiplier, violation, objective, gap, steps = numbers.T.copy()
     machine.intercept_ = -multiplier
     machine.n_iter_ = steps.astype(np.int64)
     machine.kkt_violation_, machine.duality_gap_ = violation, gap
@@ -489,8 +597,9 @@ def _store(machine, coef, numbers):
 def spread(machine):
     """Dual coefficients of all samples, with zeros for those that are not support vectors."""
     check_fitted(machine, "n_train_")
-    coef = np.zeros((machine.n_train_, machine.dual_coef_.shape[1]))
-    coef[machine.support_] = machine.dual_coef_
+    found = machine.dual_coef_
+    coef = np.zeros((machine.n_train_, found.shape[1]))
+    coef[machine.support_] = found
     return coef
 
 

@@ -11,6 +11,7 @@ import copy
 
 import numpy as np
 
+from alignlearn._pairs import PairCoefficients, stored_coefficients
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.solvers.smo_rows import FullRows, RowCache, type_of_rows
 from alignlearn.validation import gathered_warnings
@@ -57,7 +58,9 @@ def _pilot(combination, machine, y, n):
         gram = part.gram()
         gram = gram.astype(type_of_rows(np.abs(gram).max()), copy=False)
         machine.fit(gram, y, part.weight, check=False)
-    support = np.count_nonzero(machine.dual_coef_, axis=0)
+    coef = stored_coefficients(machine)
+    listed = isinstance(coef, PairCoefficients)
+    support = coef.counts() if listed else np.count_nonzero(coef, axis=0)
     return float(support @ machine.problem_sizes(y)), int(support.max())
 
 

@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from alignlearn._params import ParamsMixin
-from alignlearn.solvers.multiclass import (
+from alignlearn._pairs import (
+    ClassCoefficients,
+    Coefficients,
+    PairDecisions,
+    are_many,
+    is_compact,
     pair_differences,
-    two_class_problems,
+    stored_coefficients,
 )
+from alignlearn._params import ParamsMixin
+from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.validation import (
     check_choice,
     check_fitted,
@@ -75,6 +81,8 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
     _: KW_ONLY
     multiclass: str = "ovo"
     class_weight: Any = None
+
+    dual_coef_ = Coefficients()
 
     def fit(self, K, y, sample_weight=None, *, check=True):
         """Fit the classifier by one Cholesky factorization.
@@ -142,22 +150,37 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
 
     def problems(self, columns):
         """Decisions or coefficients (n, n_problems) from those of `targets`, (n, c) or (n, 1)."""
+        return pair_differences(columns) if self._are_pairs(columns) else columns
+
+    def _are_pairs(self, columns):
+        """Whether decisions of these columns are those of pairs of classes."""
         check_fitted(self, "classes_")
         of_one = self.classes_.ndim == 1  # not of many labels
-        if self.multiclass == "ovo" and of_one and columns.shape[1] > 2:
-            return pair_differences(columns)
-        return columns
+        return self.multiclass == "ovo" and of_one and columns.shape[1] > 2
+
+    def raw_problems(self, columns):
+        """Decisions as of `problems`; of the pairs of many classes `PairDecisions`."""
+        if self._are_pairs(columns) and are_many(columns.shape[1]):
+            return PairDecisions.of_columns(columns)
+        return self.problems(columns)
 
     def store(self, ridge):
         """Keep the solution of a `KernelRidge` that was fitted to `targets`."""
         check_fitted(self, "classes_")
-        self.dual_coef_ = self.problems(ridge.dual_coef_)
+        columns = ridge.dual_coef_
+        if self._are_pairs(columns) and are_many(columns.shape[1]):
+            self.dual_coef_ = ClassCoefficients(columns)
+        else:
+            self.dual_coef_ = self.problems(columns)
         self.intercept_ = self.problems(ridge.intercept_[None])[0]
-        self.support_, self.n_train_ = np.arange(len(self.dual_coef_)), len(self.dual_coef_)
+        self.support_, self.n_train_ = np.arange(len(columns)), len(columns)
         self.n_iter_ = np.full(self.intercept_.size, int(np.max(getattr(ridge, "n_iter_", 1))))
         return self
 
     def problem_decisions(self, K_test):
         """Decisions (n_test, n_problems) of the problems of two classes."""
         check_fitted(self, "n_train_")
-        return check_test_gram("K_test", K_test, self.n_train_) @ self.dual_coef_ + self.intercept_
+        K_test, coef = check_test_gram("K_test", K_test, self.n_train_), stored_coefficients(self)
+        if is_compact(coef):
+            return coef.times(K_test).T + self.intercept_
+        return K_test @ coef + self.intercept_

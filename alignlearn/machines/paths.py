@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from alignlearn._pairs import stored_coefficients
 from alignlearn.solvers.dense import solve_shifted
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
@@ -28,6 +29,7 @@ from .iterative_ridge import iterative_path
 
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
+_READ_UNCHECKED = {**_READ, "raw": "raw_decisions"}
 
 
 def classifier_predictions(make, combination, y, split, values, decisions=False, memory=None):
@@ -79,7 +81,8 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     X_test = combination.source.as_new(test)
 
     def predict(machine):
-        found = part.predictor(machine.support_, machine.dual_coef_, machine.intercept_)
+        coef = coefficients_for(part, machine)
+        found = part.predictor(machine.support_, coef, machine.intercept_)
         raw = found.decisions(X_test, combination.source.engine)
         if decisions == "raw":
             return raw
@@ -107,6 +110,12 @@ def _rows_of(combination, y, train, machine, memory):
     return part, row_cache(part, memory), order
 
 
+def coefficients_for(combination, machine):
+    """Dual coefficients of a machine, stored as the predictor of a combination takes them."""
+    coef = stored_coefficients(machine)
+    return coef if combination.takes_compact else machine.dual_coef_
+
+
 def _of_training(combination, train):
     return None if combination.weight is None else combination.weight[train]
 
@@ -131,7 +140,7 @@ def least_squares_predictions(make, combination, y, split, values):
             for k, w in enumerate(weight)
         ]
         columns = [np.hstack(of_alpha) for of_alpha in zip(*each)]
-    return [machine.problems(one) for one in columns]
+    return [machine.raw_problems(one) for one in columns]
 
 
 def regressor_predictions(combination, y, split, alphas, weight=None, most_steps=None):
@@ -208,8 +217,7 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     """
 
     def predict(machine):
-        checked = {"check": False} if decisions == "raw" else {}
-        return getattr(machine, _READ[decisions])(K_test, **checked)
+        return getattr(machine, _READ_UNCHECKED[decisions])(K_test)
 
     return _along(make, K, y, values, weight, predict)
 

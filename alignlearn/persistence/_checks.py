@@ -12,6 +12,7 @@ from types import FunctionType
 
 import numpy as np
 
+from alignlearn._pairs import ClassCoefficients, PairCoefficients
 from alignlearn._params import ParamsMixin
 from alignlearn._versions import KEY, Versioned
 from alignlearn.estimators.prepared_columns import Preparation
@@ -20,6 +21,7 @@ from alignlearn.sources import Combination, Predictor
 from alignlearn.validation import SparseRows
 
 _ARRAY = (np.ndarray, numbers.Number)
+_COEFFICIENTS = (*_ARRAY, PairCoefficients, ClassCoefficients)
 _WHOLE = (int, np.integer)
 # Attributes that many classes have, each of one meaning in all of them.
 _KINDS = {
@@ -27,9 +29,9 @@ _KINDS = {
     "_predictors": (list, tuple),
     "base_kernel_": Kernel,
     "classes_": (np.ndarray, list),
-    "coef": _ARRAY,
+    "coef": _COEFFICIENTS,
     "coef_": _ARRAY,
-    "dual_coef_": _ARRAY,
+    "dual_coef_": _COEFFICIENTS,
     "feature_names_in_": np.ndarray,
     "intercept": _ARRAY,
     "intercept_": _ARRAY,

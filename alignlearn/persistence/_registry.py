@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 
 _CLASSES = {
+    "_pairs": "ClassCoefficients PairCoefficients",
     "bounds.guarantee": "AlignmentInterval ErrorBound HeldOutBound RiskBound",
     "cca.kernel_cca": "KernelCCA",
     "dependence.independence": "DependenceTest",

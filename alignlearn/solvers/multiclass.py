@@ -7,11 +7,11 @@ that is constant, which needs no problem.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._pairs import ClassSums, PairDecisions, pair_indices
 from alignlearn.validation import (
     check_choice,
     check_label_matrix,
@@ -168,7 +168,7 @@ def problem_signs(codes, n_classes, multiclass):
     """
     if n_classes > 2 and multiclass == "ovr":
         return np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
-    i, j = _pairs(n_classes)
+    i, j = pair_indices(n_classes)
     return (codes == j[:, None]).astype(float) - (codes == i[:, None])
 
 
@@ -180,22 +180,55 @@ def orientations(signs):
     return signs[np.arange(len(signs)), (signs != 0.0).argmax(axis=1)]
 
 
-@cache
-def _pairs(n_classes):
-    """The classes i < j of all problems of two, in lexicographic order."""
-    return np.triu_indices(n_classes, 1)
+class ListedPairs(NamedTuple):
+    """The problems of all pairs of classes, each with its samples alone, pair by pair.
+
+    Attributes
+    ----------
+    samples : ndarray of int of shape (n,)
+        In increasing order for each pair.
+    signs : ndarray of shape (n,)
+        -1 or 1, as of `problem_signs`.
+    starts : ndarray of int of shape (n_problems + 1,)
+        Where the samples of each pair start.
+    """
+
+    samples: np.ndarray
+    signs: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def sizes(self):
+        """Number of samples of each pair."""
+        return np.diff(self.starts)
+
+    @property
+    def problems(self):
+        """The pair of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.sizes)
 
 
-def pair_differences(columns):
-    """Half of column j minus column i for every pair i < j of classes."""
-    i, j = _pairs(columns.shape[1])
-    return 0.5 * (columns[:, j] - columns[:, i])
+def listed_pairs(codes, n_classes, used):
+    """The `ListedPairs` of all classes, of the samples that are ``used``, bool (m,)."""
+    i, j = pair_indices(n_classes)
+    number = np.zeros((n_classes, n_classes), dtype=np.int32)
+    number[i, j] = number[j, i] = np.arange(len(i))
+    others = ~np.eye(n_classes, dtype=bool)
+    number = number[others].reshape(n_classes, -1)
+    sign = np.tril(np.full((n_classes, n_classes), 2.0)) - 1.0
+    sign = sign[others].reshape(n_classes, -1)
+    samples = np.flatnonzero(used)
+    problem = number[codes[samples]].ravel()
+    order = np.argsort(problem, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(problem, minlength=len(i)))])
+    samples = np.repeat(samples, n_classes - 1)[order]
+    return ListedPairs(samples, sign[codes[np.flatnonzero(used)]].ravel()[order], starts)
 
 
 def _check_problems(raw, n_classes, multiclass):
     """Raise unless the decisions (n, n_problems) have a column for each problem."""
     ovr = n_classes > 2 and multiclass == "ovr"
-    expected = n_classes if ovr else len(_pairs(n_classes)[0])
+    expected = n_classes if ovr else len(pair_indices(n_classes)[0])
     if raw.ndim != 2 or raw.shape[1] != expected:
         raise ValueError(
             f"decisions have shape {raw.shape}; accepted: (n, {expected}), a column for each "
@@ -206,7 +239,7 @@ def _check_problems(raw, n_classes, multiclass):
 def summed_decisions(raw, n_classes):
     """Sums of the decisions (n, n_problems) of pairs for each class, (n, n_classes)."""
     _check_problems(raw, n_classes, "ovo")
-    columns, (i, j) = np.arange(raw.shape[1]), _pairs(n_classes)
+    columns, (i, j) = np.arange(raw.shape[1]), pair_indices(n_classes)
     sides = np.zeros((len(columns), n_classes))
     sides[columns, j], sides[columns, i] = 1.0, -1.0
     return raw @ sides
@@ -218,7 +251,20 @@ def class_logits(raw, n_classes, multiclass):
         return np.hstack([-0.5 * raw, 0.5 * raw])
     if multiclass == "ovr":
         return raw
-    return summed_decisions(raw, n_classes) / (n_classes - 1)
+    raw = summed_by_class(raw, n_classes)
+    sums = raw.sums if isinstance(raw, ClassSums) else summed_decisions(raw, n_classes)
+    return sums / (n_classes - 1)
+
+
+def summed_by_class(raw, n_classes):
+    """The `ClassSums` of `PairDecisions`, so that these are read once; other decisions unchanged.
+
+    `class_logits`, `class_confidences` and `decided_labels` accept the result as decisions.
+    """
+    if not isinstance(raw, PairDecisions):
+        return raw
+    _check_problems(raw, n_classes, "ovo")
+    return raw.class_sums(n_classes)
 
 
 def class_confidences(raw, classes, multiclass):
@@ -240,13 +286,20 @@ def class_confidences(raw, classes, multiclass):
     if classes.ndim == 2:
         return label_decisions(raw, classes)
     n_classes = len(classes)
+    raw = summed_by_class(raw, n_classes)
+    if isinstance(raw, ClassSums):
+        return _with_votes(*raw)
     _check_problems(raw, n_classes, multiclass)
     if n_classes == 2:
         return raw[:, 0]
     if multiclass == "ovr":
         return raw
     votes = 0.5 * (summed_decisions(np.where(raw >= 0.0, 1.0, -1.0), n_classes) + n_classes - 1)
-    sums = summed_decisions(raw, n_classes)
+    return _with_votes(votes, summed_decisions(raw, n_classes))
+
+
+def _with_votes(votes, sums):
+    """Votes, and sums that decide between classes of equal votes."""
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 

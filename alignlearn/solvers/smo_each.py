@@ -39,19 +39,43 @@ def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
     sizes = np.bincount(problem, minlength=len(reach))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     bound = reach[problem, sample]
-    beta = np.zeros(bound.size) if start is None else start[sample, problem].astype(np.float64)
+    start = None if start is None else start[sample, problem]
+    given = sample, starts, linear[problem, sample], bound
+    beta, found = smo_listed(K, *given, start=start, tol=tol, max_iter=max_iter)
+    coef = np.zeros(reach.shape[::-1])
+    coef[sample, problem] = beta
+    return coef, found
+
+
+def smo_listed(K, sample, starts, linear, bound, *, start=None, tol=1e-3, max_iter=None):
+    """As `smo_each`, from the samples of each problem alone, problem by problem.
+
+    Parameters
+    ----------
+    sample : (n,) int
+        In increasing order for each problem.
+    starts : (n_problems + 1,) int
+        Where each problem starts.
+    linear, bound, start : (n,) float64
+        ``bound`` is not 0.
+
+    Returns
+    -------
+    beta : (n,) float64
+    found : (n_problems, 5) float64
+    """
+    sizes = np.diff(starts)
+    beta = np.zeros(bound.size) if start is None else start.astype(np.float64)
     lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
-    problems = sample, starts, linear[problem, sample], lower, upper, beta
+    problems = sample, starts, linear, lower, upper, beta
     n = int(sizes.max(initial=0))
     buffer = np.zeros((n, -(-n // 8) * 8), dtype=K.dtype)
     last = kernels.no_direction(n)
     integers = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
     work = buffer, np.empty(7 * n), last.product, *integers, last.place, last.amount
-    limits, found = np.array([tol, TAU, LEAST_TAU, 0.0]), np.empty((len(reach), 5))
+    limits, found = np.array([tol, TAU, LEAST_TAU, 0.0]), np.empty((len(sizes), 5))
     most = _STEPS * n if max_iter is None else min(max_iter, _STEPS * n)
     kernels.solve_each(
         kernels.read_only(K), kernels.read_only(buffer), problems, work, limits, most, found
     )
-    coef = np.zeros(reach.shape[::-1])
-    coef[sample, problem] = beta
-    return coef, found
+    return beta, found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from alignlearn._pairs import ClassCoefficients, PairCoefficients, PairDecisions, is_compact
 from alignlearn.engine import grams, pair_sums
 from alignlearn.engine.binding import vectors
 from alignlearn.engine.cpu import CPU
@@ -132,6 +134,7 @@ class PairSource(Source):
 class PairCombination(Combination):
     """A weighted sum of kernels that are evaluated on pairs of samples."""
 
+    takes_compact = True
     _shared = None  # or a list of what the next call of `split` returns
 
     def __init__(self, source, weights):
@@ -331,8 +334,14 @@ class PairCombination(Combination):
         if not exact and len(X) and self.terms[0] and self._program.lacks_sides:
             # This adds one constant to the decisions on all samples, which is found in float64.
             one, X64 = X[:1].astype(np.float64), X.astype(np.float64)
-            forms = [grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)]
-            intercept = trained + (forms[0] - forms[1])[0]
+            if is_compact(coef):
+                rows = [grams.weighted_gram(*self.terms, one, X64, exact=e) for e in (False, True)]
+                intercept = trained + coef.times(rows[0] - rows[1])[:, 0]
+            else:
+                forms = [
+                    grams.gram_times(*self.terms, one, X64, coef, exact=e) for e in (False, True)
+                ]
+                intercept = trained + (forms[0] - forms[1])[0]
         return PairPredictor(self, X, coef, (trained, intercept), exact)
 
 
@@ -371,12 +380,47 @@ class PairPredictor(Predictor):
         return both
 
     def decisions(self, X, engine=CPU):
-        """``sum_j coef_j k(x, x_j)`` plus the intercept for checked samples, (n, q)."""
-        Z, values = self.support_samples, np.zeros((len(X), self.coef.shape[1]))
+        """``sum_j coef_j k(x, x_j)`` plus the intercept for checked samples, (n, q).
+
+        Of compact coefficients `PairDecisions`.
+        """
+        if isinstance(self.coef, PairCoefficients):
+            rows = _NewRows(self, X, engine)
+            return PairDecisions.of_kernel(rows, None, self.coef, self._trained)
+        if isinstance(self.coef, ClassCoefficients):
+            columns = self._products(X, self.coef.columns, engine)
+            return PairDecisions.of_columns(columns, self._trained)
+        return self._products(X, self.coef, engine) + self._trained
+
+    def _products(self, X, coef, engine):
+        """``sum_j coef_j k(x, x_j)`` for checked samples, (n, q)."""
+        Z, values = self.support_samples, np.zeros((len(X), coef.shape[1]))
         if len(Z) and self._terms[0]:
             options = {"exact": self._exact, "engine": engine}
-            values = grams.gram_times(*self._terms, X, Z, self.coef, **options)
-        return values + self._trained
+            values = grams.gram_times(*self._terms, X, Z, coef, **options)
+        return values
+
+    def rows(self, X, index, engine=CPU):
+        """Kernel values of some checked samples with the support samples, (n, n_support)."""
+        Z = self.support_samples
+        if not (len(Z) and self._terms[0]):
+            return np.zeros((len(index), len(Z)))
+        options = {"exact": self._exact, "engine": engine}
+        return grams.weighted_gram(*self._terms, take(X, index), Z, **options)
+
+
+class _NewRows(NamedTuple):
+    """Rows of the Gram matrix of new samples, computed whenever they are read."""
+
+    predictor: PairPredictor
+    X: Any
+    engine: Any
+
+    def __len__(self):
+        return len(self.X)
+
+    def __getitem__(self, index):
+        return self.predictor.rows(self.X, index, self.engine)
 
 
 def _checked(X, kernels, n_features):

@@ -249,6 +249,7 @@ class Combination(ABC):
         self.source, self.weights, self.kernel = source, np.asarray(weights, float), kernel
 
     takes_gaps = False  # whether new samples may have missing tables
+    takes_compact = False  # whether predictors take the coefficients of `alignlearn._pairs`
     n_samples = property(lambda self: self.source.n_samples)
     n_features = property(lambda self: self.source.n_features)
     weight = property(lambda self: self.source.weight)
