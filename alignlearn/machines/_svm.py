@@ -47,6 +47,9 @@ _FEW = 0.5  # share of active samples below which rows are gathered from the mat
 # diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
 _LEAST_DISTANCE = 1e-5
 _ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
+# Training samples per pair of classes above which decisions take less memory than the kernel values
+# from which they would be computed again. Several values of C share these.
+_WIDE = 4
 _STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
@@ -361,9 +364,10 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     def raw_decisions(self, K_test):
         """The same without checks; of the pairs of many classes `PairDecisions`."""
         coef = stored_coefficients(self)
-        if is_compact(coef):
-            return PairDecisions.of_kernel(K_test, self.support_, coef, self.intercept_)
-        return self.problem_decisions(K_test, check=False)
+        if not is_compact(coef):
+            return self.problem_decisions(K_test, check=False)
+        found = PairDecisions.of_kernel(K_test, self.support_, coef, self.intercept_)
+        return np.asarray(found) if K_test.shape[1] > _WIDE * coef.shape[1] else found
 
 
 @dataclass(eq=False, repr=False)
