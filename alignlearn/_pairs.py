@@ -77,11 +77,19 @@ class PairCoefficients(Result):
 
     def times(self, K):
         """``(K @ self.dense()).T`` for K (n, n_samples), (n_pairs, n)."""
+        return self._transposed() @ np.ascontiguousarray(K.T, dtype=np.float64)
+
+    def check_loaded(self):
+        """Raise a ValueError if the numbers of samples from a file are not of its samples."""
+        kinds = [part.dtype.kind for part in (self.values, self.samples, self.starts)]
+        if kinds != ["f", "i", "i"]:
+            raise ValueError(f"values, samples and starts have the kinds {kinds}")
+        self._transposed().check_format(full_check=True)
+
+    def _transposed(self):
         from scipy.sparse import csr_array
 
-        parts = self.values, self.samples, self.starts
-        columns = np.ascontiguousarray(K.T, dtype=np.float64)
-        return csr_array(parts, shape=self.shape[::-1]) @ columns
+        return csr_array((self.values, self.samples, self.starts), shape=self.shape[::-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +102,11 @@ class ClassCoefficients(Result):
     """
 
     columns: np.ndarray
+
+    def check_loaded(self):
+        """Raise a ValueError if the array of a file has no columns of classes."""
+        if self.columns.ndim != 2:
+            raise ValueError(f"columns has {self.columns.ndim} dimensions, not 2")
 
     @property
     def shape(self):
@@ -139,7 +152,7 @@ def is_compact(coef):
 
 
 def stored_coefficients(machine):
-    """``dual_coef_`` as it is stored."""
+    """The stored form of ``dual_coef_``."""
     return vars(machine)["dual_coef_"]
 
 

@@ -15,6 +15,7 @@ TESTED = {
     "alignlearn._jit": "the decorators of compiled code",
     "alignlearn._lapack": "LAPACK without the lock of the interpreter",
     "alignlearn._limits": "limits of what is read, lowered so that small files exceed them",
+    "alignlearn._pairs": "the limit of classes, raised to compare with matrices of all pairs",
     "alignlearn._params": "the mixin of all parameters",
     "alignlearn._progress": "printed lines, with intervals of no length",
     "alignlearn._text": "lists, representations and tables",

@@ -176,6 +176,12 @@ def machines():
     yield "KreinSVC", KreinSVC().fit(INDEFINITE, LABELS), on(L)
     yield "KreinRidge", KreinRidge().fit(INDEFINITE, SIGNAL), on(L)
     yield "LeastSquaresClassifier", LeastSquaresClassifier().fit(K, THREE), on(L)
+    places = 3.0 * np.random.default_rng(1).normal(size=(32, 3))
+    classes, rows = np.repeat(np.arange(32), 2), np.repeat(places, 2, axis=0) + 0.1
+    pairs = al.MKLClassifier([al.Gaussian(0.3), al.Linear()]).fit(rows, classes)
+    yield "MKLClassifier many classes", pairs, on(places)
+    columns = LeastSquaresClassifier().fit(al.Gaussian(0.3)(rows), classes)
+    yield "LeastSquaresClassifier many classes", columns, on(al.Gaussian(0.3)(places, rows))
     yield "LinearSVM", LinearSVM().fit(X, LABELS), NEW_DATA
     yield "SpectrumFix", SpectrumFix("flip").fit(INDEFINITE), on(L)
 

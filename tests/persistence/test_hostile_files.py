@@ -512,6 +512,37 @@ def test_sparse_rows_lead_no_loop_astray(fitted):
         refused(written(model), "SparseRows")
 
 
+PAIRS = {
+    "starts that fall": {"starts": lambda a: a[::-1].copy()},
+    "starts beyond the entries": {"starts": lambda a: a + 100},
+    "samples beyond the others": {"samples": lambda a: a + 100},
+    "samples below 0": {"samples": lambda a: a - 100},
+    "numbers for samples": {"samples": lambda a: a.astype(float)},
+    "fewer values": {"values": lambda a: a[:-1]},
+    "words": {"values": lambda a: a.astype(str)},
+    "fewer samples": {"n_samples": lambda n: n - 5},
+}
+
+
+@pytest.mark.parametrize("change", PAIRS.values(), ids=PAIRS)
+def test_coefficients_of_pairs_lead_no_product_astray(change):
+    rows, classes = np.random.default_rng(0).normal(size=(64, 3)), np.arange(64) % 32
+    model = al.MKLClassifier([al.Gaussian(0.3)]).fit(rows, classes)
+    al.load(io.BytesIO(written(model)))
+    for part, changed in change.items():
+        coef = model._predictor.coef
+        object.__setattr__(coef, part, changed(getattr(coef, part)))
+    refused(written(model), "PairCoefficients")
+
+
+def test_coefficients_of_classes_are_columns():
+    rows, classes = np.random.default_rng(0).normal(size=(64, 3)), np.arange(64) % 32
+    model = al.MKLClassifier([al.Gaussian(0.3)], machine="krr").fit(rows, classes)
+    coef = model._predictor.coef
+    object.__setattr__(coef, "columns", coef.columns[:, 0])
+    refused(written(model), "ClassCoefficients")
+
+
 def test_expansions_and_widths_lead_no_loop_astray(fitted):
     model = al.load(io.BytesIO(fitted[1]))
     model._expansion.age = model._expansion.age[:-1]
