@@ -153,7 +153,8 @@ def is_compact(coef):
 
 def stored_coefficients(machine):
     """The stored form of ``dual_coef_``."""
-    return vars(machine)["dual_coef_"]
+    found = vars(machine).get("dual_coef_")
+    return machine.dual_coef_ if found is None else found
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import alignlearn as al
 from alignlearn import _pairs
 from alignlearn.machines import LeastSquaresClassifier, SupportVectorClassifier
 from alignlearn.solvers import multiclass
+from alignlearn.solvers.smo_each import SMALL
 
 N_CLASSES = 32
 N_PAIRS = N_CLASSES * (N_CLASSES - 1) // 2
@@ -61,11 +62,21 @@ def test_each_pair_is_a_problem_of_its_own_samples(weight, started):
     assert model.problem_sizes(Y) == [10] * N_PAIRS
 
 
-def test_hard_margins_and_large_problems_are_solved_one_by_one(monkeypatch):
-    small = SupportVectorClassifier(3.0, tol=1e-9).fit(K, Y)
-    monkeypatch.setattr("alignlearn.machines._svm.SMALL", 5)
-    large = SupportVectorClassifier(3.0, tol=1e-9).fit(K, Y)
-    np.testing.assert_allclose(large.full_dual_coef(), small.full_dual_coef(), atol=1e-6)
+def test_large_pairs_are_solved_one_by_one():
+    n = SMALL // 2 + 1
+    labels = np.r_[np.repeat([0, 1], n), np.repeat(np.arange(2, N_CLASSES), 2)]
+    samples = CENTERS[labels] + RNG.normal(size=(len(labels), 8))
+    gram = KERNEL(samples)
+    *_, model = SupportVectorClassifier(tol=1e-9).fit_each(gram, labels, [0.3, 1.0])
+    alone = SupportVectorClassifier(tol=1e-9).fit(gram[: 2 * n, : 2 * n], labels[: 2 * n])
+    coef = model.full_dual_coef()
+    np.testing.assert_allclose(coef[: 2 * n, :1], alone.full_dual_coef(), atol=1e-6)
+    assert not coef[2 * n :, 0].any()
+    with pytest.warns(al.ConvergenceWarning, match="after 3 steps"):
+        SupportVectorClassifier(max_iter=3).fit(gram, labels)
+
+
+def test_hard_margins_separate_each_pair():
     hard = SupportVectorClassifier(np.inf).fit(K, Y)
     for p in range(0, N_PAIRS, 45):
         own = samples_of(p)
