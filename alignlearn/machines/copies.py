@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._pairs import PairCoefficients, stored_coefficients
 from alignlearn.sources.source import MOST_DIFFERENT
 from alignlearn.validation import check_weights
 
@@ -53,9 +54,32 @@ class Copies(NamedTuple):
 
     def divide_of(self, machine):
         """Divide the coefficients of a support vector machine that was trained on the groups."""
-        coef = self.divide(machine.full_dual_coef())
-        machine.n_train_, machine.support_ = len(coef), np.flatnonzero(coef.any(axis=1))
+        stored, support = stored_coefficients(machine), machine.support_
+        machine.n_train_ = len(self.group)
+        if isinstance(stored, PairCoefficients):
+            machine.support_, machine.dual_coef_ = self._divided_pairs(stored, support)
+            return
+        coef = np.zeros((len(self.first), stored.shape[1]))
+        coef[support] = stored
+        coef = self.divide(coef)
+        machine.support_ = np.flatnonzero(coef.any(axis=1))
         machine.dual_coef_ = coef[machine.support_]
+
+    def _divided_pairs(self, coef, support):
+        """The support and the `PairCoefficients` of all samples, from those of the groups."""
+        groups = support[coef.samples]
+        order = np.argsort(self.group, kind="stable")
+        starts = np.searchsorted(self.group[order], np.arange(len(self.first) + 1))
+        sizes = np.diff(starts)[groups]
+        ends = np.cumsum(sizes)
+        samples = order[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
+        values = np.repeat(coef.values, sizes) * self.share[samples]
+        used = values != 0.0
+        of_pairs = np.concatenate([[0], ends])[coef.starts]
+        of_pairs = np.concatenate([[0], np.cumsum(used)])[of_pairs].astype(np.int32)
+        support, samples = np.unique(samples[used], return_inverse=True)
+        samples = samples.reshape(-1).astype(np.int32)
+        return support, PairCoefficients(values[used], samples, of_pairs, len(support))
 
 
 def find_copies(source, rows=None, weight=None, labels=None):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import alignlearn as al
+from alignlearn._pairs import PairCoefficients, stored_coefficients
 from alignlearn.machines import SupportVectorClassifier, choice, copies, iterative_ridge, paths
 from alignlearn.machines.copies import find_copies
 from alignlearn.sources import open_source
@@ -213,3 +214,22 @@ def test_many_equal_rows_do_not_make_a_table_large(rng):
     system = np.block([[K + np.diag(1.0 / counts), np.ones((64, 1))], [np.ones((1, 64)), 0.0]])
     coef = np.linalg.solve(system, [*means, 0.0])
     np.testing.assert_allclose(model.predict(grid), K @ coef[:-1] + coef[-1], rtol=1e-7)
+
+
+def test_pairs_of_many_classes_stay_few_numbers(rng, at_any_size):
+    X = rng.normal(size=(160, 3))[rng.integers(160, size=400)]
+    labels = rng.permutation(np.arange(400) % 32)
+    weight = rng.integers(0, 3, size=400) + (np.arange(400) < 300) * 0.5
+    model = al.MKLClassifier([al.Gaussian(0.5)], C=3.0, tol=1e-8)
+    every, one = both(at_any_size, lambda: fitted(model, X, labels, weight))
+    new = rng.normal(size=(20, 3))
+    stored = stored_coefficients(one.machine_)
+    assert isinstance(stored, PairCoefficients)
+    assert (stored.values != 0.0).all()
+    found, expected = (m.decision_function(new) for m in (one, every))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    K = al.Gaussian(0.5)(new, X[one.support_]) * one.scale_
+    decisions = K @ one.dual_coef_ + one.intercept_
+    raw = every.machine_.problem_decisions(al.Gaussian(0.5)(new, X) * every.scale_)
+    np.testing.assert_allclose(decisions, raw, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(one.dual_coef_.sum(axis=0), 0.0, atol=1e-6)
