@@ -362,7 +362,8 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
 
     def raw_decisions(self, K_test):
-        """The same without checks; of the pairs of many classes `PairDecisions`."""
+        """The same without checks of K_test; of the pairs of many classes `PairDecisions`."""
+        check_fitted(self, "n_train_")
         coef = stored_coefficients(self)
         if not is_compact(coef):
             return self.problem_decisions(K_test, check=False)
