@@ -44,12 +44,14 @@ NAMES = {
 # times.
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
-    "_FLOPS", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
+    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
     "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
     "_GRACE": "a machine so busy that threads take long to end",
     "_CHEAP": "the exact method is chosen for few samples",
+    "_FIT_STEPS": "iterations on few samples, where a factorization costs less",
+    "_LEAST_STEPS": "the same",
     "_MAX_STEPS": "a solver that stops early has to say so",
     "_RENAMED": "no name of the library has been renamed so far",
     "_RIDGE": "at this size the closed form is exact",
