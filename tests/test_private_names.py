@@ -44,8 +44,8 @@ NAMES = {
 # times.
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
-    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL",
-    "_VALUES", "_WAIT",
+    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL",
+    "_SMALL", "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
     "_GRACE": "a machine so busy that threads take long to end",
