@@ -56,7 +56,7 @@ class CGResult(Result):
 
     def warn_unconverged(self, tol):
         """Warn with the residual reached if the solver stopped above ``tol``."""
-        if not self.converged:
+        if not self.residual <= tol:
             remedy = "raise the regularization, max_iter, tol, or the rank of the preconditioner"
             if not self.definite:
                 remedy = f"the system or its preconditioner is not definite; {remedy}"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import alignlearn as al
-from alignlearn.machines import KernelRidge
+from alignlearn.machines import KernelRidge, iterative_ridge
 from alignlearn.machines.iterative_ridge import (
     HeldMatrix,
     iterative_path,
@@ -110,6 +110,19 @@ def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
         ridge_on_matrix(machine, open_kernel(X[:2000], kernel), Y[:2000])
         fitted = machine.predict(K[2000:, :2000])
         np.testing.assert_allclose(fitted, exact.predict(K[2000:, :2000]), atol=10 * tol)
+
+
+def test_no_factor_is_computed_for_the_last_digits(monkeypatch):
+    """The steps end above the tolerance, and below that of float32: accepted without a warning."""
+    monkeypatch.setattr(iterative_ridge, "TOL", 1e-17)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 2))
+    y, combination, machine = np.sin(X[:, 0]), open_kernel(X, al.Gaussian(0.2)), KernelRidge(1.0)
+    monkeypatch.setattr(machine, "fit", None)  # it factorizes
+    ridge_on_matrix(machine, combination, y)
+    assert 1e-17 < machine.residual_ < 1e-5
+    exact = KernelRidge(1.0).fit(combination.gram(), y)
+    np.testing.assert_allclose(machine.dual_coef_, exact.dual_coef_, atol=1e-5)
 
 
 def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
