@@ -56,6 +56,15 @@ class PairCoefficients(Result):
     starts: np.ndarray
     n_samples: int
 
+    @classmethod
+    def of_support(cls, values, samples, starts):
+        """The samples with a value other than 0, in order, and the coefficients of these."""
+        used = values != 0.0
+        starts = np.concatenate([[0], np.cumsum(used)])[starts].astype(np.int32)
+        support, samples = np.unique(samples[used], return_inverse=True)
+        samples = samples.reshape(-1).astype(np.int32)
+        return support, cls(values[used], samples, starts, len(support))
+
     @property
     def shape(self):
         """The shape of the matrix."""

@@ -580,13 +580,10 @@ def _store(machine, coef, numbers):
 
 def _store_listed(machine, problems, coef, numbers):
     """The same from the coefficients (n,) of `ListedPairs`."""
-    pairs, used = problems.signs, coef != 0.0
+    pairs = problems.signs
     machine.n_train_ = len(problems.weight)
-    machine.support_, samples = np.unique(pairs.samples[used], return_inverse=True)
-    counts = np.bincount(pairs.problems[used], minlength=len(pairs.sizes))
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    samples = samples.reshape(-1).astype(np.int32)
-    machine.dual_coef_ = PairCoefficients(coef[used], samples, starts, len(machine.support_))
+    given = coef, pairs.samples, pairs.starts
+    machine.support_, machine.dual_coef_ = PairCoefficients.of_support(*given)
     _store_numbers(machine, numbers)
 
 

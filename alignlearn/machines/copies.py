@@ -19,7 +19,7 @@ from alignlearn.validation import check_weights
 
 from .choice import Sizes
 
-_LEAST = 2000  # samples; with fewer a fit takes milliseconds
+_LEAST = 2000  # samples; with fewer a fit takes at most some tenths of a second
 
 
 class Copies(NamedTuple):
@@ -74,12 +74,8 @@ class Copies(NamedTuple):
         ends = np.cumsum(sizes)
         samples = order[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
         values = np.repeat(coef.values, sizes) * self.share[samples]
-        used = values != 0.0
         of_pairs = np.concatenate([[0], ends])[coef.starts]
-        of_pairs = np.concatenate([[0], np.cumsum(used)])[of_pairs].astype(np.int32)
-        support, samples = np.unique(samples[used], return_inverse=True)
-        samples = samples.reshape(-1).astype(np.int32)
-        return support, PairCoefficients(values[used], samples, of_pairs, len(support))
+        return PairCoefficients.of_support(values, samples, of_pairs)
 
 
 def find_copies(source, rows=None, weight=None, labels=None):
