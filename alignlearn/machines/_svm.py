@@ -63,6 +63,11 @@ class _Problems(NamedTuple):
     weight: np.ndarray
     options: dict
 
+    @property
+    def are_listed(self):
+        """Whether the signs are `ListedPairs`."""
+        return not isinstance(self.signs, np.ndarray)
+
 
 def _costs(C, weight):
     """C times the weights; finite if C is finite."""
@@ -226,23 +231,22 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         problems = self._problems(y, sample_weight)
         m = problems.weight.shape[-1]
         K = check_matrix(K, m, check)
-        if isinstance(problems.signs, np.ndarray):
-            _store(self, *self._minimized(K, problems, alpha0))
-        else:
+        if problems.are_listed:
             pairs = problems.signs
             start = check_start(alpha0, m, len(pairs.sizes))
             start = None if start is None else start[pairs.samples, pairs.problems]
             _store_listed(self, problems, *self._minimized_listed(K, problems, start))
+        else:
+            _store(self, *self._minimized(K, problems, alpha0))
         return self
 
     def fit_each(self, K, y, values, sample_weight=None):
         """As `AlongC.fit_each`; values that do not depend on C are computed once."""
         problems, coef = self._problems(y, sample_weight), None
-        listed = not isinstance(problems.signs, np.ndarray)
         for C in values:
             machine = copy.copy(self)
             machine.C = C
-            if listed:
+            if problems.are_listed:
                 coef, numbers = machine._minimized_listed(K, problems, coef)
                 _store_listed(machine, problems, coef, numbers)
             else:
