@@ -244,6 +244,7 @@ class BoundPairs:
     X, Z : samples
     weights : ndarray of shape (p,)
     dtype : of the kernel values
+    shape : (columns per block, rows per tile) of the loops
     """
 
     def __init__(self, kernels, weights, X, Z, exact):
@@ -269,6 +270,10 @@ class BoundPairs:
         self.program, *sides = compact(self.program, *sides)
         self._VX, self._VZ = sides[0], sides[-1]
         self.ops = compiled(self.program)
+        given = self.program, self.dtype.itemsize, len(Z)
+        self.shape = min(product_block(*given), _even(_GRAM_BLOCK, len(Z))), PRODUCT_ROWS
+        if self._own:
+            self.shape = tile_shape(*given)
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         if self.weights.shape != (len(kernels),):
             raise ValueError(
@@ -289,18 +294,7 @@ class BoundPairs:
         most = most_rows(self.program, m) if self.program.external else None
         return row_boxes(n, m, PRODUCT_ROWS, most, few)
 
-    @property
-    def shape(self):
-        """(columns per block, rows per tile) of the loops."""
-        given = self.program, self.dtype.itemsize, len(self.Z)
-        if self._own:
-            return tile_shape(*given)
-        return min(product_block(*given), _even(_GRAM_BLOCK, given[-1])), PRODUCT_ROWS
-
-    def rows(self, rows):
-        """Vectors and factor values of some of X."""
-        return self._VX[rows], np.ascontiguousarray(self._FX[:, rows])
-
-    def columns(self, columns):
-        """Vectors and factor values of some of Z."""
-        return self._VZ[columns], np.ascontiguousarray(self._FZ[:, columns])
+    def of(self, rows, columns):
+        """Vectors of some of X and some of Z, and their factor values."""
+        F = (np.ascontiguousarray(F[:, k]) for F, k in ((self._FX, rows), (self._FZ, columns)))
+        return frozen(self._VX[rows]), self._VZ[columns], *F

@@ -13,7 +13,6 @@ from .binding import (
     check_domains,
     compiled,
     factor_values,
-    frozen,
     over_pairs,
     scratch,
     vectors,
@@ -58,16 +57,10 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         engine.run_boxes("gram", pairs.data(), boxes, into_rows(out, boxes))
         return _finite(out, "the Gram matrix", kernels)
 
-    def fill(rows, columns, values, symmetric, part):
-        (VX, FX), (VZ, FZ) = pairs.rows(rows), pairs.columns(columns)
-        memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
-        work = (VX, VZ, FX, FZ, values), pairs.weights, pairs.shape, memory, symmetric, part
-        work = evaluator(program, pairs.dtype), pairs.ops, *work
-        _run(work, part, memory, program, kernels)
-
+    given = pairs, kernels, scratch(program, pairs.dtype, pairs.shape, thread_count())
     everything = slice(None)
     if not program.external:
-        fill(everything, everything, np.empty((0, len(X), len(Z))), Y is None, out)
+        _fill(*given, everything, everything, out, symmetric=Y is None)
     elif Y is None:
         side = min(external.most_side(program), len(X))
         memory = external.buffer(program, side**2)
@@ -77,20 +70,26 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
             values = external.block(program, X[rows], X[columns], memory, reach)
             whole = values.shape[1:] == out.shape
             part = out if whole else np.empty(values.shape[1:], out.dtype)
-            fill(rows, columns, values, rows == columns, part)
+            _fill(*given, rows, columns, part, values, symmetric=rows == columns)
             if not whole:
                 out[rows, columns] = part
                 out[columns, rows] = part.T
     else:
         for rows, values in external.strips(program, X, Z):
-            fill(rows, everything, values, False, out[rows])
+            _fill(*given, rows, everything, out[rows], values)
     return out
 
 
-def _run(work, out, memory, program, kernels):
-    """Run the loop that fills ``out``, and raise an error if a value is not finite."""
+def _fill(pairs, kernels, memory, rows, columns, out, external=None, symmetric=False):
+    """Put the values of some rows of X and some of Z into ``out``; an error if one is not finite.
+
+    ``external``: those of external kernels; ``memory``: of the loops, for each thread.
+    """
+    values = np.empty((0, *out.shape)) if external is None else external
+    work = (*pairs.of(rows, columns), values), pairs.weights, pairs.shape, memory, symmetric, out
+    work = evaluator(pairs.program, pairs.dtype), pairs.ops, *work
     memory[0][:, 0, 0] = 0.0
-    over_pairs(loops.weighted_gram, work, out.size, program, count=len(memory[0]))
+    over_pairs(loops.weighted_gram, work, out.size, pairs.program, count=len(memory[0]))
     if not np.isfinite(memory[0][:, 0, 0]).all():
         _finite(out, "the Gram matrix", kernels)
 
@@ -112,23 +111,16 @@ class GramRows:
     """
 
     def __init__(self, kernels, weights, X, Z, *, exact=True):
-        self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
-        pairs, program = self._pairs, self._pairs.program
-        self._evaluator, self._columns = evaluator(program, pairs.dtype), pairs.columns(slice(None))
-        self._memory = scratch(program, pairs.dtype, pairs.shape, thread_count())
+        pairs = BoundPairs(kernels, weights, X, Z, exact)
+        memory = scratch(pairs.program, pairs.dtype, pairs.shape, thread_count())
+        self._given = pairs, kernels, memory
 
     def fill(self, index, out, first=0):
         """Put rows of some of X into ``out`` (len(index), n), of the samples' dtype.
 
         Columns are the n samples of Z from the number ``first`` on.
         """
-        pairs, (VZ, FZ) = self._pairs, self._columns
-        VX, FX = pairs.rows(index)
-        VZ, FZ = VZ[first:], FZ[:, first:]
-        data = frozen(VX), VZ, FX, FZ, np.empty((0, *out.shape))
-        work = data, pairs.weights, pairs.shape, self._memory, False, out
-        work = self._evaluator, pairs.ops, *work
-        _run(work, out, self._memory, pairs.program, self._kernels)
+        _fill(*self._given, index, slice(first, None), out)
         return out
 
 

@@ -191,11 +191,6 @@ class Builder:
         self._factors.append((function, self._columns))
         return len(self._factors) - 1
 
-    @property
-    def n_factors(self) -> int:
-        """How many factors are registered."""
-        return len(self._factors)
-
     def external(self, kernel) -> int:
         """Register an external kernel and return its index."""
         self._external.append((kernel, self._columns))
@@ -207,30 +202,19 @@ class Builder:
 
     def exponential(self, dst, src, coefficient, mode) -> float:
         """Emit exp(coefficient * src) by a ladder step or an exponential; return the offset."""
-        full = mode.full
-        step = self._ladder_step(src, coefficient, full) if mode.is_step else None
-        if step is not None:
-            op, row, n, doublings = step
-            self.emit(op, dst, row, n)
-        else:
-            doublings = 0
-            self.emit(ops.EXP if full else ops.EXPM1, dst, src, f0=coefficient)
+        full, step, doublings = mode.full, (ops.EXP if mode.full else ops.EXPM1, dst, src, 0), 0
+        # A ladder step starts at an exponential of this coefficient divided by a power of two.
+        for n in range(1, _MAX_SQUARINGS + 1 if mode.is_step else 1):
+            row, was_full, count = self._ladder.get((src, coefficient / 2.0**n), (0, True, np.inf))
+            op = ops.SQUARE if was_full else ops.SQUARE_UNSHIFT if full else ops.SQUARE_SHIFTED
+            count += n if op != ops.SQUARE_SHIFTED or coefficient > 0 else 0
+            if (full or not was_full) and count <= _MAX_DOUBLINGS:
+                step, doublings = (op, dst, row, n), count
+                break
+        self.emit(*step, f0=0.0 if step[3] else coefficient)
         if mode.is_step:
             self._ladder[src, coefficient] = (dst, full, doublings)
         return 0.0 if full else 1.0
-
-    def _ladder_step(self, src, coefficient, full):
-        """A computed exponential whose coefficient is this one divided by a power of two."""
-        for n in range(1, _MAX_SQUARINGS + 1):
-            found = self._ladder.get((src, coefficient / 2.0**n))
-            if found is None:
-                continue
-            row, was_full, doublings = found
-            op = ops.SQUARE if was_full else ops.SQUARE_UNSHIFT if full else ops.SQUARE_SHIFTED
-            doublings += n if op != ops.SQUARE_SHIFTED or coefficient > 0 else 0
-            if (full or not was_full) and doublings <= _MAX_DOUBLINGS:
-                return op, row, n, doublings
-        return None
 
     def exact_value(self, kernel, dst):
         """Lower ``kernel`` into ``dst`` to be used as a factor or an argument: its exact value."""
@@ -316,6 +300,6 @@ def program_of(
             builder.add_constant(k, float(shift[k]))
             offset -= shift[k]
         offsets[k] = offset
-    for row, k in enumerate(terms, start=builder.n_factors):
+    for row, k in enumerate(terms, start=len(builder._factors)):
         builder.emit(ops.TERMS, k, integer=row)
     return builder.finish(offsets)

@@ -292,40 +292,36 @@ class WayKernels:
         scales. Default: only if a matrix is learned.
         """
         rows, fold = (self.everything, None) if train is None else (train, fold)
-        key = "root", fold, full
-        with self._known.lock(key):
-            if key not in self._known:
-                self._known[key] = self._learned_root(full, full or bool(matrix), rows, fold)
-            return self._known[key]
+        with self._known.lock(("root", fold, full)):
+            if ("root", fold, full) in self._known:
+                return self._known["root", fold, full]
+            source, some, matrix = self.source, rows, full or bool(matrix)
+            if len(rows) > _SCALED:
+                some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
+            X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
+            asked = X, Y, *self.first
+            options = {"weight": weight, "engine": source.engine}
+            how = {**options, "dtype": self._of_gradients()}
+            key = "squares", fold, matrix
+            with self._known.lock(key):
+                if key not in self._known:
+                    fit = ridge_on(*asked, gram=self._gram(some), **options)
+                    self._known[key] = squares_of(X, self.first[0], fit, matrix, **how)
+            start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
+            how["blocks"] = Blocks.of(self.groups, X, weight)
+            many = len(X) >= _ITERATED
+            how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED} if many else {}
+            path = learned_scales(*asked, choose=False, start=start, full=full, **how)
+            found = path.matrix if full else path.scales
+            if many and not full:
+                few = draw(self._order[some], _SEARCHED_OF_MANY, np.random.default_rng(0))
+                found = self._learned_further(found, X, Y, few, how)
+            self._known["root", fold, full] = root_of(found)
+            return self._known["root", fold, full]
 
     def keep_root(self, full, found):
         """Store what `root` has learned on all samples elsewhere."""
         self._known["root", None, full] = found
-
-    def _learned_root(self, full, matrix, rows, fold):
-        source, some = self.source, rows
-        if len(rows) > _SCALED:
-            some = rows[draw(self._order[rows], _SCALED, np.random.default_rng(0))]
-        X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
-        asked = X, Y, *self.first
-        options = {"weight": weight, "engine": source.engine}
-        how = {**options, "dtype": self._of_gradients()}
-        key = "squares", fold, matrix
-        with self._known.lock(key):
-            if key not in self._known:
-                fit = ridge_on(*asked, gram=self._gram(some), **options)
-                self._known[key] = squares_of(X, self.first[0], fit, matrix, **how)
-        start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
-        how["blocks"] = Blocks.of(self.groups, X, weight)
-        if len(X) >= _ITERATED:
-            how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED}
-        path = learned_scales(*asked, choose=False, start=start, full=full, **how)
-        if full:
-            return root_of(path.matrix)
-        if len(X) < _ITERATED:
-            return root_of(path.scales)
-        few = draw(self._order[some], _SEARCHED_OF_MANY, np.random.default_rng(0))
-        return root_of(self._learned_further(path.scales, X, Y, few, how))
 
     def _learned_further(self, scales, X, Y, few, how):
         """Learn scales again, with a new width and penalty, if these reduced the error much.

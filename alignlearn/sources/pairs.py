@@ -36,7 +36,7 @@ class PairSource(Source):
     ----------
     X : ndarray or SparseRows of shape (m, d), or list of m objects
     kernels : list of Kernel
-        Data-dependent parameters are taken from X.
+        Data-dependent parameters are taken from X, unless the kernels are ``resolved``.
     weight : ndarray of shape (m,), optional
         Sample weights, already checked. Statistics and families are those of the weighted sample;
         Gram matrices and combinations do not use the weights.
@@ -48,9 +48,9 @@ class PairSource(Source):
 
     is_paired = True
 
-    def __init__(self, X, kernels, weight=None, **how):
+    def __init__(self, X, kernels, weight=None, *, resolved=False, **how):
         super().__init__(X, weight, **how)
-        self.kernels = resolve_each(kernels, X, weight)
+        self.kernels = kernels if resolved else resolve_each(kernels, X, weight)
         self.checks_psd = any(k.given_dtype is not None and k.is_psd for k in self.kernels)
 
     @cached_property
@@ -100,12 +100,14 @@ class PairSource(Source):
 
     def part(self, rows):
         """The source with the same kernels on the samples of an index array."""
-        return PairSource(take(self.X, rows), self.kernels, self._weight_of(rows), **self._how)
+        weight = None if self.weight is None else self.weight[rows]
+        how = {"engine": self.engine, "progress": self.progress, "resolved": True}
+        return PairSource(take(self.X, rows), self.kernels, weight, **how)
 
     def kept(self):
         """The source to store in a model, on a copy of its samples; see `Source.kept`."""
         X = self.X.copy() if hasattr(self.X, "copy") else list(self.X)
-        return PairSource(X, self.kernels, self.weight)
+        return PairSource(X, self.kernels, self.weight, resolved=True)
 
     def check(self, X):
         """Validate new samples."""
@@ -174,7 +176,8 @@ class PairCombination(Combination):
         if source.made is None:
             if self._shared and self._shared[0][0] is split:
                 return self._shared.pop()[1]
-            found = super().split(split)
+            part = self.part(train)
+            found = part.gram(), part.cross_gram(source.as_new(test))
             if self._shared is not None:  # the caller may overwrite them
                 self._shared[:] = [(split, tuple(K.copy() for K in found))]
             return found
