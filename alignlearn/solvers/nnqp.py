@@ -9,22 +9,12 @@ import numpy as np
 from alignlearn._text import Result
 from alignlearn.validation import check_number, warn_unconverged
 
-from . import nnqp_active as compiled
 from . import nnqp_pivot as lapack
-from .nnqp_pivot import DONE, INDEFINITE
+from .nnqp_pivot import DONE, INDEFINITE, gradient
 
 _EPS = np.finfo(np.float64).eps
-# With at least this many positive variables, a LAPACK factorization is faster than single
-# exchanges.
-_PIVOTING_SUPPORT = 100
-_SWEEPS = 20
 _RETRIES = 3
-# Up to this many variables, LAPACK alone takes a millisecond. Compiled loops would save half of it,
-# but take seconds to compile. For 1000 variables LAPACK alone is slower: 42 instead of 2.4 ms, and
-# 0.9 instead of 0.03 s where 430 of them are positive, because it factors anew for each exchange.
-_FEW = 64
-# With at least this many variables, exchanges in blocks save factorizations if only LAPACK is used.
-_BLOCKS_OF_FEW = 16
+_BLOCKS = 16  # variables from which exchanges in blocks save factorizations
 # Up to this many variables, the cost of a pass over all of M is negligible.
 _SMALL = 256
 _ASYMMETRY_TOLERANCE = 1e-8
@@ -73,8 +63,7 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, check_psd=True):
     Every subproblem is then strictly convex and has a residual of ``delta |u_{t+1} - u_t|``;
     usually one or two rounds suffice. A subproblem is solved by block principal pivoting (Portugal,
     Judice and Vicente 1994) if many variables are positive, and by the active-set method of Lawson
-    and Hanson (1974) otherwise. For more than 64 variables coordinate descent starts it, and the
-    active set is compiled and updates its Cholesky factor; fewer need LAPACK only.
+    and Hanson (1974) otherwise.
 
     Parameters
     ----------
@@ -151,15 +140,6 @@ def _result(M, d, b, u, size, n_iter, tol):
     return NonnegativeQPResult(d * u * size, residual, gap, n_iter, bool(converged))
 
 
-def gradient(M, d, b, u):
-    """``b - S u``, from only the necessary rows of ``M`` if they are few."""
-    if u.size <= _FEW or 4 * np.count_nonzero(u) > u.size:
-        return b - d * (M @ (d * u))
-    g = np.empty(u.size)
-    compiled.gradient(M, d, b, u, g)
-    return g
-
-
 def _residual(g, u):
     return float(np.where(u > 0.0, np.abs(g), g).max(initial=0.0))
 
@@ -179,12 +159,8 @@ def _proximal_point(M, d, b, usable, tol, limit):
     It also grows, at most `_RETRIES` times, if rounding keeps the residual above ``tol``.
     """
     delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
-    u = np.zeros(b.size)
-    if u.size > _FEW:
-        compiled.coordinate_descent(M, d * usable, u, gradient(M, d, b, u), _SWEEPS)
-    else:  # the first variable to enter, alone
-        k = int(np.where(usable, b, 0.0).argmax())
-        u[k] = b[k]
+    u, k = np.zeros(b.size), int(np.where(usable, b, 0.0).argmax())
+    u[k] = b[k]  # the first variable to enter, alone
     while delta <= _PSD_TOLERANCE:
         found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
         n_iter += n
@@ -210,8 +186,7 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     They start from a feasible point: exact for many variables, or near the feasible ``u``.
     """
     face, n_iter = None, 0
-    many = np.count_nonzero(u) >= _PIVOTING_SUPPORT
-    if many or _BLOCKS_OF_FEW <= u.size <= _FEW:
+    if u.size >= _BLOCKS:
         face, n_iter = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
     if face is None:
         face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
@@ -225,8 +200,8 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     center = np.zeros(u.size)
     for _ in range(30):
         problem, threshold = (M, d, b + delta * center), max(0.1 * tol, _rounding(u) / 4)
-        exchange = lapack.active_set if u.size <= _FEW else compiled.exchange
-        status, face, n = exchange(problem, delta, u, usable, face, threshold, limit - n_iter)
+        given = problem, delta, u, usable, face, threshold, limit - n_iter
+        status, face, n = lapack.active_set(*given)
         n_iter += n
         if status == INDEFINITE:
             return None, n_iter

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from alignlearn._text import Result, table
-from alignlearn.solvers.nnqp import gradient, unit_scale
-from alignlearn.solvers.nnqp_pivot import descend, extended
+from alignlearn.solvers.nnqp import unit_scale
+from alignlearn.solvers.nnqp_pivot import descend, extended, gradient
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import check_choice, check_count, check_number
 
