@@ -76,17 +76,13 @@ def lkrr_iteration(kernels, y, lam, mu0, radius, eta, steps, tol=1e-9, safeguard
     return interpolated(problem, eta, tol, steps, start, safeguard).alpha[0]
 
 
-def aligned_krr(kernels, y, lam, gamma, a, M, solver="newton", max_iter=None):
+def aligned_krr(kernels, y, lam, gamma, a, M):
     """Solution (alpha, mu) of (8) of the 2012 paper by `AlignedKRR`.
 
-    ``gamma`` holds gamma, gamma', gamma''; a and M are of the centered kernels. The averaged
-    iteration (``solver="fixed-point"``) warns if it did not converge; here the caller checks.
+    ``gamma`` holds gamma, gamma', gamma''; a and M are of the centered kernels.
     """
-    rule = AlignedKRR(*gamma, lam, solver=solver, tol=1e-10, max_iter=max_iter)
-    with warnings.catch_warnings():
-        if solver == "fixed-point":
-            warnings.simplefilter("ignore", ConvergenceWarning)
-        found = rule.solve_grams(kernels, y, statistics=statistics(a, M))
+    rule = AlignedKRR(*gamma, lam, tol=1e-10)
+    found = rule.solve_grams(kernels, y, statistics=statistics(a, M))
     return found.dual_coef, found.weights
 
 

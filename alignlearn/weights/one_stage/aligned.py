@@ -9,7 +9,6 @@ import numpy as np
 from alignlearn.solvers.nnqp import nonnegative_qp
 from alignlearn.validation import (
     ConvergenceWarning,
-    check_choice,
     check_count,
     check_number,
     gathered_warnings,
@@ -17,9 +16,8 @@ from alignlearn.validation import (
 )
 
 from .base import REMEDY, OneStageWeighting, check_scale, real_rows
-from .ridge import RidgeProblem, _Evaluation, _norm
+from .ridge import RidgeProblem, _Evaluation
 
-SOLVERS = ("newton", "fixed-point")
 _FLOOR = 1e-9  # residual that the subproblems' own accuracy guarantees in double precision
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
@@ -43,10 +41,6 @@ class AlignedKRR(OneStageWeighting):
     alpha : float, default 1.0
         Ridge parameter, > 0. It is redundant: with ``mu = alpha mu'`` the problem becomes the one
         with alpha 1 and ``alpha^2 gamma, alpha^3 gamma1, alpha^3 gamma2``.
-    solver : {"newton", "fixed-point"}, default "newton"
-        Newton's method with nonnegative quadratic subproblems and a line search; or the averaged
-        iteration named in the paper, ``a <- (a + (K_mu(a) + alpha)^-1 y) / 2`` with mu(a) the
-        minimizer for fixed a, which can enter a cycle when ``gamma2 > 0`` and then warns.
     tol : float, default 1e-8
         Maximum `kkt_residual`; up to 1e-9, or what rounding leaves of ill-conditioned problems (up
         to 1e-6, or any where the duality gap is rounding), is accepted where no step makes it
@@ -56,6 +50,9 @@ class AlignedKRR(OneStageWeighting):
 
     Notes
     -----
+    The solver is Newton's method with nonnegative quadratic subproblems and a line search. The
+    averaged iteration named in the paper can enter a cycle when ``gamma2 > 0``.
+
     The parameters have units: those of y squared, over powers of the kernels' units. As the
     ``weighting`` of an estimator, the rule gets targets with mean square 1, so that the units of y
     do not matter; the model is then trained on the original y.
@@ -81,7 +78,6 @@ class AlignedKRR(OneStageWeighting):
     gamma2: float = 1.0
     alpha: float = 1.0
     _: KW_ONLY
-    solver: str = "newton"
     tol: float = 1e-8
     max_iter: int | None = None
 
@@ -98,22 +94,18 @@ class AlignedKRR(OneStageWeighting):
             )
         check_scale("alpha", self.alpha)
         check_number("tol", self.tol, low=0.0, strict=True)
-        check_choice("solver", self.solver, SOLVERS)
         check_count("max_iter", self.max_iter)
 
     def _solve(self, family, y, statistics):
         Y, shaped = real_rows(y, family.n_samples)
         problem = _AlignedProblem(family, Y, self, statistics)
         limit = self.max_iter or 200
-        minimize = _newton if self.solver == "newton" else _fixed_point
-        point, n_iter, converged = minimize(problem, self.tol, limit)
+        point, n_iter, converged = _newton(problem, self.tol, limit)
         gap = problem.duality_gap(point)
         # Without a gap, what remains of the residual is rounding of an ill-conditioned problem.
-        converged = converged or (self.solver == "newton" and gap <= _ROUNDING)
+        converged = converged or gap <= _ROUNDING
         if not converged:
             what = f"a relative duality gap of {gap:.3g} and a KKT residual of"
-            if self.solver == "fixed-point":
-                what = f"a step that does not shrink (a cycle, as it can for gamma2 > 0), {what}"
             count = f"{n_iter} iterations"
             warn_unconverged(type(self).__name__, count, what, point.residual, self.tol, REMEDY)
         return point.mu, {
@@ -123,7 +115,7 @@ class AlignedKRR(OneStageWeighting):
             "kkt_residual": point.residual,
             "n_iter": n_iter,
             "converged": converged,
-            "method": self.solver,
+            "method": "newton",
         }
 
 
@@ -230,20 +222,3 @@ def _newton(problem, tol, max_iter):
             break
         point = found
     return point, n_iter, point.residual <= max(tol, problem.base.rounding(point.mu))
-
-
-def _fixed_point(problem, tol, max_iter):
-    """The averaged iteration; mu(alpha) is the inner minimizer."""
-    base, family = problem.base, problem.family
-    alpha, n_iter, step = base.Y / base.lam, 0, np.inf
-    while step > tol and n_iter < max_iter:
-        n_iter += 1
-        mu = problem.inner(problem.linear + family.quadratic(alpha))
-        change = family.factor(mu, base.lam)(base.Y) - alpha
-        step = _norm(change) / _norm(alpha)
-        alpha = alpha + 0.5 * change
-    return (
-        _Point(problem, problem.inner(problem.linear + family.quadratic(alpha))),
-        n_iter,
-        step <= tol,
-    )

@@ -25,7 +25,7 @@ from .base import (
     real_rows,
 )
 
-SOLVERS = ("subspace", "interpolated", "frank-wolfe")
+SOLVERS = ("subspace", "interpolated")
 
 
 @dataclass(eq=False, repr=False)
@@ -46,12 +46,12 @@ class LKRR(OneStageWeighting):
     alpha : float, default 1.0
         Ridge parameter, > 0, on the diagonal of the kernel matrix (lambda of the paper).
     norm : {2, 1}, default 2
-    solver : {"subspace", "interpolated", "frank-wolfe"}, default "subspace"
+    solver : {"subspace", "interpolated"}, default "subspace"
         For ``norm=2``. "interpolated" is Algorithm 1 with a safeguard: a step that does not raise
         the objective enough is halved, which makes it converge globally for every ``eta``.
         "subspace" minimizes the same convex objective over the span of such steps and needs fewer,
-        cheaper ones. If rounding prevents the tolerance, Frank-Wolfe with exact line search
-        continues, and ``method`` of the result names it.
+        cheaper ones. If rounding prevents the tolerance, "interpolated" continues, and ``method``
+        of the result names it.
     eta : float, default 0.5
         Interpolation parameter of "interpolated", 0 <= eta < 1. Without the safeguard it converges
         locally for eta > 1/3; below, it can cycle. 1/2 is the best choice.
@@ -142,17 +142,14 @@ class LKRR(OneStageWeighting):
         max_iter = self.max_iter or 1000
         if self.norm == 1 and self.Lambda > 0.0:
             return simplex.ridge_on_simplex(problem, self.tol, max_iter), "simplex-newton"
-        if self.solver == "interpolated":
-            state = ridge.interpolated(problem, self.eta, self.tol, max_iter)
-        elif self.solver == "subspace":
+        start = None
+        if self.solver == "subspace":
             state = ridge.subspace(problem, self.tol, max_iter)
-        if self.solver != "frank-wolfe":
             if state.converged:
                 return state, self.solver
-            start = state.mu
-        else:
-            start = problem.weights(problem.family.quadratic(problem.Y))
-        return ridge.frank_wolfe(problem, start, self.tol, max_iter), "frank-wolfe"
+            start = state.alpha
+        state = ridge.interpolated(problem, self.eta, self.tol, max_iter, start)
+        return state, "interpolated"
 
     def _degenerate(self, problem, shaped):
         warn(

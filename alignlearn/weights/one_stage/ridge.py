@@ -1,4 +1,4 @@
-"""L2-regularized kernel learning with ridge regression: three solvers of one convex problem.
+"""L2-regularized kernel learning with ridge regression: two solvers of one convex problem.
 
 With v_k(alpha) = alpha'K_k alpha the problem of Cortes, Mohri and Rostamizadeh (2009), eq. (5), is
 
@@ -284,40 +284,6 @@ class _Basis:
         return gradient, A
 
 
-def frank_wolfe(problem, mu, tol, max_iter):
-    """Frank-Wolfe in mu with exact line search: each step one-dimensional and convex.
-
-    The linear minimizer over the ball is mu0 + L v/|v|, so a unit step is Algorithm 1 with eta = 0;
-    the line search makes it descend for every L. The slopes along a step are differences that
-    rounding limits to half the digits; from there Algorithm 1 with eta = 1/2, which converges
-    locally at a rate of at most 1/2, supplies the rest.
-    """
-    point, n_iter, best, since = _Evaluation(problem, mu), 0, np.inf, 0
-    while True:
-        n_iter += 1
-        end = _Evaluation(problem, problem.weights(point.v))
-        change = end.alpha - point.alpha
-        shift = problem.weights(end.v) - end.mu
-        step = max(_ratio(change, point.alpha), _ratio(shift, end.mu))
-        since = 0 if step < 0.9 * best else since + 1
-        best = min(best, step)
-        # Far from the solution the step may be long while the value falls.
-        stalled = since > _STALLED and end.value - point.value > -1e-13 * point.value
-        if step <= tol or n_iter >= max_iter or stalled:
-            break
-        found = _line_minimum(problem, point, end, end.mu - point.mu)
-        if found is point:
-            break
-        point = found
-    gap = end.value - problem.lower_value(point.alpha, point.v)
-    state = _state(problem, point.alpha, end.mu, point.v, step, gap, n_iter, tol)
-    if state.converged or n_iter >= max_iter:
-        return state
-    polished = interpolated(problem, 0.5, tol, max_iter - n_iter, point.alpha)
-    polished.n_iter += n_iter
-    return polished if polished.step < state.step else state
-
-
 class _Evaluation:
     """J(mu) = Y'(K_mu + lam)^-1 Y with what its derivatives need."""
 
@@ -328,31 +294,6 @@ class _Evaluation:
         self.forms = problem.family.forms(self.alpha)
         self.v = problem.family.cross(self.alpha, self.forms, self.alpha, self.forms)
         self.value = float(np.vdot(problem.Y, self.alpha))
-
-    def slopes(self, direction):
-        """First and second derivative of J along a direction in mu."""
-        change = self.problem.family.apply(direction, self.forms)
-        return -direction @ self.v, 2.0 * np.vdot(change, self.solve(change))
-
-
-def _line_minimum(problem, point, end, direction):
-    """The minimum of J from ``point`` to ``end``, by Newton's method kept in a bracket."""
-    if -direction @ end.v <= 0.0:
-        return end
-    low, high, t, best = 0.0, 1.0, 0.0, point
-    first = slope = abs(direction @ point.v)
-    for _ in range(20):
-        first_t, second = best.slopes(direction)
-        low, high = (t, high) if first_t < 0.0 else (low, t)
-        guess = t - first_t / second if second > 0.0 else high
-        t = guess if low < guess < high else 0.5 * (low + high)
-        best = _Evaluation(problem, point.mu + t * direction)
-        slope = abs(direction @ best.v)
-        if slope <= 1e-3 * first or high - low < 1e-12:
-            break
-    # Near the solution the values agree to rounding while the slopes still tell.
-    rounding = 8.0 * np.finfo(np.float64).eps * abs(point.value)
-    return best if best.value <= point.value + rounding else point
 
 
 def _norm(A):

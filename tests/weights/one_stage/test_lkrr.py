@@ -19,7 +19,7 @@ from alignlearn.validation import ConvergenceWarning, DegenerateKernelWarning
 from alignlearn.weights.one_stage import LKRR
 from alignlearn.weights.one_stage.ridge import RidgeProblem, interpolated, subspace
 
-SOLVERS = ("subspace", "interpolated", "frank-wolfe")
+SOLVERS = ("subspace", "interpolated")
 # Two orthogonal samples: for a large radius the iteration with eta < 1/3 has a 2-cycle.
 CYCLE = np.array([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])]), np.array([1.0, 1.1])
 
