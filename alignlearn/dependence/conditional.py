@@ -151,6 +151,8 @@ def _features(view, name):
     """Features (m, r) of a centered kernel of about unit trace per sample, up to `_KEPT`."""
     K, _ = centered_gram(view, f"view {name!r}")
     K *= len(K) / K.trace()
+    if view.source.rounding > np.finfo(np.float64).eps:
+        K = K.astype(np.float32)  # The dtype sets the rounding that the factorization accepts.
     return pivoted_cholesky(K.diagonal(), lambda index: K[:, index], tol=_KEPT).factor
 
 

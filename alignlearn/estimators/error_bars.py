@@ -263,10 +263,10 @@ def deviations(estimator, X, noise, fit):
 def interval(estimator, X, coverage, folds, fit, refit):
     """`MKLRegressor.predict_interval`."""
     X = estimator._check_test(X)
+    _refuse(estimator, "predict_interval", refit is not False)
     if refit is None:
         refit = bool(_learned(estimator)) or estimator.chosen_machine_ == "svr"
         folds = own_folds(estimator) if refit and folds is None else folds
-    _refuse(estimator, "predict_interval", refit)
     if estimator._ranges.weighted:
         raise ValueError(
             "predict_interval assumes exchangeable samples, and samples of different weights are "

@@ -22,6 +22,7 @@ from alignlearn.validation.memory import check_gram_memory
 
 _APART = 1000.0  # ratio of standard deviations above which the largest column dominates a kernel
 _LOOKED_AT = 1000  # samples from which standard deviations are estimated
+_LEAST_GRAM = 10  # rows of a symmetric matrix that is taken for a Gram matrix
 _SINGLE = 100  # classes with one sample that suggest real-valued targets
 
 
@@ -115,6 +116,36 @@ def doubt_scales(X, samples, kernels, names=None):
                 "sklearn.preprocessing.StandardScaler."
             )
             return
+
+
+def doubt_gram_matrix(X):
+    """Warn if features are a symmetric matrix, which is probably a Gram matrix.
+
+    Parameters
+    ----------
+    X : as given to ``fit``, with kernels on features
+        Several tables are a dict or a list of matrices.
+    """
+    tables = [X]
+    if isinstance(X, Mapping) and not is_sparse(X):
+        tables = X.values()
+    elif isinstance(X, (list, tuple)):
+        tables = X
+    for table in tables:
+        if isinstance(table, np.ndarray) and _is_like_gram(table):
+            doubt(
+                f"X is a symmetric matrix of shape {table.shape}, like a Gram matrix, but its "
+                "columns are used as features. A Gram matrix K is passed as X=[K] with "
+                "kernels='precomputed'."
+            )
+            return
+
+
+def _is_like_gram(X):
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < _LEAST_GRAM or X.dtype.kind not in "fiu":
+        return False
+    some = X[:_LOOKED_AT, :_LOOKED_AT]
+    return np.array_equal(some, some.T) and np.count_nonzero(some) > 2 * len(some)
 
 
 def require_y(estimator, y):

@@ -116,6 +116,8 @@ class KernelLearner(Estimator):
             self._had_target = False
             y, task = np.zeros(source.n_samples), "regression"
         inputs.doubt_scales(X, source.filled, source.kernels)
+        if not source.is_given:
+            inputs.doubt_gram_matrix(X)
         inputs.check_room(source, [weighting], self._matrices(source))
         problem = self._problem(source, y, task, rows=self._learned_on)
         found = stage_one.learn(problem, self.weighting, later=self.client is None)

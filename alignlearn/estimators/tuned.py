@@ -325,6 +325,8 @@ class Tuned(KernelModel):
         levels = problem.levels
         inputs.check_room(source, [], self._matrices(source))
         inputs.doubt_scales(X, source.X, source.kernels)
+        if not source.is_given:
+            inputs.doubt_gram_matrix(X)
         frame = used_frame(X, source)
         if frame is not None and len(levels) > 1:
             X = prepared_without(levels[-1], X, frame, source)

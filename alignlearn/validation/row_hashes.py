@@ -25,7 +25,7 @@ def row_hashes(X, single=True) -> np.ndarray | None:
     single : bool, default True
         Whether to take numbers as float32.
     """
-    if isinstance(X, list) or X.dtype.kind == "O" or len(X.shape) != 2:
+    if isinstance(X, list) or X.dtype.kind not in "biuf" or len(X.shape) != 2:
         return _object_hashes(X)
     dtype = np.float32 if single else np.float64
     rows = X.tocsr() if is_sparse(X) or hasattr(X, "tocsr") else None

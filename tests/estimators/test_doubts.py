@@ -76,6 +76,25 @@ def test_scales_a_thousand_apart_are_told_once_per_fit(name):
     assert not doubts(lambda: FITS[name](X / X.std(axis=0), y))
 
 
+@pytest.mark.parametrize("name", ["classifier", "one kernel", "search", "combiner"])
+def test_a_gram_matrix_as_features_is_told_once_per_fit(name):
+    X, y = _two_scales(apart=1.0)
+    K = Gaussian(0.5)(X)
+    (text,) = doubts(lambda: FITS[name](K, y))
+    assert text.startswith("X is a symmetric matrix of shape (60, 60)")
+    assert "kernels='precomputed'" in text
+    for features in (K + np.triu(1e-3 * K), np.diag(X[:, 0]), K[:, :59]):
+        assert not doubts(lambda features=features: FITS[name](features, y))
+    assert not doubts(lambda: al.MKLClassifier("precomputed").fit([K, X @ X.T], y))
+
+
+def test_gram_matrices_as_tables_are_told():
+    X, y = _two_scales(apart=1.0)
+    for tables in ([X @ X.T, Gaussian(0.5)(X)], {"first": X, "second": X @ X.T}):
+        (text,) = doubts(lambda tables=tables: al.MKLClassifier().fit(tables, y))
+        assert text.startswith("X is a symmetric matrix of shape (60, 60)")
+
+
 def test_kernels_that_do_not_add_these_columns_say_nothing():
     X, y = _two_scales()
     apart = [Columns("rbf", [k]) for k in range(3)] + [Columns("rbf", [0, 2])]

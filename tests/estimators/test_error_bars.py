@@ -346,6 +346,8 @@ def test_refused():
     for other, reason in ((vectors, "linear in y"), (targets, "per_target=True")):
         raises(ValueError, reason, closed_form, other, NEW)
         raises(ValueError, reason, other.predict, NEW, return_std=True)
+    for refit in (None, True):
+        raises(ValueError, "per_target=True", targets.predict_interval, NEW, refit=refit)
     raises(ValueError, "after machine='svr'", vectors.predict_interval, NEW)
     strategy = al.MKLRegressorCV(cv=2).fit(X, y)
     raises(ValueError, "is needed after a strategy", strategy.predict_interval, NEW)

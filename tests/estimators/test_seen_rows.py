@@ -82,6 +82,12 @@ def test_rows_of_every_kind_are_known_again():
     ]
     clf = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
     raises(ValueError, "rows of X are training", clf.bound, words[:30], y[:30], held_out=True)
+    column = np.array(words)[:, None]
+    of_column = al.MKLClassifier([al.StringSpectrum(2)]).fit(column, y)
+    np.testing.assert_array_equal(of_column.predict(column), clf.predict(words))
+    raises(
+        ValueError, "rows of X are training", of_column.bound, column[:30], y[:30], held_out=True
+    )
 
 
 def test_samples_of_weight_zero_are_not_seen():
