@@ -97,20 +97,22 @@ def _bundles(sides, columns, squared):
     least = _LEAST_SAVED * len(columns)
     if len(two) < least:
         return None
-    ends = np.cumsum([0, *map(len, sides)])
-    levels = np.empty((len(two), ends[-1]), bool)
-    for V, start in zip(sides, ends):
-        _compare(V, columns[two], high, start, levels)
-    levels[low == high] = False  # a constant adds nothing
-    members = [m for m in _exclusive(levels) if len(m) > 1]
-    if sum(len(m) - 1 for m in members) < least:
+    high[low == high] = np.nan  # a constant adds nothing
+    before = np.full(len(two), -1)
+    for V in sides:
+        _find_before(V, columns[two], high, before)
+    starts = _starts(before)
+    if len(two) - len(starts) < least:
         return None
-    heights = np.zeros((levels.shape[1], len(members)), sides[0].dtype)
-    for column, m in zip(heights.T, members):
-        for c, step in zip(m, _apart(steps[m])):
-            column[levels[c]] = step
-    rest = np.delete(columns, two[np.concatenate(members)])
-    return [V[:, rest] for V in sides], np.split(heights, ends[1:-1])
+    members = [m for m in np.split(np.arange(len(two)), starts[1:]) if len(m) > 1]
+    height, number = np.zeros(len(two), sides[0].dtype), np.full(len(two), -1)
+    for k, m in enumerate(members):
+        height[m], number[m] = _apart(steps[m]), k
+    heights = [np.zeros((len(V), len(members)), V.dtype) for V in sides]
+    for V, out in zip(sides, heights):
+        _fill(V, columns[two], high, height, number, out)
+    rest = np.delete(columns, two[number >= 0])
+    return [V[:, rest] for V in sides], heights
 
 
 def _two_values(sides, columns):
@@ -146,26 +148,35 @@ def _look(V, columns, left, values, counts):
 
 
 @jit
-def _compare(V, columns, high, start, levels):
-    """levels[c, start + i] = whether V[i, columns[c]] equals high[c]."""
+def _find_before(V, columns, high, before):
+    """before[c] = the last column before c that is high, as c is, in a sample; -1 if in none."""
+    for i in range(len(V)):
+        last = -1
+        for c in range(len(columns)):
+            if V[i, columns[c]] == high[c]:
+                before[c] = max(before[c], last)
+                last = c
+
+
+def _starts(before):
+    """First columns of consecutive columns of which at most one is high in each sample.
+
+    A column joins those before it or starts new ones, because levels of a category are adjacent.
+    """
+    starts = [0]
+    for c, last in enumerate(before.tolist()):
+        if last >= starts[-1]:
+            starts.append(c)
+    return starts
+
+
+@jit
+def _fill(V, columns, high, height, number, out):
+    """out[i, number[c]] = height[c] where V[i, columns[c]] equals high[c] and number[c] >= 0."""
     for i in range(len(V)):
         for c in range(len(columns)):
-            levels[c, start + i] = V[i, columns[c]] == high[c]
-
-
-def _exclusive(levels):
-    """Lists of rows of bool ``levels`` (columns, samples) with at most one per sample.
-
-    A row is added to the last list or starts a new one, because levels of a category are adjacent.
-    """
-    lists, taken = [[]], np.zeros(levels.shape[1], bool)
-    for c, level in enumerate(levels):
-        if np.any(taken & level):
-            lists.append([])
-            taken = np.zeros(len(level), bool)
-        lists[-1].append(c)
-        taken |= level
-    return lists
+            if number[c] >= 0 and V[i, columns[c]] == high[c]:
+                out[i, number[c]] = height[c]
 
 
 def _apart(heights):

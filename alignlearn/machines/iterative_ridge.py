@@ -24,6 +24,7 @@ from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
 )
+from alignlearn.solvers.panels import panels
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
 
@@ -40,6 +41,9 @@ _SHARE = 10  # samples per column of the preconditioner, if the matrix is in mem
 _FEW, _NEIGHBORS, _BOTH, _LEAST_OMITTED = 300, 16, 0.8, 0.1
 _JUDGED = 500  # samples whose neighbors are tried for this decision
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
+# The same of a factor in float32, which serves as well if alpha has this ratio to the sum of the
+# diagonal (measured).
+_ROUGH_ROUNDING, _ROUGH = 1e-7, 1e-6
 _TRACE = 1e-6  # share of the matrix that the factor may omit
 _GROUP = 256  # rows that are evaluated and multiplied at once
 _PANEL = 1024  # rows of the preconditioner that are computed at once
@@ -70,7 +74,7 @@ class RidgeSystem:
     ----------
     times : callable
         ``times(V)``: the product of the matrix, up to constants, with V (m, c).
-    factor : ndarray of shape (m, r)
+    factor : ndarray of shape (m, r), float64 or float32
         L with ``K ~ LL'``; overwritten.
     y : ndarray of shape (m,) or (m, c)
     weight : ndarray of shape (m,)
@@ -82,8 +86,8 @@ class RidgeSystem:
     def __init__(self, times, factor, y, weight, residual=None):
         self._times, self._shape, self._residual = times, y.shape, residual
         self._root, self._share = np.sqrt(weight), weight / weight.sum()
-        factor -= self._share @ factor
-        factor *= self._root[:, None]
+        factor -= self._share.astype(factor.dtype) @ factor
+        factor *= self._root[:, None].astype(factor.dtype)
         self._factor, columns = factor, y.reshape(len(y), -1)
         self._mean = self._share @ columns
         self._right = self._root[:, None] * (columns - self._mean)
@@ -206,37 +210,41 @@ class HeldMatrix:
 def _times_part(thread, K, starts, right, out, below, stop):
     """Every count-th group of rows times ``right`` (c, m), and its transpose in ``below``."""
     number, count = thread
-    m = right.shape[1]
+    c, m = right.shape
     for group in range(number, len(below), count):
         if stop[0]:
             return
         first, last = _GROUP * group, min(_GROUP * (group + 1), m)
-        width, at = m - first, starts[group]
-        for c in range(len(right)):
-            v, sums = right[c, first:], below[group, c, first:]
-            sums[:] = 0.0
-            i = 0
-            while i + 4 <= last - first:
-                _add_rows(K[at + i * width : at + (i + 4) * width], v, sums, out[c, first:], i)
-                i += 4
-            while i < last - first:
-                row, total, own = K[at + i * width : at + (i + 1) * width], 0.0, v[i]
+        width, at, sums = m - first, starts[group], below[group]
+        sums[:, first:] = 0.0
+        i = 0
+        while i + 4 <= last - first:
+            rows = K[at + i * width : at + (i + 4) * width].reshape(4, width)
+            for k in range(0, c - 1, 2):
+                two = slice(k, k + 2)
+                _add_rows_to_two(rows, right[two, first:], sums[two, first:], out[two, first:], i)
+            if c % 2:
+                _add_rows(rows, right[c - 1, first:], sums[c - 1, first:], out[c - 1, first:], i)
+            i += 4
+        while i < last - first:
+            row = K[at + i * width : at + (i + 1) * width]
+            for k in range(c):
+                v, own_sums = right[k, first:], sums[k, first:]
+                total, own = 0.0, v[i]
                 for j in range(width):
                     total += row[j] * v[j]
-                    sums[j] += own * row[j]
-                out[c, first + i] = total
-                i += 1
+                    own_sums[j] += own * row[j]
+                out[k, first + i] = total
+            i += 1
 
 
 @jit_sum
-def _add_rows(K, v, sums, out, i):
+def _add_rows(rows, v, sums, out, i):
     """Four consecutive rows of a group times v, and their transpose."""
-    width = len(v)
-    rows = K.reshape(4, width)
     row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
     v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(width):
+    for j in range(len(v)):
         k0, k1, k2, k3, vj = row0[j], row1[j], row2[j], row3[j], v[j]
         s0 += k0 * vj
         s1 += k1 * vj
@@ -244,6 +252,31 @@ def _add_rows(K, v, sums, out, i):
         s3 += k3 * vj
         sums[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
     out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+
+
+@jit_sum
+def _add_rows_to_two(rows, right, sums, out, i):
+    """`_add_rows` for two vectors at once, in 0.65 of the time."""
+    row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
+    v, w, sums_v, sums_w = right[0], right[1], sums[0], sums[1]
+    v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
+    w0, w1, w2, w3 = w[i], w[i + 1], w[i + 2], w[i + 3]
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(len(v)):
+        k0, k1, k2, k3, vj, wj = row0[j], row1[j], row2[j], row3[j], v[j], w[j]
+        s0 += k0 * vj
+        s1 += k1 * vj
+        s2 += k2 * vj
+        s3 += k3 * vj
+        t0 += k0 * wj
+        t1 += k1 * wj
+        t2 += k2 * wj
+        t3 += k3 * wj
+        sums_v[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
+        sums_w[j] += (w0 * k0 + w1 * k1) + (w2 * k2 + w3 * k3)
+    out[0, i], out[0, i + 1], out[0, i + 2], out[0, i + 3] = s0, s1, s2, s3
+    out[1, i], out[1, i + 1], out[1, i + 2], out[1, i + 3] = t0, t1, t2, t3
 
 
 def system_on_matrix(combination, y, alpha, single=False, weight=None):
@@ -255,13 +288,14 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None):
     m = combination.n_samples
     weight = check_weights(combination.weight if weight is None else weight, m)
     rank = min(_MOST_RANK, max(1, m // _SHARE))
-    factor = _nystrom_factor(combination, min(_FEW, rank))
-    held = HeldMatrix(combination, single or is_single(m))
-    given = held, combination.diagonal(), factor, np.sqrt(weight), _NEIGHBORS
+    held, diagonal = HeldMatrix(combination, single or is_single(m)), combination.diagonal()
+    is_rough = held.K.dtype == np.float32 and alpha >= _ROUGH * diagonal.sum()
+    columns, block = _random_columns(combination, rank, np.float32 if is_rough else np.float64)
+    factor = _nystrom_factor(columns, block, min(_FEW, rank)).astype(np.float64, copy=False)
+    given = held, diagonal, factor, np.sqrt(weight), _NEIGHBORS
     residual = NeighborInverse(*given) if _has_neighbors(*given, alpha) else None
     if residual is None and rank > _FEW:
-        factor = given = None  # free the few columns before there are many
-        factor = _nystrom_factor(combination, rank)
+        factor = _nystrom_factor(columns, block, rank)
     return RidgeSystem(held.times, factor, y, weight, residual)
 
 
@@ -276,16 +310,30 @@ def _has_neighbors(held, diagonal, factor, root, n_neighbors, alpha):
     return some.explained(alpha) + omitted / 2 > _BOTH
 
 
-def _nystrom_factor(combination, rank):
-    """L (m, rank) with ``K ~ LL'``, of columns of K at random samples."""
+def _random_columns(combination, rank, dtype):
+    """Columns (m, rank) of K at random samples, and their block (rank, rank), float64.
+
+    Fewer of the first columns are those of a smaller random sample.
+    """
     m = combination.n_samples
-    some = np.sort(np.random.default_rng(0).choice(m, rank, replace=False))
-    block = combination.columns(some, some).astype(np.float64)
-    block.flat[:: rank + 1] += _ROUNDING * max(block.trace(), np.finfo(np.float64).tiny)
-    low, factor = np.linalg.cholesky(block), np.empty((m, rank))
-    for start, columns in zip(range(0, m, _PANEL), combination.column_blocks(some, _PANEL)):
-        columns = columns.astype(np.float64, copy=False)
-        factor[start : start + _PANEL] = lower_solve(low, columns.T).T
+    index = np.random.default_rng(0).permutation(m)[:rank]
+    columns, block = np.empty((m, rank), dtype), np.empty((rank, rank))
+    for start, panel in zip(range(0, m, _PANEL), combination.column_blocks(index, _PANEL)):
+        columns[start : start + _PANEL] = panel
+        inside = (index >= start) & (index < start + _PANEL)
+        block[inside] = panel[index[inside] - start]
+    rounding = _ROUNDING if dtype == np.float64 else _ROUGH_ROUNDING
+    block.flat[:: rank + 1] += rounding * max(block.trace(), np.finfo(np.float64).tiny)
+    return columns, block
+
+
+def _nystrom_factor(columns, block, rank):
+    """L (m, rank) with ``K ~ LL'``, of the first `_random_columns`; all of them are overwritten."""
+    low = np.linalg.cholesky(block[:rank, :rank]).astype(columns.dtype)
+    whole = rank == len(block)
+    factor = columns if whole else np.empty((len(columns), rank), columns.dtype)
+    for part in panels(len(factor), rank**2):
+        factor[part] = lower_solve(low, columns[part, :rank].T).T
     return factor
 
 

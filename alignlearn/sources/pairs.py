@@ -267,8 +267,14 @@ class PairCombination(Combination):
 
     def diagonal(self, X=None):
         """``k(x, x)`` of every sample, (m,), or of checked new ones, (n,)."""
+        if X is None:
+            return self._diagonal.copy()
         kernels, weights = self.terms
-        return weights @ grams.gram_diagonals(kernels, self.source.X if X is None else X)
+        return weights @ grams.gram_diagonals(kernels, X)
+
+    @cached_property
+    def _diagonal(self):
+        return self.diagonal(self.source.X)
 
     def row_cache_options(self):
         """``(rows, options)`` of a `RowCache` on the training Gram matrix."""

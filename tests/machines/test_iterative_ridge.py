@@ -11,6 +11,7 @@ from alignlearn.machines.iterative_ridge import (
     iterative_path,
     ridge_on_matrix,
     ridge_without_matrix,
+    system_on_matrix,
 )
 from alignlearn.machines.paths import regressor_predictions, ridge_path
 from alignlearn.sources import open_kernel
@@ -134,3 +135,23 @@ def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
     K, K_test = combination.split(split)
     [exact] = ridge_path(K, Y[split[0]], K_test, [1e-11])
     np.testing.assert_allclose(found, exact, atol=0.01)
+
+
+@pytest.mark.parametrize("kernel", [al.Laplacian(0.1), al.Gaussian(0.02)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_factor_in_float32_serves_as_one_in_float64(kernel, weighted):
+    X, Y = data(3500)
+    weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
+    steps = {}
+    for alpha, dtype in ((0.1, np.float32), (1e-3, np.float64)):
+        system = system_on_matrix(open_kernel(X, kernel), Y, alpha, single=True, weight=weight)
+        assert system._factor.dtype == dtype
+        found = system.solve(1.0, tol=1e-6)
+        assert found.converged
+        coef, intercept = system.coefficients(found)
+        steps[dtype] = found.n_iter
+        values = kernel(X) @ coef + intercept
+        exact = KernelRidge(1.0).fit(kernel(X), Y, weight)
+        expected = kernel(X) @ exact.dual_coef_ + exact.intercept_
+        np.testing.assert_allclose(values, expected, atol=1e-4 * Y.std())
+    assert steps[np.float32] <= 1.3 * steps[np.float64] + 2
