@@ -12,7 +12,7 @@ import numpy as np
 
 from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.solvers.smo import smo
-from alignlearn.validation import check_number, warn_unconverged
+from alignlearn.validation import DegenerateKernelWarning, check_number, warn, warn_unconverged
 
 from .base import Weighting
 
@@ -101,7 +101,7 @@ class EasyMKL(Weighting):
 
 
 def _solve(problem, lam, tol, nonzero):
-    """Weights, and what the result reports."""
+    """Weights, and what the result reports; None if no kernel has a margin."""
     source, scale = problem.source, np.where(nonzero, problem.scale, 0.0)
     signs = two_class_problems(problem.y, "ovr").signs
     B, violation, n_iter = _coefficients(source, scale, signs, lam, tol)
@@ -110,6 +110,10 @@ def _solve(problem, lam, tol, nonzero):
     for k in used:
         margins[k] = scale[k] * np.einsum("im,mi->i", B, source.single(k).times(B.T))
     margins = np.maximum(margins, 0.0)  # of indefinite kernels
+    if not margins.any():
+        reason = "no kernel has a margin between the classes"
+        warn(f"EasyMKL: {reason}; equal weights are used.", DegenerateKernelWarning)
+        return None
     totals = margins.sum(axis=0)
     weights = (margins / np.where(totals > 0.0, totals, 1.0)).sum(axis=1)
     details = {"objective": float(totals.sum()), "kkt_residual": violation, "n_iter": n_iter}

@@ -15,9 +15,13 @@ Y = np.where(X[:, 0] + 0.5 * rng.normal(size=24) > 0.0, 1, -1)
 KERNELS = [al.Gaussian(0.1), al.Gaussian(1.0), al.Linear()]
 
 
-def weights(X, y, lam, kernels=KERNELS, **how):
+def learned(X, y, lam, kernels=KERNELS, **how):
     source = open_source(X, kernels, **how)
-    return al.EasyMKL(lam).learn(Problem(source, y, "classification", normalize=None)).weights
+    return al.EasyMKL(lam).learn(Problem(source, y, "classification", normalize=None))
+
+
+def weights(*args, **how):
+    return learned(*args, **how).weights
 
 
 def oracle(grams, y, lam):
@@ -61,8 +65,25 @@ def test_sample_weights_count_repetitions():
 
 def test_more_classes_are_the_sum_over_each_against_the_rest():
     labels = np.arange(24) % 3
-    each = [weights(X, np.where(labels == k, 1, -1), 0.2) for k in range(3)]
-    np.testing.assert_allclose(weights(X, labels, 0.2), np.mean(each, axis=0), atol=1e-9)
+    parts = [learned(X, np.where(labels == k, 1, -1), 0.2) for k in range(3)]
+    found = learned(X, labels, 0.2)
+    np.testing.assert_allclose(found.weights, np.mean([p.weights for p in parts], 0), atol=1e-9)
+    assert found.objective == pytest.approx(sum(p.objective for p in parts))
+    assert found.n_iter == sum(p.n_iter for p in parts)
+    assert found.kkt_residual == max(p.kkt_residual for p in parts) <= 1e-6
+    assert found.converged
+    means = learned(X, labels, 1.0)  # nothing to solve
+    assert (means.n_iter, means.kkt_residual, means.converged) == (0, 0.0, True)
+
+
+def test_without_any_margin_weights_are_equal():
+    """The means of both classes coincide for each kernel."""
+    square = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+    y, kernels = np.array([1, 1, -1, -1]), [al.Linear(), 2.0 * al.Linear()]
+    with pytest.warns(al.DegenerateKernelWarning, match="no kernel has a margin"):
+        found = learned(square, y, 1.0, kernels)
+    assert (found.objective, found.fallback) == (0.0, True)
+    np.testing.assert_array_equal(found.weights, 0.5)
 
 
 def test_in_estimators_and_what_is_refused():
