@@ -55,97 +55,81 @@ def assert_same_search(tuned, grid, rtol=1e-8):
     assert tuned.n_splits_ == grid.n_splits_
 
 
-@pytest.mark.parametrize(
-    ("weighting", "normalize"), [("alignf", "trace"), ("align-lq", None), ("uniform", "trace")]
-)
-def test_classifier_equals_grid_search(weighting, normalize):
-    X, y = two_classes()
-    cv = list(StratifiedKFold(4, shuffle=True, random_state=1).split(X, y))
-    options = {"weighting": weighting, "normalize": normalize, "tol": 1e-8}
-    tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
-    grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": CS}, cv=cv).fit(X, y)
-    assert_same_search(tuned, grid)
-    # Means that are equal except rounding are a tie here, and may not be one in the grid search.
-    best = clone(grid.estimator).set_params(C=tuned.C_).fit(X, y)
-    np.testing.assert_allclose(
-        tuned.decision_function(X), best.decision_function(X), rtol=1e-9, atol=1e-9
-    )
-    np.testing.assert_array_equal(tuned.weights_, best.weights_)
-    assert tuned.score(X, y) == best.score(X, y)
-
-
-@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
-def test_more_classes_with_class_weights_and_overlapping_test_sets(multiclass):
-    """Shuffle splits are no partition: each training set then gets its own statistics."""
+def noisy_iris():
     X, y = load_iris(return_X_y=True)
-    X = X[:, :2] + 0.5 * np.random.default_rng(0).normal(size=(150, 2))
-    cv = list(ShuffleSplit(3, test_size=0.4, random_state=0).split(X))
-    options = {"multiclass": multiclass, "class_weight": "balanced", "tol": 1e-8}
-    options["weighting"] = "align"
-    tuned = al.MKLClassifierCV(KERNELS, Cs=CS, cv=cv, **options).fit(X, y)
-    grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": CS}, cv=cv).fit(X, y)
-    assert_same_search(tuned, grid)
-    np.testing.assert_array_equal(tuned.predict(X), grid.predict(X))
+    return X[:, :2] + 0.5 * np.random.default_rng(0).normal(size=(150, 2)), y
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_ridge_equals_grid_search(columns):
-    X, y = smooth(columns=columns)
-    cv = list(KFold(5, shuffle=True, random_state=0).split(X))
-    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=ALPHAS, cv=cv).fit(X, y)
-    grid = GridSearchCV(
-        al.MKLRegressor(KERNELS), {"alpha": ALPHAS}, cv=cv, scoring="neg_root_mean_squared_error"
-    ).fit(X, y)
-    assert_same_search(tuned, grid)
-    assert tuned.alpha_ == grid.best_params_["alpha"]
-    assert not hasattr(tuned, "C_")
-    np.testing.assert_allclose(tuned.predict(X), grid.predict(X), rtol=1e-12)
+def counts(form=np.asarray):
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((80, 12)) < 0.4, rng.poisson(3.0, (80, 12)), 0.0)
+    return form(X), np.where(X[:, 0] - X[:, 1] + rng.normal(size=80) > 0, "up", "down")
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_support_vector_regression_equals_grid_search(columns):
-    X, y = smooth(columns=columns)
-    cv = list(KFold(3).split(X))
-    options = {"machine": "svr", "epsilon": 0.05, "tol": 1e-9}
-    tuned = al.MKLRegressorCV(KERNELS, weighting="alignf", Cs=CS, cv=cv, **options).fit(X, y)
-    grid = GridSearchCV(
-        al.MKLRegressor(KERNELS, **options),
-        {"C": CS},
-        cv=cv,
-        scoring="neg_root_mean_squared_error",
-    ).fit(X, y)
-    assert_same_search(tuned, grid, rtol=1e-6)
-    assert grid.best_params_["C"] == tuned.C_
-    assert not hasattr(tuned, "alpha_")
-    np.testing.assert_allclose(tuned.predict(X), grid.predict(X), rtol=1e-12)
-    assert tuned.predict(X).shape == y.shape
+FOUR, FIVE = (
+    StratifiedKFold(4, shuffle=True, random_state=1),
+    KFold(5, shuffle=True, random_state=0),
+)
+# Shuffle splits are no partition: each training set then gets its own statistics.
+SHUFFLES = ShuffleSplit(3, test_size=0.4, random_state=0)
+LQ = ["uniform", al.AlignLq(q=1.2), al.AlignLq(q=4.0)]
+RANK_ONE = {"kernels": al.RankOneKernels()}
+SVR = {"machine": "svr", "epsilon": 0.05, "tol": 1e-9}
+FEW = {"kernels": KERNELS[:3]}
+# Samples, splitter, weighting (a list is searched, too), parameters.
+SEARCHES = {
+    "svm": (two_classes, FOUR, "alignf", {}),
+    "no normalization": (two_classes, FOUR, "align-lq", {"normalize": None}),
+    "equal weights": (two_classes, FOUR, "uniform", {}),
+    "ovo": (noisy_iris, SHUFFLES, "align", {"class_weight": "balanced"}),
+    "ovr": (noisy_iris, SHUFFLES, "align", {"class_weight": "balanced", "multiclass": "ovr"}),
+    "rules": (two_classes, StratifiedKFold(3), LQ, {}),
+    "columns": (counts, StratifiedKFold(3), "alignf", RANK_ONE),
+    "sparse columns": (partial(counts, scipy.sparse.csc_array), FOUR, "alignf", RANK_ONE),
+    "ridge": (smooth, FIVE, "alignf", {}),
+    "ridge, two targets": (partial(smooth, columns=2), FIVE, "alignf", {}),
+    "svr": (smooth, KFold(3), "alignf", SVR),
+    "svr, two targets": (partial(smooth, columns=2), KFold(3), "alignf", SVR),
+    # By name they take the machine's alpha, so their weights differ between candidates.
+    "lkrr by name": (partial(smooth, 45), KFold(3), "lkrr", FEW),
+    "lkrr": (partial(smooth, 45), KFold(3), al.LKRR(), FEW),
+    "lkrr or align": (partial(smooth, 45), KFold(3), ["align", "lkrr"], FEW),
+}
 
 
-def test_a_list_of_weightings_is_searched_too():
-    X, y = two_classes()
-    cv = list(StratifiedKFold(3).split(X, y))
-    rules = ["uniform", al.AlignLq(q=1.2), al.AlignLq(q=4.0)]
-    tuned = al.MKLClassifierCV(KERNELS, weighting=rules, Cs=CS, cv=cv, tol=1e-8).fit(X, y)
-    base = al.MKLClassifier(KERNELS, tol=1e-8)
-    grid = GridSearchCV(base, {"C": CS, "weighting": rules}, cv=cv).fit(X, y)
-    assert_same_search(tuned, grid)
-    assert tuned.weighting_ is grid.best_params_["weighting"]
-    assert list(tuned.cv_results_["param_weighting"]) == 4 * rules
-
-
-@pytest.mark.parametrize("weighting", ["lkrr", al.LKRR(), ["align", "lkrr"]])
-def test_one_stage_rules_equal_grid_search(weighting):
-    """By name they take the machine's alpha, so their weights differ between candidates."""
-    X, y = smooth(m=45)
-    cv = list(KFold(3).split(X))
-    tuned = al.MKLRegressorCV(KERNELS[:3], weighting=weighting, alphas=ALPHAS, cv=cv).fit(X, y)
-    several = isinstance(weighting, list)
-    base = al.MKLRegressor(KERNELS[:3], weighting="align" if several else weighting)
-    grid = {"alpha": ALPHAS, **({"weighting": weighting} if several else {})}
-    scoring = "neg_root_mean_squared_error"
-    expected = GridSearchCV(base, grid, cv=cv, scoring=scoring).fit(X, y)
-    assert_same_search(tuned, expected)
-    np.testing.assert_array_equal(tuned.weights_, expected.best_estimator_.weights_)
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_is_a_grid_search(name):
+    data, splitter, weighting, given = SEARCHES[name]
+    X, y = data()
+    classes, several = y.dtype.kind != "f", isinstance(weighting, list)
+    ridge = not classes and "machine" not in given
+    options = {"kernels": KERNELS, **({} if ridge else {"tol": 1e-8}), **given}
+    values, chosen = (ALPHAS, "alpha") if ridge else (CS, "C")
+    cv = list(splitter.split(X, y))
+    make = al.MKLClassifierCV if classes else al.MKLRegressorCV
+    tuned = make(weighting=weighting, cv=cv, **{f"{chosen}s": values}, **options).fit(X, y)
+    plain = (al.MKLClassifier if classes else al.MKLRegressor)(**options)
+    plain.set_params(weighting=weighting[0] if several else weighting)
+    grid = {chosen: values, **({"weighting": weighting} if several else {})}
+    scoring = None if classes else "neg_root_mean_squared_error"
+    dense = X.toarray() if scipy.sparse.issparse(X) else X
+    grid = GridSearchCV(plain, grid, cv=cv, scoring=scoring).fit(dense, y)
+    assert_same_search(tuned, grid, rtol=1e-6 if "machine" in given else 1e-8)
+    # Means that are equal except rounding are a tie here, and may not be one in the grid search.
+    best = clone(plain).set_params(**tuned.best_params_).fit(dense, y)
+    assert getattr(tuned, f"{chosen}_") == getattr(best, chosen)
+    assert not hasattr(tuned, "C_" if ridge else "alpha_")
+    if several:
+        assert tuned.weighting_ is best.weighting
+        assert list(tuned.cv_results_["param_weighting"]) == len(values) * weighting
+    np.testing.assert_allclose(tuned.weights_, best.weights_, rtol=1e-9, atol=1e-15)
+    predict = "decision_function" if classes else "predict"
+    found, expected = (getattr(model, predict)(dense) for model in (tuned, best))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+    assert tuned.score(X, y) == pytest.approx(best.score(dense, y), rel=1e-9)
+    if "kernels" in given and classes:
+        np.testing.assert_allclose(tuned.coef_, best.coef_, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("columns", [1, 2])
@@ -196,21 +180,6 @@ def test_given_grams_equal_kernels():
         expected.decision_function(X[:5]),
         rtol=1e-6,
     )
-
-
-@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csc_array])
-def test_rank_one_kernels_equal_grid_search(form):
-    rng = np.random.default_rng(3)
-    X = np.where(rng.random((80, 12)) < 0.4, rng.poisson(3.0, (80, 12)), 0.0)
-    y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=80) > 0, "up", "down")
-    cv = list(StratifiedKFold(3).split(X, y))
-    base = al.MKLClassifier(al.RankOneKernels(), tol=1e-8)
-    grid = GridSearchCV(base, {"C": CS}, cv=cv).fit(X, y)
-    tuned = al.MKLClassifierCV(al.RankOneKernels(), weighting="alignf", Cs=CS, cv=cv, tol=1e-8).fit(
-        form(X), y
-    )
-    assert_same_search(tuned, grid)
-    np.testing.assert_allclose(tuned.coef_, grid.best_estimator_.coef_, rtol=1e-6, atol=1e-9)
 
 
 def test_list_of_strings_with_a_function_kernel():
