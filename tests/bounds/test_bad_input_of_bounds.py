@@ -7,10 +7,29 @@ from functools import partial
 
 import alignlearn.theory.bounds
 import numpy as np
+from alignlearn.theory.bounds import hyper_rates as rates
+from alignlearn.theory.bounds import neighborhood, predictors
 from cases import each
 from refusals import not_refused
 
 import alignlearn.bounds
+from alignlearn.bounds import (
+    binomial,
+    class_betting,
+    class_intervals,
+    concentration,
+    fitted,
+    generalization,
+    held_out,
+    intervals,
+    ladder,
+    learned,
+    rademacher,
+    ratio_betting,
+    stability,
+    u_statistics,
+)
+from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.class_intervals import FeatureRange
 from alignlearn.bounds.price import PriceMoments
 
@@ -142,3 +161,123 @@ def test_what_a_hypothesis_excludes_is_refused_by_its_name(name):
     ]
     assert cases
     assert not_refused(cases) == []
+
+
+# What the names and values above do not have: function, arguments, words of the error. Those of
+# the first list violate a hypothesis.
+_GRAM, _CLASSES = np.eye(5), np.array([1, 1, 0, 0, 0])
+_UNIT, _TWO = FeatureRange(1.0, non_negative=True), (np.ones(2), np.ones((2, 2)))
+NOT_MET = [
+    *(
+        (bound, words, given)
+        for bound in (
+            concentration.alignment_deviation_printed,
+            concentration.alignment_deviation_by_printed_proof,
+            concentration.alignment_deviation,
+            concentration.alignment_deviation_refined,
+        )
+        for words, given in (
+            ("zero variance", (100, 0.05, 0.0, 0.5)),
+            (r"K\(x, x\) <= R\^2", (100, 0.05, 2.0, 0.5)),
+        )
+    ),
+    *(
+        (bound, words, given)
+        for bound in (held_out.betting_upper, held_out.empirical_bernstein_upper)
+        for words, given in (
+            (r"must lie in \[0, largest\]", ([0.5, 1.5], 1.0, 0.05)),
+            (r"must lie in \[0, largest\]", ([-0.1, 0.5], 1.0, 0.05)),
+            ("the loss must be bounded", ([0.5], np.inf, 0.05)),
+        )
+    ),
+    (intervals.alignment_interval_of_grams, "zero variance", (np.ones((5, 5)), _GRAM)),
+    (intervals.alignment_interval_of_grams, "exceeds", (_GRAM, _GRAM, 0.05, 0.5)),
+    (class_betting.class_betting_interval, "exceeds R", (2 * _GRAM, _CLASSES)),
+    (class_betting.class_betting_interval, r"K\(x, x'\) >= 0 does not hold",
+     (2 * _GRAM - 1, _CLASSES, 0.05, _UNIT)),
+    (class_betting.class_betting_interval, "1 classes", (_GRAM, _CLASSES * 0)),
+    (class_betting.class_betting_interval, "5 classes", (_GRAM, np.arange(5))),
+    (class_intervals.class_interval_from, "exceeds R", (5, 5, 0.05, 0.1, 1.1)),
+    (class_betting.target_betting_interval, "does not contain the labels",
+     (_GRAM, _CLASSES, (0.0, 0.5))),
+    (ratio_betting.ratio_interval, "exceeds R", (30 * _K, _Y, (-1, 1), 0.05, _UNIT)),
+    (ratio_betting.ratio_interval, "does not contain", (_K, 2 * _Y, (-1, 1), 0.05, _UNIT)),
+    (class_intervals.target_interval_from, "larger than their range",
+     (9, 0.05, 0.1, 0.1, 2.0, _UNIT, 4.0)),
+    (u_statistics.bernstein_deviation, "variance", (8, 1.0, -0.1, 1.0)),
+    (u_statistics.bernstein_deviation, "above", (8, 1.0, 0.1, 0.0)),
+    (u_statistics.empirical_bernstein_interval, "exceeds", (2 * np.eye(9), np.eye(9))),
+    (stability.lkrr_capacity, "mu0", ([[1.0]], [-1.0], 1.0)),
+    (stability.two_stage_stability, "kernel_change", (5, 1, 1, 1, 1, -1.0, 0.0)),
+    (stability.two_stage_stability, "section_change",
+     (10, 1.0, 1.0, 1.0, 1.0, 0.1, np.array([-1.0, 2.0]))),
+    (stability.alignf_change, "positive definite", (*_TWO, np.ones(2), np.eye(2), *_TWO[:1] * 2)),
+    (generalization.exchange_bound, ">= 0", (-0.1, 5, 0.5, 0.1, 1.0)),
+    (predictors.classification_guarantee, "Gamma", (0.5, 0.0)),
+    (fitted.intercept_stability, "half range", (10, -1.0, 1.0, 1.0)),
+    (rates.svr_exponent_printed, "r=0.0.*0 < r <= 1", (0.5, 0.0, 0.5, 0.5)),
+    (rates.svr_exponent_printed, "s=-1.0", (0.5, 0.5, -1.0, 0.5)),
+    (rates.svr_exponent_printed, "theta=1.5", (0.5, 0.5, 0.5, 1.5)),
+    (rates.ridge_exponent_printed, "r=1.5", (0.5, 1.5, 0.5)),
+    (rates.ridge_optimum_printed, "r=2.0", (2.0, 0.5)),
+    (rates.noise_exponent, "p=0.0", (0.0, 2)),
+    (rates.norm_exponent, "q=1.0", (1.0, 1.0)),
+    (rates.pair_mean_tail, "eps=0.0", (5, 0.0, 1.0, 1.0, 0.5)),
+    (rates.pair_mean_tail, "c1 and T", (5, 0.1, 0.0, 0.0, 0.5)),
+    (rates.covering_exponent, "dimension", (0, 1)),
+    (rates.gaussian_log10_constant, "sigma2", (2, -1.0, 1.0)),
+    (rates.gaussian_moment_scale, "M", (1.0, 0.5)),
+    (partial(rates.covering_radius, bound=1.0, capacity=1.0, noise=1.0, radius=1.0),
+     "at least 2|>= 2", (5, 0.05, 1.0, 0.5)),
+    (ladder.ladder_error, "", (0.0, [1.0])),
+    (ladder.ladder_error, "", (1.0, [1.0, -1.0])),
+    (ladder.ladder_error, "", (1.0, [1.0], 0.0)),
+    (ladder.ratio_error, "", (1.0,)),
+    (ladder.ratio_for, "", (0.0,)),
+    (ladder.ratio_for, "", (1.0,)),
+    (neighborhood.neighborhood_bounds, "rho=1: the class is empty",
+     ([np.eye(2)[None]], [-np.eye(2)], 1.0, 1.0)),
+]  # fmt: skip
+WRONG = [
+    (concentration.alignment_deviation, "m >= 2", (1, 0.05, 0.1, 0.5)),
+    (held_out.empirical_bernstein_upper, "m >= 2", ([0.5], 1.0, 0.05)),
+    (class_intervals.class_interval_from, "m of a class", (0, 5, 0.05, 0.1, 0.1)),
+    (u_statistics.u_statistic, "m >= 4", (np.eye(3), np.eye(3))),
+    (u_statistics.u_statistic_deviation, "m >= 4", (3, 0.05)),
+    (u_statistics.bernstein_deviation, "m >= 4", (3, 1.0, 0.1, 1.0)),
+    (u_statistics.empirical_bernstein_deviation, "m >= 8", (7, 0.05, 0.1, 1.0)),
+    (u_statistics.quadruple_variance, "m >= 8", (np.eye(7), np.eye(7))),
+    (rates.pair_mean_tail, "m=1", (1, 0.1, 1.0, 1.0, 0.5)),
+    (class_intervals.target_interval_from, "m >= 2", (1, 0.05, 0.1, 0.1, 0.5, _UNIT, 4.0)),
+    (binomial.clopper_pearson, "whole number from 0 to 2", (3, 2, 0.1, 0.1)),
+    (binomial.clopper_pearson, "whole number", (-1, 2, 0.1, 0.1)),
+    (binomial.clopper_pearson, "trials", (0, 0, 0.1, 0.1)),
+    (binomial.clopper_pearson, "below=1.0", (1, 2, 1.0, 0.1)),
+    (concentration.smallest_sample_size, "not below", (lambda m: 2.0,)),
+    (class_intervals.FeatureRange, "positive finite R", (0.0,)),
+    (class_intervals.FeatureRange, "positive finite R", (np.inf,)),
+    (class_betting.learned_betting_interval, "weights must not be negative",
+     ([_GRAM], [-1.0], [_UNIT], _CLASSES)),
+    (class_betting.target_betting_interval, "low < high", (_GRAM, _CLASSES, (1.0, 0.0))),
+    (fitted.learned_alignment_interval, "n_kernels >= 1", (9, 0.05, 1.0, 1.0, 1.0, 1.0, 1.0, 0)),
+    (held_out.binomial_upper, "from 0 to m=10", (11, 10, 0.05)),
+    (rates.ridge_optimum_printed, "r must be a real number", ("one", 0.5)),
+    (u_statistics.kernel_range, "radius2", (0.0,)),
+    (learned.margin_bound, "finite numbers", ([], 1.0, 0.1, 0.1)),
+    (learned.margin_bound, "finite numbers", ([np.nan], 1.0, 0.1, 0.1)),
+    (learned.margin_bound, "must be >= 0", ([1.0], -1.0, 0.1, 0.1)),
+    (learned.margin_bound, "must be >= 0", ([1.0], 1.0, np.nan, 0.1)),
+    (learned.clipped_bound, "width", ([1.0], 1.0, 0.0, 0.1, 0.1)),
+    (learned.random_predictor_bound, "m >= 8", ([1.0], [1.0], [1.0], [1.0], 0.1)),
+    (rademacher.local_bound, "must not be negative", ([-1.0], 3, 1.0)),
+    (rademacher.local_bound, "finite", ([np.nan], 3, 1.0)),
+    (rademacher.local_bound, "m", ([1.0], 0, 1.0)),
+    (rademacher.local_bound, "r", ([1.0], 3, 0.0)),
+    (rademacher.local_bound, "radius", ([1.0], 3, 1.0, -1.0)),
+]  # fmt: skip
+
+
+@each("calls, kinds", [(NOT_MET, (HypothesisNotMet,)), (WRONG, (ValueError, TypeError))])
+def test_other_values_are_refused(calls, kinds):
+    cases = [(f"{f} {given}", partial(f, *given), words) for f, words, given in calls]
+    assert not_refused(cases, kinds) == []

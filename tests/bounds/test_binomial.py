@@ -17,17 +17,3 @@ def test_against_the_interval_of_scipy(count):
 def test_an_end_that_may_not_fail_is_what_is_always_true():
     assert clopper_pearson(3, 10, 0.0, 0.1)[0] == 0
     assert clopper_pearson(3, 10, 0.1, 0.0)[1] == 1
-
-
-@each(
-    ("arguments", "message"),
-    [
-        ((3, 2, 0.1, 0.1), "whole number from 0 to 2"),
-        ((-1, 2, 0.1, 0.1), "whole number"),
-        ((0, 0, 0.1, 0.1), "trials"),
-        ((1, 2, 1.0, 0.1), "below=1.0"),
-    ],
-)
-def test_refusals(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        clopper_pearson(*arguments)

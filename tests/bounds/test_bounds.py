@@ -7,8 +7,6 @@ from pathlib import Path
 import alignlearn.theory.bounds
 import numpy as np
 import pytest
-from alignlearn.theory import HypothesisNotMet
-from alignlearn.theory.bounds import predictors
 from alignlearn.theory.reference.problems import (
     FiniteDistribution,
     GaussianMixture,
@@ -122,69 +120,6 @@ def test_when_the_two_stage_bound_says_something(ridge, printed, corrected):
 
     assert smallest(theirs) == pytest.approx(printed, rel=0.1)
     assert smallest(ours) == pytest.approx(corrected, rel=0.1)
-
-
-GOOD = {"m": 100, "delta": 0.05, "a": 0.1, "a_prime": 0.5}
-
-
-@each(
-    ("bad", "message"),
-    [
-        ({"delta": 0.0}, "0 < delta < 1"),
-        ({"delta": 1.0}, "0 < delta < 1"),
-        ({"m": 1}, "m >= 2"),
-        ({"a": 0.0}, "zero variance"),
-        ({"a_prime": float("nan")}, "zero variance"),
-        ({"a": 2.0}, r"K\(x, x\) <= R\^2"),
-        ({"radius2": 0.0}, r"R\^2"),
-    ],
-)
-def test_refusals_of_the_alignment_bounds(bad, message):
-    for bound in (
-        concentration.alignment_deviation_printed,
-        concentration.alignment_deviation_by_printed_proof,
-        concentration.alignment_deviation,
-        concentration.alignment_deviation_refined,
-    ):
-        raises(ValueError, message, bound, **GOOD | bad)
-
-
-@each(
-    ("call", "message"),
-    [
-        (lambda: unbiased.u_statistic(np.eye(3), np.eye(3)), "m >= 4"),
-        (lambda: unbiased.u_statistic_deviation(3, 0.05), "m >= 4"),
-        (
-            lambda: intervals.alignment_interval_of_grams(np.ones((5, 5)), np.eye(5)),
-            "zero variance",
-        ),
-        (
-            lambda: intervals.alignment_interval_of_grams(np.eye(5), np.eye(5), radius2=0.5),
-            "exceeds",
-        ),
-        (lambda: stability.krr_stability(5, 1.0, 0.0, 1.0), "lam0"),
-        (lambda: stability.krr_stability(0, 1.0, 1.0, 1.0), "m >= 1"),
-        (lambda: stability.lkrr_capacity([[1.0]], [-1.0], 1.0), "mu0"),
-        (lambda: stability.two_stage_stability(5, 1, 1, 1, 1, -1.0, 0.0), "kernel_change"),
-        (lambda: generalization.exchange_bound(0.1, 5, 1.5, 0.1, 1.0), "delta"),
-        (lambda: generalization.exchange_bound(-0.1, 5, 0.5, 0.1, 1.0), ">= 0"),
-        (lambda: predictors.classification_guarantee(0.5, 0.0), "Gamma"),
-        (lambda: concentration.smallest_sample_size(lambda m: 2.0), "not below"),
-        (
-            lambda: stability.alignf_change(
-                np.ones(2), np.ones((2, 2)), np.ones(2), np.eye(2), np.ones(2), np.ones(2)
-            ),
-            "positive definite",
-        ),
-    ],
-)
-def test_refusals_name_the_hypothesis(call, message):
-    raises(ValueError, message, call)
-
-
-def test_hypotheses_have_their_own_error():
-    with pytest.raises(HypothesisNotMet):
-        concentration.alignment_deviation_printed(100, 0.05, 0.0, 1.0)
 
 
 def test_arguments_of_bounds_are_named():

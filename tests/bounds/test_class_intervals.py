@@ -267,51 +267,6 @@ def test_shares_of_the_classes():
 K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])
 
 
-@each(
-    ("call", "message"),
-    [
-        (lambda: class_betting.class_betting_interval(K5, Y5, 0.0), "0 < delta < 1"),
-        (lambda: class_betting.class_betting_interval(K5, Y5, 1.0), "0 < delta < 1"),
-        (lambda: class_betting.class_betting_interval(K5, Y5 * 0), "1 classes"),
-        (lambda: class_betting.class_betting_interval(K5, np.arange(5)), "5 classes"),
-        (lambda: class_betting.class_betting_interval(2 * K5, Y5), "exceeds R"),
-        (
-            lambda: class_betting.class_betting_interval(2 * K5 - 1, Y5, 0.05, UNIT),
-            r"K\(x, x'\) >= 0 does not hold",
-        ),
-        (lambda: FeatureRange(0.0), "positive finite R"),
-        (lambda: FeatureRange(np.inf), "positive finite R"),
-        (lambda: class_intervals.class_interval_from(0, 5, 0.05, 0.1, 0.1), "m of a class"),
-        (lambda: class_intervals.class_interval_from(5, 5, 0.05, 0.1, 1.1), "exceeds R"),
-        (lambda: class_intervals.class_interval_from(5, 5, 2.0, 0.1, 0.1), "0 < delta < 1"),
-        (
-            lambda: class_betting.learned_betting_interval([K5], [-1.0], [UNIT], Y5),
-            "weights must not be negative",
-        ),
-        (
-            lambda: class_betting.target_betting_interval(K5, Y5, (0.0, 0.5)),
-            "does not contain the labels",
-        ),
-        (lambda: class_betting.target_betting_interval(K5, Y5, (1.0, 0.0)), "low < high"),
-        (
-            lambda: class_intervals.target_interval_from(9, 0.05, 0.1, 0.1, 2.0, UNIT, 4.0),
-            "larger than their range",
-        ),
-        (
-            lambda: class_intervals.target_interval_from(1, 0.05, 0.1, 0.1, 0.5, UNIT, 4.0),
-            "m >= 2",
-        ),
-    ],
-)
-def test_refusals_name_the_hypothesis(call, message):
-    raises(ValueError, message, call)
-
-
-def test_hypotheses_have_their_own_error():
-    with pytest.raises(HypothesisNotMet):
-        class_betting.class_betting_interval(2 * K5, Y5)
-
-
 @each("m", [2, 3, 4, 5])
 def test_few_samples_give_an_interval_that_says_nothing(m):
     y = np.arange(m) % 2

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
-from cases import each
 
 from alignlearn.bounds import fitted
 from alignlearn.bounds.concentration import covariance_deviation
@@ -127,21 +126,3 @@ def test_one_kernel_is_the_plain_interval_and_more_are_wider():
     tau = covariance_deviation(50000, 0.05 / 66)
     low = (0.08**0.5 - tau) ** 2 / ((0.064**0.5 + tau) * (1 + tau))
     assert wide.low == pytest.approx(low)
-
-
-@each(
-    ("call", "message"),
-    [
-        (lambda: fitted.intercept_bound(0.1, 10, 0.05, 1.0, 1.0, 0.0), "lam0 must be positive"),
-        (lambda: fitted.intercept_bound(0.1, 10, 1.05, 1.0, 1.0, 1.0), "delta"),
-        (lambda: fitted.intercept_bound(0.1, 0, 0.05, 1.0, 1.0, 1.0), "m >= 1"),
-        (lambda: fitted.intercept_stability(10, -1.0, 1.0, 1.0), "half range"),
-        (
-            lambda: fitted.learned_alignment_interval(9, 0.05, 1.0, 1.0, 1.0, 1.0, 1.0, 0),
-            "n_kernels >= 1",
-        ),
-    ],
-)
-def test_bad_input(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -411,11 +411,6 @@ def test_intervals_around_the_unbiased_statistic_have_units():
         assert interval(K[few, few], L[few, few], 0.05, 2.0, 3.0) == (0.0, 6.0, True)
 
 
-def test_a_change_of_a_section_that_is_negative_anywhere_is_refused():
-    with pytest.raises(HypothesisNotMet, match="section_change"):
-        stability.two_stage_stability(10, 1.0, 1.0, 1.0, 1.0, 0.1, np.array([-1.0, 2.0]))
-
-
 def test_intervals_around_the_unbiased_statistic():
     rng = np.random.default_rng(0)
     m = 40

@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from cases import each
-from refusals import raises
 from scipy.stats import binom
 
-from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.held_out import (
     betting_upper,
     binomial_upper,
@@ -66,41 +63,3 @@ def test_units_and_seeds():
     assert betting_upper(losses, 1.0, 0.05) == found
     assert betting_upper(losses, 1.0, 0.05, random_state=1) == pytest.approx(found, rel=0.02)
     assert betting_upper([0.3], 1.0, 0.05) <= 1.0
-
-
-@each("function", [betting_upper, empirical_bernstein_upper])
-@each(
-    ("change", "error", "message"),
-    [
-        ({"losses": [0.5, 1.5]}, HypothesisNotMet, r"must lie in \[0, largest\]"),
-        ({"losses": [-0.1, 0.5]}, HypothesisNotMet, r"must lie in \[0, largest\]"),
-        ({"losses": []}, ValueError, "losses"),
-        ({"losses": [np.nan, 0.5]}, ValueError, "NaN"),
-        ({"losses": ["a", "b"]}, ValueError, "real numbers"),
-        ({"largest": 0.0}, HypothesisNotMet, "the loss must be bounded"),
-        ({"largest": np.inf}, HypothesisNotMet, "the loss must be bounded"),
-        ({"delta": 0.0}, ValueError, "0 < delta < 1"),
-        ({"delta": 1.0}, ValueError, "0 < delta < 1"),
-    ],
-)
-def test_bad_losses(function, change, error, message):
-    given = {"losses": [0.1, 0.5, 0.9], "largest": 1.0, "delta": 0.05} | change
-    raises(error, message, function, **given)
-
-
-@each(
-    ("numbers", "message"),
-    [
-        ((-1, 10, 0.05), "from 0 to m=10"),
-        ((11, 10, 0.05), "from 0 to m=10"),
-        ((1.5, 10, 0.05), "whole number"),
-        ((1, 0, 0.05), "m >= 1"),
-        ((1, 10, 1.5), "0 < delta < 1"),
-    ],
-)
-def test_bad_counts(numbers, message):
-    raises(ValueError, message, binomial_upper, *numbers)
-
-
-def test_one_loss_has_no_variance():
-    raises(ValueError, "m >= 2", empirical_bernstein_upper, [0.5], 1.0, 0.05)

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds import hyper_rates as rates
-from cases import each
 from refusals import raises
 from scipy.special import gammaln
 
@@ -146,40 +144,6 @@ def test_gaussian_moments_by_the_recursion_of_even_orders():
     ]
     assert max(ratios) == pytest.approx(1.0965, abs=5e-5)
     assert gammaln(41) > np.log(3198)
-
-
-@each(
-    ("call", "words"),
-    [
-        (lambda: rates.svr_exponent_printed(0.5, 0.0, 0.5, 0.5), "r=0.0.*0 < r <= 1"),
-        (lambda: rates.svr_exponent_printed(0.5, 0.5, -1.0, 0.5), "s=-1.0"),
-        (lambda: rates.svr_exponent_printed(0.5, 0.5, 0.5, 1.5), "theta=1.5"),
-        (lambda: rates.ridge_exponent_printed(0.5, 1.5, 0.5), "r=1.5"),
-        (lambda: rates.noise_exponent(0.0, 2), "p=0.0"),
-        (lambda: rates.norm_exponent(1.0, 1.0), "q=1.0"),
-        (lambda: rates.pair_mean_tail(1, 0.1, 1.0, 1.0, 0.5), "m=1"),
-        (lambda: rates.pair_mean_tail(5, 0.0, 1.0, 1.0, 0.5), "eps=0.0"),
-        (lambda: rates.pair_mean_tail(5, 0.1, 0.0, 0.0, 0.5), "c1 and T"),
-        (lambda: rates.covering_exponent(0, 1), "dimension"),
-        (lambda: rates.gaussian_log10_constant(2, -1.0, 1.0), "sigma2"),
-        (lambda: rates.gaussian_moment_scale(1.0, 0.5), "M"),
-        (
-            lambda: rates.covering_radius(
-                5, 0.05, 1.0, 0.5, bound=1.0, capacity=1.0, noise=1.0, radius=1.0
-            ),
-            "at least 2|>= 2",
-        ),
-    ],
-)
-def test_refusals(call, words):
-    raises(ValueError, words, call)
-
-
-def test_refusals_are_hypotheses_or_types():
-    with pytest.raises(HypothesisNotMet):
-        rates.ridge_optimum_printed(2.0, 0.5)
-    with pytest.raises(TypeError):
-        rates.ridge_optimum_printed("one", 0.5)
 
 
 @pytest.mark.parametrize("widths", [[1.0], [0.25, 4.0], 4.0 ** np.arange(-3, 4)])

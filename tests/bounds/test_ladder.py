@@ -9,7 +9,6 @@ from alignlearn.theory.figures.ladder import worst_error
 from cases import each
 
 from alignlearn.bounds import ladder
-from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.hyper.hyperkernels import WIDTHS
 
 
@@ -62,16 +61,3 @@ def test_the_ratio_for_an_error(error):
     ratio = ladder.ratio_for(error)
     assert 0.9 * error <= ladder.ratio_error(ratio) <= error
     assert ladder.ratio_error(1.05 * ratio) > 0.95 * error
-
-
-def test_what_is_refused():
-    for call in (
-        lambda: ladder.ladder_error(0.0, [1.0]),
-        lambda: ladder.ladder_error(1.0, [1.0, -1.0]),
-        lambda: ladder.ladder_error(1.0, [1.0], 0.0),
-        lambda: ladder.ratio_error(1.0),
-        lambda: ladder.ratio_for(0.0),
-        lambda: ladder.ratio_for(1.0),
-    ):
-        with pytest.raises(HypothesisNotMet):
-            call()

@@ -6,7 +6,6 @@ from alignlearn.theory.reference.class_laws import class_laws
 from cases import each
 
 from alignlearn.bounds import class_betting, ratio_betting
-from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.class_intervals import FeatureRange
 
 UNIT = FeatureRange(1.0, non_negative=True)
@@ -180,17 +179,6 @@ def test_the_interval_covers(name):
         if y.min() < y.max():
             low, high, _ = ratio_betting.ratio_interval(K, y, (-1, 1), 0.05, UNIT)
             assert low <= LAWS[name].alignment <= high
-
-
-def test_refusals():
-    """Errors name the condition that the sample violates."""
-    K, y = drawn("two normals at distance 2", 60, 0)
-    with pytest.raises(HypothesisNotMet, match="exceeds R"):
-        ratio_betting.ratio_interval(30 * K, y, (-1, 1), 0.05, UNIT)
-    with pytest.raises(HypothesisNotMet, match="does not contain"):
-        ratio_betting.ratio_interval(K, 2 * y, (-1, 1), 0.05, UNIT)
-    with pytest.raises(ValueError, match="0 < delta < 1"):
-        ratio_betting.ratio_interval(K, y, (-1, 1), 1.0, UNIT)
 
 
 def test_it_is_shorter_than_the_bets_on_the_parts_and_has_no_units():

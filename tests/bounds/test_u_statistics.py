@@ -128,34 +128,3 @@ def test_the_interval_from_the_data_covers_and_closes():
         assert found == unbiased.empirical_bernstein_interval(K, L)
         lengths.append(found.high - found.low)
     assert lengths[1] < lengths[0] < 1
-
-
-@each(
-    ("call", "match"),
-    [
-        (lambda: unbiased.bernstein_deviation(3, 1.0, 0.1, 1.0), "m >= 4"),
-        (lambda: unbiased.bernstein_deviation(8, 0.0, 0.1, 1.0), "level"),
-        (lambda: unbiased.bernstein_deviation(8, 1.0, -0.1, 1.0), "variance"),
-        (lambda: unbiased.bernstein_deviation(8, 1.0, 0.1, 0.0), "above"),
-        (lambda: unbiased.bernstein_deviation(8, 1.0, np.nan, 1.0), "variance"),
-        (lambda: unbiased.empirical_bernstein_deviation(7, 0.05, 0.1, 1.0), "m >= 8"),
-        (lambda: unbiased.empirical_bernstein_deviation(8, 1.0, 0.1, 1.0), "delta"),
-        (lambda: unbiased.kernel_range(0.0), "radius2"),
-        (lambda: unbiased.quadruple_variance(np.eye(7), np.eye(7)), "m >= 8"),
-        (
-            lambda: unbiased.empirical_bernstein_interval(2 * np.eye(9), np.eye(9)),
-            "exceeds",
-        ),
-        (
-            lambda: unbiased.alignment_deviation_unbiased(9, 0.05, 0.0, 1.0, 1.0, (1, 1, 1)),
-            "a=0.0",
-        ),
-        (
-            lambda: unbiased.alignment_deviation_unbiased(9, 0.0, 0.5, 1.0, 1.0, (1, 1, 1)),
-            "delta",
-        ),
-    ],
-)
-def test_refusals(call, match):
-    with pytest.raises(ValueError, match=match):
-        call()
