@@ -199,8 +199,10 @@ class _Problem:
         self.rough, n_iter = False, 0
         if coef.any():
             self.update_gradient()
+        # Bounds of 0 on one side, such as a tiny C in the units of the targets, leave only 0.
+        movable = (self.lower < 0.0).any() and (self.upper > 0.0).any()
         # With a matrix, the first pass shows whether a step is needed at all.
-        if self.gram.exact or self.violation() > tol:
+        if movable and (self.gram.exact or self.violation() > tol):
             n_iter = self.descend(max_iter, shrinking)
             self.store()
         _snap(coef, self.lower, self.upper)

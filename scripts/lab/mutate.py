@@ -385,10 +385,13 @@ class Trial:
 
 
 def _passes(item):
-    """Whether a test passes or is skipped; its reports are dropped."""
-    from _pytest.runner import runtestprotocol  # no public name of pytest runs a single test
+    """Whether a test passes or is skipped, with warnings as errors; its reports are dropped."""
+    # No public name of pytest runs a single test, or has its filters of warnings.
+    from _pytest.runner import runtestprotocol
+    from _pytest.warnings import catch_warnings_for_item
 
-    reports = runtestprotocol(item, log=False, nextitem=None)
+    with catch_warnings_for_item(item.config, item.ihook, when="runtest", item=item):
+        reports = runtestprotocol(item, log=False, nextitem=None)
     return all(report.outcome != "failed" for report in reports)
 
 

@@ -15,7 +15,7 @@ import alignlearn as al
 from alignlearn.kernels.base import KernelRuleError
 
 # Alternative names of an argument in errors, for instance of the object that contains it.
-_ALSO = {
+ALSO = {
     "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions "
     "Z",
     "X_": "X y Gram sample_weight", "T": "X Z Gram view", "T_task": "task",
@@ -34,7 +34,7 @@ _ALSO = {
 
 def names(argument, message):
     """Whether a message names the argument."""
-    words = [argument, *_ALSO.get(argument, "").split()]
+    words = [argument, *ALSO.get(argument, "").split()]
     return any(re.search(rf"(?<![A-Za-z_]){re.escape(w)}(?![A-Za-z_])", message) for w in words)
 
 

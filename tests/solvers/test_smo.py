@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.svm import SVC, SVR
 
+from alignlearn.machines import SupportVectorRegressor
 from alignlearn.solvers import smo_kernels
 from alignlearn.solvers.smo import smo
 from alignlearn.solvers.smo_rows import RowCache, least_memory
@@ -182,6 +183,25 @@ def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
     assert not part.coef[~inside].any()
     np.testing.assert_allclose(part.coef[inside], alone.coef, atol=1e-6)
     np.testing.assert_allclose(part.gradient, K @ part.coef - sign, atol=1e-12)
+
+
+@FORMS
+def test_bounds_that_allow_no_step_take_none(form, monkeypatch):
+    """Loops over no active variable read memory that is not theirs."""
+    iterate = smo_kernels.iterate
+
+    def checked(active, state, *rest):
+        assert state.shape[1] > 0
+        return iterate(active, state, *rest)
+
+    monkeypatch.setattr(smo_kernels, "iterate", checked)
+    rng = np.random.default_rng(0)
+    K, y = gaussian_gram(rng.normal(size=(40, 2))), rng.normal(size=40)
+    for lower, upper in ((0.0, 0.0), (-1.0, 0.0), (0.0, 1.0)):
+        found = smo(form(K), -y, (np.full(40, lower), np.full(40, upper)), epsilon=0.1)
+        assert (found.n_iter, found.converged, found.coef.any()) == (0, True, False)
+    svr = SupportVectorRegressor(C=1e-300).fit(K, 1e100 * y)
+    assert not svr.dual_coef_.any()
 
 
 def test_duality_gap_bounds_the_distance_to_the_optimum():

@@ -1,0 +1,71 @@
+"""Every parameter of the public calls raises an error that names it, for values out of range."""
+
+from functools import partial
+
+import fuzz_calls as calls
+import numpy as np
+import pytest
+from refusals import not_refused
+from test_fuzz_arguments import ALSO
+
+import alignlearn as al
+
+_COUNT, _SHARE = (0, -3, 2.5, "3"), (-1.0, np.nan, "1")
+# Values that no call accepts, by the name of the parameter.
+BAD = {
+    **dict.fromkeys(("C", "eta0", "alpha_lambda", "beta_omega", "sigma_g"), (0.0, -1.0, np.nan)),
+    **dict.fromkeys(("alpha", "epsilon", "beta", "margin", "gamma1", "gamma2"), _SHARE),
+    **dict.fromkeys(("ridge", "sigma2", "sigma_h2", "kernel_C"), (0.0, -1.0, np.nan)),
+    **dict.fromkeys(("max_iter", "n_centers", "n_permutations", "n_passes", "budget"), _COUNT),
+    **dict.fromkeys(("n_components", "n_features", "max_rank", "max_pairs", "max_kernels"), _COUNT),
+    "tol": (-1.0, np.nan, "small"),
+    "multiclass": ("all", None),
+    "class_weight": ("equal", {"z": 1.0}, 3.0),
+    "normalize": ("max",),
+    "random_state": ("a", -1, 1.5),
+    "kernels": ([], "rfb", ["rbf", "x"], [2.0], 2.0),
+    "kernel": ("rfb", 5),
+    "weighting": ("best", al.AlignF),
+    "machine": ("abc", 5),
+    "method": ("exact", 5),
+    "loss": ("log", None),
+    "solver": ("magic", 5),
+    "centers": ("best", None),
+    "coupling": ("lasso", None),
+    "regression": ("ols",),
+    "learning_rate": ("adaptive", None),
+    "cross": ("mean",),
+    "measure": ("mean",),
+    "unbiased": (1, "yes"),
+    "offsets": (1, "yes"),
+    "center": (1, "yes"),
+    "task": ("ranking",),
+    "Cs": ([], [0.0], ["a"]),
+    "alphas": ([], [-1.0], [np.inf]),
+    "multiples": ([], [0.0]),
+    "cv": (0, 1, "abc", []),
+    "scoring": ("roc", 5),
+    "Lambda": (-1.0, np.nan),
+    "norm": (-1.0, np.nan, "a"),
+    "discount": (-1.0, 4.0),
+    "hyper_kernel": ("wide", 5),
+    "decomposition": (0, 1.5),
+    "memory": (0, "lots"),
+    "probability": ("yes", True),
+}
+CALLS = [call for call in calls.all_calls() if set(call.arguments) & set(BAD)]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+def test_values_out_of_range_are_named(call):
+    valid = {name: value for name, (_, value) in call.arguments.items()}
+    cases = [
+        (
+            f"{name}={value!r}",
+            partial(call.function, **{**valid, name: value}),
+            rf"\b({'|'.join((name, *ALSO.get(name, '').split()))})\b",
+        )
+        for name in call.arguments
+        for value in BAD.get(name, ())
+    ]
+    assert not_refused(cases) == []
