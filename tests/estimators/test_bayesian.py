@@ -186,20 +186,10 @@ def test_warns_where_it_stops_short():
 def test_bad_input():
     X, y = problem(m=12)
     params = (
-        ({"alpha_lambda": 0.0}, "alpha_lambda"),
-        ({"beta_lambda": -1.0}, "beta_lambda"),
-        ({"alpha_gamma": np.nan}, "alpha_gamma"),
         ({"beta_omega": np.inf}, "beta_omega"),
-        ({"alpha_omega": "1"}, "alpha_omega"),
-        ({"sigma_g": 0.0}, "sigma_g"),
         ({"sigma_g": 1e160}, "1e-08 <= sigma_g <= 1e"),
-        ({"margin": -0.1}, "margin"),
-        ({"tol": -1.0}, "tol"),
-        ({"max_iter": 0}, "max_iter"),
         ({"max_iter": None}, "max_iter"),
         ({"kernels": al.RankOneKernels()}, "RankOneKernels"),
-        ({"kernels": []}, "empty"),
-        ({"kernels": ["nonsense"]}, "not known"),
     )
     cases = [(w, partial(al.BayesianMKLClassifier(**p).fit, X, y), w) for p, w in params]
     model = al.BayesianMKLClassifier(KERNELS)

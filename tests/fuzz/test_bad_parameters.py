@@ -13,11 +13,15 @@ import alignlearn as al
 _COUNT, _SHARE = (0, -3, 2.5, "3"), (-1.0, np.nan, "1")
 # Values that no call accepts, by the name of the parameter.
 BAD = {
-    **dict.fromkeys(("C", "eta0", "alpha_lambda", "beta_omega", "sigma_g"), (0.0, -1.0, np.nan)),
+    **dict.fromkeys(("C", "eta0", "alpha_lambda", "sigma_g"), (0.0, -1.0, np.nan)),
+    **dict.fromkeys(("beta_lambda", "alpha_gamma", "beta_gamma"), (0.0, -1.0, np.inf)),
+    **dict.fromkeys(("alpha_omega", "beta_omega"), (0.0, "1", np.nan)),
     **dict.fromkeys(("alpha", "epsilon", "beta", "margin", "gamma1", "gamma2"), _SHARE),
     **dict.fromkeys(("ridge", "sigma2", "sigma_h2", "kernel_C"), (0.0, -1.0, np.nan)),
     **dict.fromkeys(("max_iter", "n_centers", "n_permutations", "n_passes", "budget"), _COUNT),
     **dict.fromkeys(("n_components", "n_features", "max_rank", "max_pairs", "max_kernels"), _COUNT),
+    "kappa": (np.nan,),
+    "rho": (-1.0, np.nan),
     "tol": (-1.0, np.nan, "small"),
     "multiclass": ("all", None),
     "class_weight": ("equal", {"z": 1.0}, 3.0),

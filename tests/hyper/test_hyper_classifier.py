@@ -203,23 +203,13 @@ def test_a_kernel_of_zeros():
 
 BAD = [
     ({"hyper_kernel": "linear"}, ValueError, "hyper_kernel="),
-    ({"hyper_kernel": 3}, TypeError, "hyper_kernel"),
-    ({"regression": "ridge"}, ValueError, "regression="),
     ({"regression": SVC()}, TypeError, "regression"),
     ({"alpha": 0.0}, ValueError, "alpha"),
-    ({"alpha": "1"}, TypeError, "alpha"),
     ({"regression": "svr", "kernel_C": -1.0}, ValueError, "C=-1"),
-    ({"regression": "svr", "epsilon": -0.1}, ValueError, "epsilon"),
     ({"multiple": 0.0}, ValueError, "multiple"),
     ({"hyper_kernel": GaussianHyperKernel(1.0, 1.0), "multiple": 2.0}, ValueError, "sigma_h2"),
-    ({"solver": "magic"}, ValueError, "solver"),
-    ({"machine": "ridge"}, ValueError, "machine="),
-    ({"C": 0.0}, ValueError, "C=0"),
-    ({"multiclass": "all"}, ValueError, "multiclass"),
-    ({"class_weight": "even"}, ValueError, "class_weight"),
     ({"tol": 0.0}, ValueError, "tol"),
     ({"max_iter": 0}, ValueError, "max_iter"),
-    ({"random_state": "x"}, TypeError, "random_state"),
 ]
 
 

@@ -178,18 +178,10 @@ def test_unconverged_says_so():
     ("options", "error", "message"),
     [
         ({"alpha": 0.0}, ValueError, "alpha=0.0 is out of range"),
-        ({"alpha": -1}, ValueError, "alpha=-1.0 is out of range"),
-        ({"n_centers": 0}, ValueError, "n_centers=0.* accepted"),
         ({"n_centers": 31}, ValueError, "n_centers=31 is more than the 30 samples.*accepted"),
-        ({"n_centers": 2.5}, TypeError, "n_centers must be an integer"),
-        ({"centers": "best"}, ValueError, "centers='best' is not known; accepted: 'uniform'"),
         ({"fit_intercept": 1}, TypeError, "fit_intercept must be True or False"),
-        ({"tol": 0.0}, ValueError, "tol=0.0 is out of range"),
-        ({"max_iter": 0}, ValueError, "max_iter=0"),
         ({"verbose": "yes"}, TypeError, "verbose must be True or False"),
-        ({"kernel": "gauss"}, ValueError, "kernel 'gauss' is not known"),
         ({"kernel": al.Sigmoid(1.0)}, ValueError, "sigmoid.* is indefinite"),
-        ({"random_state": "a"}, TypeError, "random_state must be"),
     ],
 )
 def test_bad_parameters(options, error, message):

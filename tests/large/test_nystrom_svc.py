@@ -108,17 +108,9 @@ def test_sparse_samples_and_single_precision():
 @each(
     ("options", "error", "message"),
     [
-        ({"C": 0.0}, ValueError, "C=0.0 is out of range"),
         ({"C": np.inf}, ValueError, "C=inf is out of range"),
-        ({"multiclass": "all"}, ValueError, "multiclass='all' is not known"),
-        ({"class_weight": {"z": 1.0}}, ValueError, "class_weight has labels that are not in y"),
-        ({"tol": -1.0}, ValueError, "tol=-1.0 is out of range"),
-        ({"max_iter": 0}, ValueError, "max_iter=0"),
         ({"memory": 100}, ValueError, "memory=100 bytes are too few for one block.*accepted"),
-        ({"memory": "lots"}, ValueError, "memory='lots' is not a size"),
-        ({"n_centers": 0}, ValueError, "n_centers=0"),
         ({"n_centers": 301}, ValueError, "n_centers=301 is more than the 300 samples"),
-        ({"centers": None}, ValueError, "centers=None is not known"),
         ({"kernel": al.Log()}, ValueError, "indefinite"),
     ],
 )

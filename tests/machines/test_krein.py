@@ -275,9 +275,6 @@ def test_bad_targets_and_weights_are_named(machine):
 
 
 def test_bad_parameters_and_test_kernels_are_named():
-    raises(ValueError, "method='abs' is not known; accepted: 'clip'", SpectrumFix("abs").fit, EYE)
-    raises(ValueError, r"alpha=-1\.0 is out of range", KreinRidge(-1.0).fit, EYE, LABELS)
-    raises(ValueError, r"C=0\.0 is out of range", KreinSVC(0.0).fit, EYE, LABELS)
     raises(ValueError, "y has 1 class", KreinSVC().fit, EYE, np.zeros(4))
     with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 1"):
         KreinSVC().fit(EYE, LABELS, [1, 0, 1, 0])

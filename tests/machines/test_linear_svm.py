@@ -67,12 +67,8 @@ def test_sparse_and_single_precision_samples():
 @each(
     ("changes", "message"),
     [
-        ({"C": 0.0}, "C=0.0 is out of range"),
         ({"C": np.inf}, "C=inf is out of range"),
-        ({"loss": "log"}, "accepted: 'hinge', 'squared-hinge'"),
-        ({"multiclass": "one"}, "multiclass='one' is not known"),
         ({"tol": 0.0}, "tol=0.0"),
-        ({"max_iter": 0}, "max_iter=0"),
     ],
 )
 def test_bad_parameters(changes, message):

@@ -18,18 +18,11 @@ Y = X[:, 0] > 0.0
 @each(
     ("changes", "message"),
     [
-        ({"budget": 0}, "budget=0"),
-        ({"budget": -3}, "budget=-3"),
-        ({"loss": "log"}, "loss='log' is not known; accepted: 'hinge', 'logistic', 'squared'"),
         ({"loss": "epsilon-insensitive"}, "accepted: 'hinge'"),
         ({"alpha": 0.5, "eta0": 2.0}, "eta0=2 and alpha=0.5.*accepted: eta0 < 2, or None"),
         ({"alpha": 1e3, "eta0": 1.0}, "1 - eta0 \\* alpha = -999"),
         ({"alpha": 0.0}, "alpha=0.0 is out of range"),
-        ({"eta0": 0.0}, "eta0=0.0 is out of range"),
-        ({"learning_rate": "adaptive"}, "accepted: 'auto', 'optimal', 'invscaling', 'constant'"),
-        ({"n_passes": 0}, "n_passes=0"),
         ({"kernel": "sigmoid"}, "sigmoid.* is indefinite"),
-        ({"kernel": "nothing"}, "kernel 'nothing' is not known"),
     ],
 )
 def test_bad_parameters(changes, message):
@@ -44,7 +37,6 @@ def test_bad_types():
         KernelSGDRegressor(fit_intercept=1).fit(X, X[:, 0])
     with pytest.raises(TypeError, match="a kernel must be a Kernel object or a string"):
         KernelSGDRegressor(kernel=[al.Gaussian(1.0), "linear"]).fit(X, X[:, 0])
-    raises(ValueError, "epsilon=-1", KernelSGDRegressor(epsilon=-1.0).fit, X, X[:, 0])
     with pytest.raises(ValueError, match="accepted: 'squared', 'epsilon-insensitive'"):
         KernelSGDRegressor(loss="hinge").fit(X, X[:, 0])
 

@@ -142,6 +142,10 @@ def test_a_kernel_leaves_again():
     assert list(limited.n_kernels) == [1]
     # Memory for two is enough for the third to be tried.
     assert sparse_path(statistics_of(V, t), 2).complete
+    # A residual within tol ends the path, here with the first kernel alone.
+    early = sparse_path(statistics_of(V, t), tol=0.5)
+    assert early.complete
+    assert 0.1 < early.kkt_residual[-1] <= 0.5
 
 
 @pytest.mark.parametrize("limit", [1, 3, 50])

