@@ -205,7 +205,7 @@ def _rules():
     yield _one_stage(al.LKRR, {**shared, "Lambda": (N, 1.0), "mu0": (N, 1.0), "norm": (CHOICE, 2),
                                "solver": (CHOICE, "subspace"), "eta": (N, 0.5)}, REAL)  # fmt: skip
     gammas = {"gamma": (N, 1.0), "gamma1": (N, 1.0), "gamma2": (N, 1.0)}
-    yield _one_stage(al.AlignedKRR, {**shared, **gammas, "solver": (CHOICE, "newton")}, REAL)
+    yield _one_stage(al.AlignedKRR, {**shared, **gammas}, REAL)
     del shared["alpha"]
     yield _one_stage(al.L1SVM, {**shared, "C": (N, 1.0), "norm": (N, 1), "Lambda": (N, 1.0),
                                 "loss": (CHOICE, "hinge"), "epsilon": (N, 0.1),

@@ -187,7 +187,7 @@ def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
 
 @FORMS
 def test_bounds_that_allow_no_step_take_none(form, monkeypatch):
-    """Loops over no active variable read memory that is not theirs."""
+    """Loops over no active variable read memory outside of their arrays."""
     iterate = smo_kernels.iterate
 
     def checked(active, state, *rest):
