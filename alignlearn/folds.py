@@ -123,41 +123,37 @@ def make_folds(cv, y, stratify, random_state=None, groups=None):
         Folds that cannot be made.
     """
     cv, groups = plain("cv", cv), plain("groups", groups)
-    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    number, codes = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool), None
     if number:
-        folds = _random_folds(int(cv), y, stratify, random_state)
+        check_number("cv", int(cv), low=2)
+        sizes = np.unique(check_labels(y), return_counts=True)[1] if stratify else [len(y)]
+        count = min(int(cv), max(int(max(sizes)), 2))
+        codes = fold_numbers(y, count, stratify, random_state)
     elif isinstance(cv, (str, bytes)) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
         raise TypeError(
             "cv must be a number of folds, a fold label per sample, an iterable of (train, test) "
             f"or an object with split(X, y); got {cv!r}."
         )
-    elif (labels := _labels(cv, len(y))) is not None:
-        folds = _folds_of(labels)
     else:
-        splitter = hasattr(cv, "split")
-        folds = cv.split(np.zeros((len(y), 1)), y, groups) if splitter else cv
+        codes = _labels(cv, len(y))
+    if codes is not None:
+        folds = [(np.flatnonzero(codes != f), np.flatnonzero(codes == f)) for f in np.unique(codes)]
+    elif hasattr(cv, "split"):
+        folds = cv.split(np.zeros((len(y), 1)), y, groups)
+    else:
+        folds = cv
     try:
-        folds = [tuple(_positions(rows) for rows in fold) for fold in folds]
+        folds = [tuple(map(np.asarray, fold)) for fold in folds]
     except (TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
         raise TypeError(f"cv must give pairs (train, test) of sample numbers: {reason}.") from None
+    # Masks become positions.
+    folds = [tuple(np.flatnonzero(r) if r.dtype == bool else r for r in fold) for fold in folds]
     if not folds:
         raise ValueError("cv gives no folds; at least one (train, test) is needed.")
     for which, fold in enumerate(folds):
         _check_fold(which, fold, y, stratify, number)
     return folds
-
-
-def _random_folds(n_folds, y, stratify, random_state):
-    check_number("cv", n_folds, low=2)
-    most = len(y)
-    if stratify:
-        most = np.unique(check_labels(y), return_counts=True)[1].max()
-    return _folds_of(fold_numbers(y, min(n_folds, max(int(most), 2)), stratify, random_state))
-
-
-def _folds_of(codes):
-    return [(np.flatnonzero(codes != f), np.flatnonzero(codes == f)) for f in np.unique(codes)]
 
 
 def fold_codes(name, labels, m):
@@ -192,11 +188,6 @@ def _labels(cv, m):
     if any(hasattr(one, "__len__") and not isinstance(one, (str, bytes)) for one in cv):
         return None  # such as (train, test)
     return fold_codes("cv", cv, m)
-
-
-def _positions(rows):
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
 def _check_fold(which, fold, y, stratify, number):

@@ -1,6 +1,6 @@
 """An approximate confidence interval for the alignment, for comparison with the exact ones.
 
-rho_U = U_xy/(U_x U_y)^(1/2), the ratio of unbiased statistics (`u_statistic`), is normal around rho
+rho_U = U_xy/(U_x U_y)^(1/2), the ratio of unbiased statistics (unbiased HSIC), is normal around rho
 as m grows (delta method); its variance is that of the jackknife. There is no guarantee for a given
 m; docs/guide/alignment-intervals.md has the coverage in simulations.
 """
@@ -60,7 +60,7 @@ def _off_diagonal(K):
 
 
 def _statistics(K, L):
-    """`u_statistic` of all samples, and (m,) without each one, of matrices with a diagonal of 0.
+    """Unbiased HSIC of all samples, and (m,) without each one, of matrices with a diagonal of 0.
 
     [sum K_ij L_ij + sum K sum L/((m-1)(m-2)) - 2 sum_i r_i t_i/(m-2)]/(m(m-3)), r and t the sums of
     the rows.

@@ -2,7 +2,7 @@
 
 The interval holds for all non-negative weights simultaneously, and therefore for learned ones; the
 risk bound holds for weights that were fixed in advance. Both follow from `intervals` and
-`generalization` by the following steps.
+`exchange_bound` by the following steps.
 
 Interval. K_mu = sum_k mu_k K_k with mu >= 0 has the features (mu_k^(1/2) Phi_k)_k. If every block
 obeys ||Delta C_kl|| <= tau R_k R_l, then the norm of the stacked operator changes by at most
@@ -26,7 +26,6 @@ from __future__ import annotations
 import numpy as np
 
 from .checks import HypothesisNotMet, check_delta, check_positive, check_size, of_numbers
-from .generalization import exchange_bound
 from .intervals import Interval, alignment_interval_from
 
 
@@ -101,10 +100,38 @@ def intercept_stability(m, half_range, diameter, lam0) -> float:
 def intercept_bound(empirical_risk, m, delta, half_range, diameter, lam0) -> float:
     """R <= R_S + b + (2 m b + M^2) (log(1/delta)/2m)^(1/2), one fixed kernel, free intercept.
 
-    `generalization.exchange_bound` with b = 2 M `intercept_stability`.
+    `exchange_bound` with b = 2 M `intercept_stability`.
 
     Parameters and errors are those of `intercept_residual_bound` and `exchange_bound`.
     """
     bound = intercept_residual_bound(half_range, diameter, lam0)
     b = 2 * bound * intercept_stability(m, half_range, diameter, lam0)
     return float(exchange_bound(empirical_risk, m, delta, b, bound**2))
+
+
+@of_numbers()
+def exchange_bound(empirical_risk, m, delta, stability, loss_bound) -> float:
+    """R <= R_S + b + (2 m b + L) (log(1/delta)/2m)^(1/2).
+
+    Parameters
+    ----------
+    empirical_risk : float
+        R_S.
+    m : int
+    delta : float in (0, 1)
+    stability : float
+        b: the loss at any (x, y) changes by at most b when one training point is exchanged, for
+        all samples.
+    loss_bound : float
+        L: the loss lies in [0, L], for all samples.
+
+    Raises
+    ------
+    ValueError
+        If m < 1, delta is not in (0, 1) or another argument is negative.
+    """
+    m, delta = check_size(m, 1), check_delta(delta)
+    if min(empirical_risk, stability, loss_bound) < 0:
+        raise HypothesisNotMet("the risk, the stability and the bound of the loss must be >= 0.")
+    spread = np.sqrt(np.log(1 / delta) / (2 * m))
+    return empirical_risk + stability + (2 * m * stability + loss_bound) * spread

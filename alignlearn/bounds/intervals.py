@@ -1,6 +1,12 @@
 """Confidence intervals for the alignment and its numerator from the sample alone.
 
-Notation, hypotheses and units are those of `concentration`.
+Throughout, K and K' are positive definite symmetric with K(x, x) <= R^2 and K'(x, x) <= R'^2, the
+m points are independent, f = <K_c, K'_c>_F / m^2, and population quantities are a = E[K_c^2], a'
+= E[K'_c^2], b = E[K_c K'_c], rho = b / (a a')^(1/2). Arguments ``radius2`` and ``radius2_prime``
+are R^2 and R'^2 in the units of the kernels; for the target kernel yy', R'^2 is the essential
+supremum of y^2. Deviations of f have the units of K K', those of the alignment have none. P1 is
+Cortes, Mohri and Rostamizadeh (2012); proofs of what differs from it are in
+``p1_alignment/proofs.md``.
 """
 
 from __future__ import annotations
@@ -9,17 +15,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_psd
+from alignlearn.validation import check_flag, check_psd
 
 from .checks import (
     HypothesisNotMet,
     check_delta,
-    check_positive,
     check_radii,
     check_size,
     check_variances,
+    of_numbers,
 )
-from .concentration import bias_bound, covariance_deviation, exchange_constant
+
+# 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
+# (p1_alignment/proofs.md, section 5).
+SHARP_CONSTANT = 25 * np.sqrt(15) / 18
+# The same if one feature map is a scalar, as for a target kernel; this constant is the smallest
+# possible one (section 17).
+SCALAR_CONSTANT = 128 / 27
 
 
 class Interval(NamedTuple):
@@ -35,6 +47,48 @@ class Interval(NamedTuple):
     low: float
     high: float
     vacuous: bool
+
+
+@of_numbers()
+def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
+    """|E_S[f] - b| <= (2m^2-3m+2)/m^3 R^2 R'^2 <= 2 R^2 R'^2 / m; sharp. P1's lemma 19 has 18/m.
+
+    Raises
+    ------
+    ValueError
+        If m < 1 or a radius is not positive.
+    """
+    m = check_size(m, 1)
+    r, s = check_radii(radius2, radius2_prime)
+    return (2 * m * m - 3 * m + 2) / m**3 * r * s
+
+
+@of_numbers("scalar_target")
+def exchange_constant(scalar_target: bool = False) -> float:
+    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
+
+    Raises
+    ------
+    TypeError
+        If ``scalar_target`` is neither true nor false.
+    """
+    return SCALAR_CONSTANT if check_flag("scalar_target", scalar_target) else SHARP_CONSTANT
+
+
+@of_numbers()
+def covariance_deviation(m, delta) -> float:
+    """||C_S - C||_HS / (R R') is at most this with probability 1 - delta.
+
+    C is the cross-covariance, the bound one-sided:
+    2/(3m)^(1/2) + 4 (m-1)/m (log(1/delta)/2m)^(1/2).
+
+    Raises
+    ------
+    ValueError
+        If m < 2 or delta is not in (0, 1).
+    """
+    m, delta = check_size(m), check_delta(delta)
+    return 2 / np.sqrt(3 * m) + 4 * (m - 1) / m * np.sqrt(np.log(1 / delta) / (2 * m))
 
 
 # -- the alignment from data alone -----------------------------------------------------
@@ -76,79 +130,6 @@ def alignment_interval_from(m, delta, numerator, a, a_prime, radius2=1.0, radius
     if tau < A and tau < B:
         high = min(1.0, (b + tau) ** 2 / ((A - tau) * (B - tau)))
     return Interval(float(low), float(high), bool(low <= 0 and high >= 1))
-
-
-def alignment_interval_of_grams(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0) -> Interval:
-    """Confidence interval for the population alignment of two kernels from their Gram matrices.
-
-    Parameters
-    ----------
-    K, L : float arrays (m, m)
-        Symmetric; ``np.outer(y, y)`` for a target.
-    delta : float in (0, 1)
-    radius2, radius2_prime : float
-        Upper bounds of the diagonals over the whole distribution: 1 for a Gaussian kernel or
-        labels of +-1. The maximum over a sample is not an upper bound.
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    ValueError
-        As `alignment_interval_from`; also if a diagonal entry exceeds its radius.
-    """
-    K, L = np.asarray(K, dtype=float), np.asarray(L, dtype=float)
-    r, s = check_diagonal(K, radius2), check_diagonal(L, radius2_prime, "radius2_prime")
-    Kc, Lc, m = center(K), center(L), len(K)
-    values = [(Kc * Lc).sum(), (Kc * Kc).sum(), (Lc * Lc).sum()]
-    # A constant kernel leaves rounding errors after centering, not variance.
-    floor = [0.0, (1e-14 * m * np.abs(K).max()) ** 2, (1e-14 * m * np.abs(L).max()) ** 2]
-    values = [v if v > f else 0.0 for v, f in zip(values, floor)]
-    return alignment_interval_from(m, delta, *(v / m**2 for v in values), r, s)
-
-
-def alignment_interval_by_numerator(
-    m, delta, numerator, a, a_prime, radius2=1.0, radius2_prime=1.0, scalar_target=False
-):
-    """The wider alternative to `alignment_interval_from`, by the numerator and the variances.
-
-    It applies McDiarmid's inequality to each: f +- (bias + c s) R^2 R'^2 and a +- (bias + 27/8 s)
-    R^4 with s = (log(6/delta)/2m)^(1/2) and c =
-    5.379, or 128/27 with ``scalar_target`` (K' = yy' with real labels y).
-    To intersect the two intervals, compute each at delta / 2.
-
-    Raises
-    ------
-    ValueError
-        As `alignment_interval_from`.
-    """
-    m, delta = check_size(m), check_delta(delta)
-    r, s = check_radii(radius2, radius2_prime)
-    a, a_prime = check_variances(a, a_prime, r, s)
-    a, a_prime, b = a / r**2, a_prime / s**2, numerator / (r * s)
-    spread = np.sqrt(np.log(6 / delta) / (2 * m))
-    db = bias_bound(m) + exchange_constant(scalar_target) * spread
-    da = bias_bound(m) + 27 / 8 * spread
-    low = max(b - db, 0.0) / np.sqrt((a + da) * (a_prime + da))
-    high = 1.0
-    if da < min(a, a_prime):
-        high = min(1.0, (b + db) / np.sqrt((a - da) * (a_prime - da)))
-    return Interval(float(low), float(high), bool(low <= 0 and high >= 1))
-
-
-def center(K):
-    """Center a Gram matrix: subtract the means of its rows and columns, add the overall mean."""
-    m = len(K)
-    return K - K.sum(0)[None, :] / m - K.sum(1)[:, None] / m + K.sum() / m**2
-
-
-def check_diagonal(K, radius2, name="radius2") -> float:
-    """Return R^2 after checks that it is positive, no entry exceeds it, and K is semi-definite."""
-    radius2 = check_positive(name, radius2, "K(x, x) <= R^2 needs a positive finite R^2.")
-    check_entries(K, radius2, f": give {name}, an upper bound on K(x, x) over the distribution")
-    return radius2
 
 
 def check_entries(K, radius2, advice=""):

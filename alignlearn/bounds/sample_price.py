@@ -27,7 +27,6 @@ import numpy as np
 from alignlearn.validation import check_count, check_number, check_numbers, check_seed
 
 from .checks import HypothesisNotMet, check_delta, check_size
-from .price import quadratic_weights
 
 EPS = (0.0, 0.001, 0.01, 0.1)  # candidates among which the first part chooses
 _LEAST = 2  # quadruples in a part
@@ -295,3 +294,22 @@ def _upper(values, largest, delta, n):
 
 def _lower(values, largest, delta, n):
     return largest - _upper(largest - values, largest, delta, n)
+
+
+def quadratic_weights(M, a) -> np.ndarray:
+    """The v >= 0 of least v'M v - 2 v'a, of a positive semi-definite M, by active sets.
+
+    Parameters
+    ----------
+    M : array (p, p)
+    a : array (p,)
+    """
+    from scipy.optimize import nnls
+
+    M, a = np.asarray(M, dtype=float), np.asarray(a, dtype=float)
+    values, vectors = np.linalg.eigh(M)
+    used = values > 1e-14 * values[-1]
+    if not used.any():
+        return np.zeros(len(a))
+    root = (np.sqrt(values[used]) * vectors[:, used]).T
+    return nnls(root, (vectors[:, used].T @ a) / np.sqrt(values[used]), maxiter=100 * len(a))[0]

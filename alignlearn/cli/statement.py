@@ -295,7 +295,7 @@ def _needed(closed, m, length):
     The closed form is longer than the interval by betting at the same m, and decreases as fast. If
     the interval is not informative, the result is the m at which the closed form has length 1/2.
     """
-    from alignlearn.bounds.concentration import smallest_sample_size
+    from alignlearn.theory.bounds.concentration import smallest_sample_size
 
     if not closed(_MOST) < length / 2:
         return None

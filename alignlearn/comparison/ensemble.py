@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
 from alignlearn.folds import fold_numbers
+from alignlearn.machines._ridge import ridge_leave_one_out
 from alignlearn.solvers.multiclass import predicted_labels, two_class_problems
 from alignlearn.solvers.smo import smo
 
@@ -78,20 +78,8 @@ class Ensemble:
 
     def _ridge(self, K, T):
         """Coefficients (c, m), intercepts (c,), leave-one-out predictions (c, m)."""
-        system = K.copy()
-        system.flat[:: len(K) + 1] += self.value
-        if not cholesky(system):
-            raise ValueError(
-                f"a kernel plus alpha I is not positive definite at alpha={self.value:g}; accepted "
-                "are positive semi-definite kernels, or a larger alpha."
-            )
-        # With an intercept: the block of the inverse of [[K + alpha I, 1], [1', 0]].
-        ones = cholesky_solve(system, np.ones(len(K)))
-        total = ones.sum()
-        offsets = T @ ones / total
-        coef = cholesky_solve(system, T.T).T - np.outer(offsets, ones)
-        residual = coef / (inverse_diagonal(system) - ones**2 / total)
-        return coef, offsets, T - residual
+        coef, residuals = ridge_leave_one_out(K.copy(), T.T, self.value)
+        return coef.T, (T - (K @ coef).T).mean(axis=1), T - residuals.T
 
     def _svc(self, folds, K, T):
         """The same with out-of-fold decisions."""

@@ -158,14 +158,12 @@ class KernelLearner(Estimator):
         how = {"engine": self._engine(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
-        how["gaps"] = self._check_missing() == "tables"
+        if self.missing is not None:
+            check_choice("missing", self.missing, ("tables",))
+        how["gaps"] = self.missing == "tables"
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
         inputs.check_sample_count(source.n_samples)
         return source
-
-    def _check_missing(self):
-        """The parameter ``missing``, checked."""
-        return None if self.missing is None else check_choice("missing", self.missing, ("tables",))
 
     def _for_gaps(self, X, learned):
         """The `GappedCombination` of a fit to X without gaps; None if not requested."""

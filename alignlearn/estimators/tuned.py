@@ -95,14 +95,6 @@ class Tuned(KernelModel):
     def _as_plain(self):
         return self._kernel_model()._as_plain()
 
-    def _forget_fit(self):
-        """Remove attributes of earlier fits, so that a failed fit leaves an unfitted estimator."""
-        # scikit-learn's tools set other parameters
-        private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated", "_n_kernels"}
-        for name in list(vars(self)):
-            if name in private or (name.endswith("_") and not name.startswith("_")):
-                del self.__dict__[name]
-
     def _check_guarantee(self, what, held_out=False):
         """Raise an error if it does not hold: with ``per_target``, and after most strategies."""
         self._check_one_label(what)
@@ -256,7 +248,12 @@ class Tuned(KernelModel):
         return self._plain(**{**own, "weighting": rule, **changes})
 
     def _prepare(self, X, y, sample_weight):
-        self._forget_fit()
+        """Start a fit: return X prepared; a failed fit leaves an unfitted estimator."""
+        # scikit-learn's tools set other parameters
+        private = {*_OF_MODEL, "_names", "_smoothers", "_uncalibrated", "_n_kernels"}
+        for name in list(vars(self)):
+            if name in private or (name.endswith("_") and not name.startswith("_")):
+                del self.__dict__[name]
         return self._prepared(X, sample_weight, y, self._task)
 
     def _open(self, X, sample_weight):

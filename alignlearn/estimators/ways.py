@@ -56,6 +56,7 @@ MOST_C = 10.0
 _OVERLAP, _OVERLAP_OF_MANY = 0.18, 0.5
 _UNEXPLAINED = 0.9  # share of the variance of the labels of two classes: strong overlap
 _GAMMA = 0.5  # for a column of variance 1
+_OF_COLUMNS = Gaussian(_GAMMA)
 _MANY = 64  # features times targets above which gradients dominate the time
 _LEAST = 1e-12  # smallest magnitude whose products float32 represents
 
@@ -213,7 +214,7 @@ class WayKernels:
         name = None
         if self._labels is not None:
             name = " and ".join(str(self._labels[c]) for c in columns)
-        return Columns(Gaussian(_GAMMA), features, name)
+        return Columns(_OF_COLUMNS, features, name)
 
     def _single(self, rng):
         """The kernel with the smallest leave-one-out error on some samples, and a start of scales.

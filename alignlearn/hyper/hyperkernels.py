@@ -314,8 +314,8 @@ def hyper_kernels(widths=WIDTHS, reach=REACHES, *, unit="scale", weights=None, s
     ----------
     widths : sequence of float > 0, default 1/64, 1/16, ..., 64
         v1 in units. A ratio of 4 leaves an error of at most 6% on a Gaussian between two widths in
-        two dimensions, a ratio of 2 one of 0.2%; `alignlearn.bounds.ladder.ratio_for` gives the
-        ratio for another error. More dimensions have larger errors: 9% for 3 and 21% for 6.
+        two dimensions, a ratio of 2 one of 0.2%; `alignlearn.theory.bounds.ladder.ratio_for` gives
+        the ratio for another error. More dimensions have larger errors: 9% for 3 and 21% for 6.
     reach : float > 0 or sequence of these, default (64, 4)
         v2 in units. A wide reach learns kernels of the difference; a narrow one also learns kernels
         that vary over the input space. Widths above four times a reach are omitted for it, so that

@@ -23,7 +23,7 @@ def gaussian_kernels(gammas=None) -> list[Gaussian]:
         Values of gamma, > 0. Default: nine kernels whose gamma is ``2^-4, ..., 2^4`` times
         ``"scale"``, that is relative to the variance of the training data. A combination of
         Gaussians in ratio 2 approximates every Gaussian between two of them with a relative error
-        of at most 0.2% in two dimensions (`alignlearn.bounds.ladder`).
+        of at most 0.2% in two dimensions (`alignlearn.theory.bounds.ladder`).
 
     Returns
     -------

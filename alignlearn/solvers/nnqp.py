@@ -130,7 +130,7 @@ def _result(M, d, b, u, size, n_iter, tol):
     value = b @ u
     slack = 2.0 * (abs(u @ g) + u.sum() * max(g[d > 0].max(), 0.0))
     gap = slack / value if value > 0.0 else np.inf
-    converged = _is_accepted(residual, u, tol)
+    converged = residual <= _accepted(u, tol)
     if not converged:
         reached, remedy = (
             ("a relative KKT residual of", residual),
@@ -144,13 +144,9 @@ def _residual(g, u):
     return float(np.where(u > 0.0, np.abs(g), g).max(initial=0.0))
 
 
-def _is_accepted(residual, u, tol):
-    return residual <= max(tol, min(_rounding(u), 1e-10))
-
-
-def _rounding(u):
-    """Rounding error to expect in the gradient (entries of the scaled matrix are at most 1)."""
-    return 4.0 * _EPS * max(1.0, u.sum())
+def _accepted(u, tol):
+    """The residual that is accepted: ``tol``, or what rounding leaves in the gradient if more."""
+    return max(tol, min(4.0 * _EPS * max(1.0, u.sum()), 1e-10))
 
 
 def _proximal_point(M, d, b, usable, tol, limit):
@@ -168,7 +164,7 @@ def _proximal_point(M, d, b, usable, tol, limit):
             residual = _residual(gradient(M, d, b, found), found)
             if residual < least:
                 best, least, u = found, residual, found
-            if retries == 0 or _is_accepted(residual, found, tol) or n_iter >= limit:
+            if retries == 0 or residual <= _accepted(found, tol) or n_iter >= limit:
                 break
             retries -= 1
         delta *= 10.0
@@ -199,7 +195,7 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     best, least, face = u, np.inf, (index, R)
     center = np.zeros(u.size)
     for _ in range(30):
-        problem, threshold = (M, d, b + delta * center), max(0.1 * tol, _rounding(u) / 4)
+        problem, threshold = (M, d, b + delta * center), max(0.1 * tol, _EPS * max(1.0, u.sum()))
         given = problem, delta, u, usable, face, threshold, limit - n_iter
         status, face, n = lapack.active_set(*given)
         n_iter += n

@@ -73,18 +73,15 @@ def training_statistics(
     for row in inside:  # ten times as fast as np.unique(inside, axis=1)
         first, codes = np.unique(2 * codes + row, return_index=True, return_inverse=True)[1:]
     members = inside[:, first]
-    if _one_pass_pays(members, inside, len(kernels)):
+    n_sets, n_cells = members.shape
+    few = n_cells <= _MOST_CELLS and (n_cells * len(kernels)) ** 2 <= _MOST_SUMS
+    pairs = float(inside.any(axis=0).sum()) ** 2
+    separate = float(np.square(inside.sum(axis=1, dtype=float)).sum())
+    if few and n_sets > 1 and pairs < separate:  # one pass over the pairs takes less time
         yield from _from_cells(sample, members, codes, *how)
         return
     for rows in training_sets:
         yield _by_itself(sample.take(rows), *how)
-
-
-def _one_pass_pays(members, inside, p):
-    n_sets, n_cells = members.shape
-    few = n_cells <= _MOST_CELLS and n_cells**2 * p**2 <= _MOST_SUMS
-    pairs = float(inside.any(axis=0).sum()) ** 2
-    return few and n_sets > 1 and pairs < float(np.square(inside.sum(axis=1, dtype=float)).sum())
 
 
 def _from_cells(sample, members, codes, *how):

@@ -3,7 +3,7 @@
 
     scripts/lab/mutate.py RESULT.json --modules alignlearn/folds.py theory/draws.py ...
     scripts/lab/mutate.py RESULT.json --sample 60 --seed 0 [--tests FILE ...] [--seconds 600]
-    scripts/lab/mutate.py RESULT.json --formulas --modules alignlearn/bounds/price.py
+    scripts/lab/mutate.py RESULT.json --formulas --modules alignlearn/bounds/sample_price.py
     scripts/lab/mutate.py RESULT.json --table | --alive
 
 Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator

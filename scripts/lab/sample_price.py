@@ -10,8 +10,7 @@ mean over three samples.
 import numpy as np
 from _studies import publish, study
 
-from alignlearn.bounds.price import quadratic_weights
-from alignlearn.bounds.sample_price import pair_sums, price_of_sample
+from alignlearn.bounds.sample_price import pair_sums, price_of_sample, quadratic_weights
 
 SIZES = (8000, 10_000, 16_000, 20_000, 50_000, 100_000, 300_000)
 DESIGNS = ("binary", "normal", "uniform", "correlated", "ladder of 4")

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds.u_statistics import u_statistic
 from alignlearn.theory.reference.class_laws import class_laws
 from scipy.stats import norm
 
 import alignlearn as al
 from alignlearn.bounds.asymptotic import asymptotic_interval
-from alignlearn.bounds.u_statistics import u_statistic
 
 
 def normals(m, seed=0):

@@ -7,8 +7,18 @@ from functools import partial
 
 import alignlearn.theory.bounds
 import numpy as np
+from alignlearn.theory.bounds import (
+    concentration,
+    generalization,
+    intervals,
+    ladder,
+    neighborhood,
+    predictors,
+    stability,
+    u_statistics,
+)
 from alignlearn.theory.bounds import hyper_rates as rates
-from alignlearn.theory.bounds import neighborhood, predictors
+from alignlearn.theory.bounds.price import PriceMoments
 from cases import each
 from refusals import not_refused
 
@@ -17,21 +27,14 @@ from alignlearn.bounds import (
     binomial,
     class_betting,
     class_intervals,
-    concentration,
     fitted,
-    generalization,
     held_out,
-    intervals,
-    ladder,
     learned,
     rademacher,
     ratio_betting,
-    stability,
-    u_statistics,
 )
 from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.class_intervals import FeatureRange
-from alignlearn.bounds.price import PriceMoments
 
 _X = np.random.default_rng(0).standard_normal((20, 2))
 _K = np.exp(-0.5 * ((_X[:, None] - _X[None]) ** 2).sum(2))

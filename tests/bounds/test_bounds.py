@@ -7,6 +7,8 @@ from pathlib import Path
 import alignlearn.theory.bounds
 import numpy as np
 import pytest
+from alignlearn.theory.bounds import concentration, generalization, intervals, stability
+from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.reference.problems import (
     FiniteDistribution,
     GaussianMixture,
@@ -16,13 +18,7 @@ from cases import each
 from refusals import raises
 
 import alignlearn.bounds
-from alignlearn.bounds import (
-    concentration,
-    generalization,
-    intervals,
-    stability,
-)
-from alignlearn.bounds import u_statistics as unbiased
+from alignlearn.bounds.intervals import SHARP_CONSTANT
 
 MIXTURE = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]], [-1.0, 1.0])
 
@@ -71,7 +67,7 @@ def test_the_constant_is_the_maximum_of_its_upper_bound():
         minimize(negative, rng.uniform(0, 1, 4), method="Nelder-Mead", options={"xatol": 1e-9}).fun
         for _ in range(10)
     ]
-    assert -min(values) == pytest.approx(concentration.SHARP_CONSTANT, rel=1e-7)
+    assert -min(values) == pytest.approx(SHARP_CONSTANT, rel=1e-7)
 
 
 def test_u_statistic_is_unbiased_by_enumeration():

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from alignlearn.theory import HypothesisNotMet
+from alignlearn.theory.bounds.intervals import alignment_interval_of_grams
+from alignlearn.theory.bounds.u_statistics import u_statistic_interval
 from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
 from cases import each
@@ -10,8 +12,6 @@ from refusals import raises
 
 from alignlearn.bounds import betting, class_betting, class_intervals
 from alignlearn.bounds.class_intervals import FeatureRange
-from alignlearn.bounds.intervals import alignment_interval_of_grams
-from alignlearn.bounds.u_statistics import u_statistic_interval
 
 UNIT = FeatureRange(1.0, non_negative=True)
 LAWS = class_laws()

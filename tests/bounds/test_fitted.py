@@ -5,8 +5,7 @@ import pytest
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
 
 from alignlearn.bounds import fitted
-from alignlearn.bounds.concentration import covariance_deviation
-from alignlearn.bounds.intervals import alignment_interval_from
+from alignlearn.bounds.intervals import alignment_interval_from, covariance_deviation
 
 
 def ridge(K, rows, y, lam0):

@@ -10,7 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from alignlearn.theory.bounds import predictors
+from alignlearn.theory.bounds import (
+    concentration,
+    generalization,
+    intervals,
+    predictors,
+    stability,
+    u_statistics,
+)
 from cases import each
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
@@ -19,15 +26,10 @@ from alignlearn.bounds import (
     betting,
     class_betting,
     class_intervals,
-    concentration,
     fitted,
-    generalization,
     held_out,
-    intervals,
     learned,
     rademacher,
-    stability,
-    u_statistics,
 )
 from alignlearn.bounds.asymptotic import asymptotic_interval
 from alignlearn.bounds.binomial import clopper_pearson

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds import ladder
 from alignlearn.theory.figures.ladder import worst_error
 from cases import each
 
-from alignlearn.bounds import ladder
 from alignlearn.hyper.hyperkernels import WIDTHS
 
 

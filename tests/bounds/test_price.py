@@ -5,15 +5,16 @@ import math
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds import price
+from alignlearn.theory.bounds.u_statistics import quadruple_kernel
 from alignlearn.theory.figures import price as figure
 from alignlearn.theory.figures.curves import CURVES
 from cases import each
 from refusals import raises
 from scipy.optimize import minimize
 
-from alignlearn.bounds import price
 from alignlearn.bounds.checks import HypothesisNotMet
-from alignlearn.bounds.u_statistics import quadruple_kernel
+from alignlearn.bounds.sample_price import quadratic_weights
 
 
 def terms(C, T):
@@ -29,7 +30,7 @@ def drawn(seed, p=4, n=9, shift=0.2):
 @each("seed", range(20))
 def test_weights_are_those_of_a_general_solver(seed):
     M, a = terms(*drawn(seed)[:2])
-    found = price.quadratic_weights(M, a)
+    found = quadratic_weights(M, a)
     general = minimize(
         lambda v: v @ M @ v - 2 * v @ a,
         np.ones(4),
@@ -44,16 +45,16 @@ def test_weights_of_singular_and_of_small_matrices():
     """Equal kernels share a weight, and units do not matter; without kernels there is no weight."""
     M, a = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]]), np.array([1.0, 1.0, 2.0])
     for unit in (1e-20, 1.0, 1e20):
-        found = price.quadratic_weights(unit * M, unit * a)
+        found = quadratic_weights(unit * M, unit * a)
         assert found[0] + found[1] == pytest.approx(1.0)
         assert found[2] == pytest.approx(0.5)
     small = np.diag([1.0, 1e-10])  # a small eigenvalue that is not rounding
-    assert price.quadratic_weights(small, np.diagonal(small)) == pytest.approx([1.0, 1.0])
+    assert quadratic_weights(small, np.diagonal(small)) == pytest.approx([1.0, 1.0])
     least = np.diag([1.0, 1.5e-14])
-    assert price.quadratic_weights(least, np.diagonal(least)) == pytest.approx([1.0, 1.0])
+    assert quadratic_weights(least, np.diagonal(least)) == pytest.approx([1.0, 1.0])
     noise = np.diag([1.0, 2e-15])
-    assert price.quadratic_weights(noise, np.array([1.0, 1.0]))[1] == 0.0
-    assert price.quadratic_weights(np.zeros((2, 2)), np.zeros(2)).tolist() == [0.0, 0.0]
+    assert quadratic_weights(noise, np.array([1.0, 1.0]))[1] == 0.0
+    assert quadratic_weights(np.zeros((2, 2)), np.zeros(2)).tolist() == [0.0, 0.0]
 
 
 @each("eps", [0.0, 0.1])
@@ -63,7 +64,7 @@ def test_the_price_by_hand_and_its_inequality(seed, eps):
     C, T, B, S = drawn(seed)
     M, a = terms(C, T)
     M_s, a_s = terms(B, S)
-    v, best = price.quadratic_weights(M_s, a_s), price.quadratic_weights(M, a)
+    v, best = quadratic_weights(M_s, a_s), quadratic_weights(M, a)
     h = (M - M_s) @ v - (a - a_s)
     D = np.diag(np.diag(M))
     d = v - best
@@ -80,7 +81,7 @@ def test_the_price_by_hand_and_its_inequality(seed, eps):
 def test_four_times_sharper_than_by_comparing_both_objectives():
     C, T, B, S = drawn(3, shift=0.01)
     (M, a), (M_s, a_s) = terms(C, T), terms(B, S)
-    v, best = price.quadratic_weights(M_s, a_s), price.quadratic_weights(M, a)
+    v, best = quadratic_weights(M_s, a_s), quadratic_weights(M, a)
     other = 2 * (a - a_s) - (M - M_s) @ (v + best)
     found = price.learned_price(M, a, M_s, a_s, v, best, T @ T)
     assert other @ np.linalg.solve(M, other) / (T @ T) == pytest.approx(4 * found, rel=0.1)

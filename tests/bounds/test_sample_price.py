@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds.u_statistics import quadruple_kernel
 
-from alignlearn.bounds import price, sample_price
+from alignlearn.bounds import sample_price
 from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.held_out import empirical_bernstein_upper
-from alignlearn.bounds.u_statistics import quadruple_kernel
+from alignlearn.bounds.sample_price import quadratic_weights
 
 P = 10
 
@@ -48,14 +49,14 @@ def squared(v, M, a):
 
 
 def true_price(v, M, a, length2):
-    return (squared(price.quadratic_weights(M, a), M, a) - squared(v, M, a)) / length2
+    return (squared(quadratic_weights(M, a), M, a) - squared(v, M, a)) / length2
 
 
 def learned(values, m):
     """The weights of alignf by means over disjoint quadruples of all samples."""
     sums = sample_price.pair_sums(values, np.arange(m // 4 * 4).reshape(-1, 4))
     H = np.einsum("njk,njl->kl", sums, sums) / (4 * len(sums))
-    return price.quadratic_weights(H[:-1, :-1], H[:-1, -1])
+    return quadratic_weights(H[:-1, :-1], H[:-1, -1])
 
 
 def test_pair_sums_are_those_of_the_kernel_of_the_statistic():
@@ -104,13 +105,13 @@ def test_the_bound_by_hand(eps, n, near, unit, order):
     v, w, delta = np.array([0.3, 0.8]), unit * np.ones(3), 0.1
     if near:  # v has a small gradient, so that the bound is below 1
         M = np.einsum("njk,njl->kl", second, second) / (4 * n)
-        v = price.quadratic_weights(M[:2, :2], M[:2, 2]) * [1.02, 0.99]
+        v = quadratic_weights(M[:2, :2], M[:2, 2]) * [1.02, 0.99]
     H1, H2 = (np.mean([s.T @ s / 4 for s in part], axis=0) for part in (first, second))
     M1, M2, a2 = H1[:2, :2], H2[:2, :2], H2[:2, 2]
     D = np.diag(np.diag(M1))
     W = M1 + eps * D
     inverse = np.linalg.inv(W)
-    v1 = price.quadratic_weights(M1, H1[:2, 2])
+    v1 = quadratic_weights(M1, H1[:2, 2])
     top = w[:2] @ np.abs(inverse) @ w[:2], w[:2] @ w[:2] / np.linalg.eigvalsh(W)[0]
     top = 2 / 3 * min(top)
     each = second.swapaxes(1, 2) @ second / 4
@@ -157,7 +158,7 @@ def test_the_bound_by_hand(eps, n, near, unit, order):
     assert expected > 0
     assert (expected < 0.9) == near
     assert found.value == pytest.approx(min(expected, 1.0))
-    best = price.quadratic_weights(M2, a2)
+    best = quadratic_weights(M2, a2)
     assert sample_price.price_from_sums(first, second, best, w, delta, eps).value < 1.0
 
 
@@ -165,7 +166,7 @@ def test_targets_that_may_be_constant_have_no_bound():
     """If the lower bound of V is not positive there is no bound, and no negative price."""
     first, second = parts(sizes=(500, 20_000))
     M = np.einsum("njk,njl->kl", second, second) / (4 * len(second))
-    v = price.quadratic_weights(M[:2, :2], M[:2, 2])
+    v = quadratic_weights(M[:2, :2], M[:2, 2])
     found = sample_price.price_from_sums(first, second, v, [1.0, 1.0, 100.0], 0.1, 0.05)
     assert found.least > 0
     assert found.value == 1.0
@@ -260,7 +261,7 @@ def test_eps_is_that_of_the_least_forecast(twins, n):
         first = first[..., [0, 1, 1, 2]] + 1e-3 * parts(8, sizes=(400,))[0][..., [0, 1, 0, 2]]
     widths = np.full(first.shape[2], 1.2)
     M = np.einsum("njk,njl->kl", first, first) / (4 * len(first))
-    v = price.quadratic_weights(M[:-1, :-1], M[:-1, -1])
+    v = quadratic_weights(M[:-1, :-1], M[:-1, -1])
     copies = np.concatenate([first] * max(n // len(first), 1))[: max(n, 2)]
     forecasts = []
     for eps in sample_price.EPS:

@@ -4,13 +4,12 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from alignlearn.theory.bounds import u_statistics as unbiased
+from alignlearn.theory.bounds.concentration import smallest_sample_size
 from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
 from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
 from cases import each
-
-from alignlearn.bounds import u_statistics as unbiased
-from alignlearn.bounds.concentration import smallest_sample_size
 
 
 def features(seed, m, d=2):

@@ -4,11 +4,10 @@ import json
 import re
 
 import pytest
+from alignlearn.theory.bounds.concentration import alignment_deviation_printed
 from alignlearn.theory.figures.curves import mixture
 from command_lines import assert_one_line
 from commands import run
-
-from alignlearn.bounds.concentration import alignment_deviation_printed
 
 
 def rows_of(text):

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from alignlearn.theory.bounds.intervals import alignment_interval_of_grams
 from refusals import not_refused
 
 import alignlearn as al
-from alignlearn.bounds.intervals import alignment_interval_of_grams
 from alignlearn.estimators import cross_validate_kernels
 from alignlearn.kernels import precomputed_kernels
 from alignlearn.machines import (

@@ -303,7 +303,9 @@ _BOUNDS = {"m": 50, "delta": 0.05, "a": 0.5, "a_prime": 0.5, "n_kernels": 3, "nu
 
 
 def _bounds():
-    from alignlearn.bounds import concentration, fitted, generalization, stability
+    from alignlearn.theory.bounds import concentration, generalization, stability
+
+    from alignlearn.bounds import fitted
 
     for module in (concentration, fitted, generalization, stability):
         for name, function in vars(module).items():

@@ -164,9 +164,8 @@ def test_theorem_16_fails_in_three_ways():
 )
 def test_alignf_is_not_stable(m, ridge, change, printed):
     """The bound with ||Delta mu||_1 = 2 and ||K||_2 = m, K not centered."""
+    from alignlearn.theory.bounds.stability import two_stage_stability_printed
     from alignlearn.theory.reference.exchange import flipped_label, two_stage_change
-
-    from alignlearn.bounds.stability import two_stage_stability_printed
 
     case = flipped_label(m, ridge)
     np.testing.assert_allclose([case["mu"], case["mu_new"]], np.eye(2), atol=1e-9)
@@ -233,7 +232,7 @@ def test_proposition_3():
     assert printed.bound == pytest.approx(3.0353e-4, abs=5e-9)
     assert fixed.bound == pytest.approx(6.2414e-4, abs=5e-8)
     # With kappa from the two norms, and the residual 1.0002 rounded up.
-    from alignlearn.bounds.stability import lkrr_stability_printed
+    from alignlearn.theory.bounds.stability import lkrr_stability_printed
 
     residual, kappa = file.residuals(file.counterexample()), np.sqrt(2) * 1e4 * (np.sqrt(2) + 1)
     assert residual == pytest.approx(1.0002, abs=1e-4)

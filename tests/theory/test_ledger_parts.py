@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.bounds.predictors import predictor_deviation, root_risk_deviation
+from alignlearn.theory.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.reference.problems import FiniteDistribution
 from cases import each
 from refusals import raises
-
-from alignlearn.bounds.u_statistics import hoeffding_deviation, u_statistic_deviation
 
 
 @pytest.mark.parametrize("t", [1.0, 10.0, 1e6])

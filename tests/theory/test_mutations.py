@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Claim, NegativeControl, check
+from alignlearn.theory.bounds import generalization, stability
 from alignlearn.theory.claim import Mutant, least_refused, once, violation_interval
 from alignlearn.theory.mutations import Sensitivity, report, sensitivity
 from alignlearn.theory.p1_alignment import intercept_stability as intercept
@@ -15,7 +16,6 @@ from alignlearn.theory.p2_l2 import prop_3, theorem_3
 from alignlearn.theory.verification import examine, select, verify
 from cases import each
 
-from alignlearn.bounds import generalization, stability
 from alignlearn.bounds.fitted import intercept_residual_bound
 
 FORMS = {claim.name: claim for claim in select() if claim.status.holds}

@@ -20,7 +20,7 @@ from alignlearn.bounds.checks import (
     check_variances,
     of_numbers,
 )
-from alignlearn.bounds.concentration import covariance_deviation
+from alignlearn.bounds.intervals import covariance_deviation
 
 # -- what the alignment promises -------------------------------------------------------
 

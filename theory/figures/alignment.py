@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import concentration as bounds
 from alignlearn.bounds.intervals import alignment_interval_from
 
+from ..bounds import concentration as bounds
 from ..p1_alignment.lemma_18 import extremal, measure
 from ..reference.problems import FiniteDistribution, gaussian_kernel, numerators, two_points
 from . import style

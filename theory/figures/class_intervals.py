@@ -9,8 +9,8 @@ import numpy as np
 
 from alignlearn.bounds.class_betting import class_betting_interval
 from alignlearn.bounds.class_intervals import FeatureRange, class_interval_from, class_statistics
-from alignlearn.bounds.intervals import alignment_interval_of_grams
 
+from ..bounds.intervals import alignment_interval_of_grams
 from ..reference.class_laws import class_laws
 from ..reference.problems import gaussian_kernel
 from . import style

@@ -12,8 +12,9 @@ from functools import cache
 
 import numpy as np
 
-from alignlearn.bounds import concentration, generalization, intervals, stability, u_statistics
+from alignlearn.bounds import intervals
 
+from ..bounds import concentration, generalization, stability, u_statistics
 from ..reference.problems import GaussianMixture
 from ..registry import CLAIMS, all_claims
 from . import price

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from alignlearn.bounds.checks import check_delta
-from alignlearn.bounds.concentration import smallest_sample_size
 
+from ..bounds.concentration import smallest_sample_size
 from ..papers import P1, P2
 from ..registry import CLAIMS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds.ladder import ratio_error
 from alignlearn.hyper import GaussianHyperKernel, HyperKRR, difference_scales, hyper_kernels
 from alignlearn.kernels import Gaussian
 
 from ..bounds.hyper_rates import width_error
+from ..bounds.ladder import ratio_error
 from . import style
 
 _DIMENSION = 3

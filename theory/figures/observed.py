@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds.price import quadratic_weights
-from alignlearn.bounds.u_statistics import quadruple_variance, u_statistic
+from alignlearn.bounds.sample_price import quadratic_weights
 from alignlearn.validation import check_seed
 
+from ..bounds.u_statistics import quadruple_variance, u_statistic
 from . import style
 from .curves import find_curve
 from .drawing import draw_curve

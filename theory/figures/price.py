@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import price
-from alignlearn.bounds.concentration import alignment_deviation
-from alignlearn.bounds.u_statistics import quadruple_kernel
+from alignlearn.bounds.sample_price import quadratic_weights
 
+from ..bounds import price
+from ..bounds.concentration import alignment_deviation
+from ..bounds.u_statistics import quadruple_kernel
 from ..reference.problems import FiniteDistribution, GaussianMixture, gaussian_kernel, numerators
 from . import style
 from .drawing import Curve
@@ -44,7 +45,7 @@ def ladder() -> Ladder:
     p = len(kernels)
     M = np.array([[distribution.moments(K, L).theta for L in kernels] for K in kernels])
     a = np.array([distribution.moments(K, target).theta for K in kernels])
-    best = price.quadratic_weights(M, a)
+    best = quadratic_weights(M, a)
     rows = np.random.default_rng(0).choice(len(points), (_QUADRUPLES, 4), p=distribution.weights)
     grid = rows[:, :, None], rows[:, None, :]
     blocks = [K[grid] for K in (*kernels, target)]
@@ -96,7 +97,7 @@ def losses(m, trials, seed=0):
             if j < p:
                 N[:, j, k] = N[:, k, j]
     align = _squared(found.a)
-    learned = [price.quadratic_weights(n[:, :-1], n[:, -1]) for n in N]
+    learned = [quadratic_weights(n[:, :-1], n[:, -1]) for n in N]
     return np.array(
         [(found.rho2 - _squared(v), align - _squared(n[:, -1])) for v, n in zip(learned, N)]
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn.bounds import concentration
-from alignlearn.bounds.generalization import exchange_bound, lkrr_bound_printed
+from alignlearn.bounds.fitted import exchange_bound
 
+from ..bounds import concentration
+from ..bounds.generalization import lkrr_bound_printed
 from . import style
 from .curves import CURVES
 

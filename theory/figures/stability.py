@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..p1_alignment import theorem_16
 from ..p2_l2 import prop_3
 from ..reference import exchange

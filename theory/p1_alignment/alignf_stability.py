@@ -17,8 +17,7 @@ section 13. Checked: the change at that point. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..prelude import (
     P1,
     Claim,

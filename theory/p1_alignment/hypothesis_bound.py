@@ -7,8 +7,7 @@ R^2/lam0)^(1/2), attained at x_i = 1/10, y = 1, lam0 = 1/100, where h(1) = 5; pr
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..prelude import P1, Claim, NegativeControl, combine, replace
 from ..reference.exchange import constants, fit_predict, random_pair, rows_of
 

@@ -15,8 +15,9 @@ outside, against delta, on finite supports. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds.intervals import alignment_interval_by_numerator, alignment_interval_from
+from alignlearn.bounds.intervals import alignment_interval_from
 
+from ..bounds.intervals import alignment_interval_by_numerator
 from ..prelude import P1, Claim, NegativeControl, Status, once, replace
 from ..reference.coverage import position, reach
 from . import prop_11

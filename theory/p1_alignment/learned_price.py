@@ -23,9 +23,10 @@ along (1, -1) is 24/25 of V^-2, and with a^ = a - t (1, -1) the loss is at least
 
 import numpy as np
 
-from alignlearn.bounds import price
-from alignlearn.bounds.u_statistics import quadruple_kernel
+from alignlearn.bounds.sample_price import quadratic_weights
 
+from ..bounds import price
+from ..bounds.u_statistics import quadruple_kernel
 from ..prelude import P1, Claim, FiniteDistribution, Mutant, NegativeControl, Status, once
 from .prop_11 import TRIALS
 from .u_statistic import u_statistics
@@ -55,7 +56,7 @@ def _numbers(case):
 
 def _weights(case):
     M, a, M_sample, a_sample = _numbers(case)
-    return price.quadratic_weights(M_sample, a_sample), price.quadratic_weights(M, a)
+    return quadratic_weights(M_sample, a_sample), quadratic_weights(M, a)
 
 
 def bound(case):
@@ -179,7 +180,7 @@ def _population(case):
             h[:, k, j] = h[:, j, k] = quadruple_kernel(kernels[k][grid], kernels[j][grid])
     shares = law.weights[index].prod(1)
     mean = np.einsum("n,nkl->kl", shares, h)
-    return h, shares, mean, price.quadratic_weights(mean[:-1, :-1], mean[:-1, -1])
+    return h, shares, mean, quadratic_weights(mean[:-1, :-1], mean[:-1, -1])
 
 
 @once
@@ -196,7 +197,7 @@ def _learned(case):
         M = u[:-1, :-1]
         values = np.linalg.eigvalsh(M)
         if values[0] > 1e-9 * values[-1] > 0:
-            row[:] = price.quadratic_weights(M, u[:-1, -1])
+            row[:] = quadratic_weights(M, u[:-1, -1])
     return found
 
 

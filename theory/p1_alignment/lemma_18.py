@@ -16,8 +16,7 @@ the unit balls. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds.concentration import perturbation_bound
-
+from ..bounds.concentration import perturbation_bound
 from ..prelude import P1, Claim, Mutant, NegativeControl, Status, replace
 from ..reference.matrices import center_product
 

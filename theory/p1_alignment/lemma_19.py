@@ -19,8 +19,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from alignlearn.bounds.concentration import bias_bound, expected_numerator
+from alignlearn.bounds.intervals import bias_bound
 
+from ..bounds.concentration import expected_numerator
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, replace
 from .lemma_18 import unit_features
 

@@ -9,8 +9,7 @@ constant 5.379, or 128/27 for a target kernel; proofs.md, sections 5, 6 and 17.
 
 import numpy as np
 
-from alignlearn.bounds.concentration import numerator_deviation, numerator_deviation_printed
-
+from ..bounds.concentration import numerator_deviation, numerator_deviation_printed
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, numerators, replace
 from .lemma_18 import unit_features
 

@@ -11,8 +11,9 @@ Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds import price, sample_price
+from alignlearn.bounds import sample_price
 from alignlearn.bounds.checks import HypothesisNotMet
+from alignlearn.bounds.sample_price import quadratic_weights
 
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, once
 from . import learned_price
@@ -50,7 +51,7 @@ def _samples(case):
         rows = rng.choice(len(law.weights), (m // 4, 4), p=law.weights)
         sums = sample_price.pair_sums(lambda i, j: grams[:, i, j], rows)
         H = np.einsum("njk,njl->kl", sums, sums) / (4 * len(sums))
-        weights[t] = price.quadratic_weights(H[:-1, :-1], H[:-1, -1])
+        weights[t] = quadratic_weights(H[:-1, :-1], H[:-1, -1])
         if case["equal"]:
             weights[t] = H[:-1, -1].sum() / H[:-1, :-1].sum() if H[:-1, -1].sum() > 0 else 0.0
         parts, n = (case["delta"], case["eps"]), len(rows) // 5
@@ -80,7 +81,7 @@ def measure(case):
     M, a, length2 = _population(case)
     if length2 < 1e-9:
         return np.zeros(TRIALS)
-    best = learned_price._squared(price.quadratic_weights(M, a), M, a)
+    best = learned_price._squared(quadratic_weights(M, a), M, a)
     return np.array([(best - learned_price._squared(v, M, a)) / length2 for v in _samples(case)[1]])
 
 

@@ -19,9 +19,8 @@ violations over samples from a finite support. Verdict: holds, and is far longer
 
 import numpy as np
 
-from alignlearn.bounds import concentration as bounds
-from alignlearn.bounds.concentration import alignment_deviation_by_printed_proof
-
+from ..bounds import concentration as bounds
+from ..bounds.concentration import alignment_deviation_by_printed_proof
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, numerators, replace
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases

@@ -11,8 +11,7 @@ because constant kernels have K_c = 0. Correct: `stability.two_stage_stability`;
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..prelude import P1, Claim, Mutant, NegativeControl, Status, center, combine, replace
 from ..reference.exchange import (
     LARGEST_RIDGE,

@@ -29,8 +29,7 @@ over samples from a finite support. Verdict: holds. alignf has no supremum that 
 
 import numpy as np
 
-from alignlearn.bounds import generalization, stability
-
+from ..bounds import generalization, stability
 from ..prelude import (
     P1,
     Claim,

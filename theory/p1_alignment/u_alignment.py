@@ -9,8 +9,7 @@ finite support. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds.u_statistics import alignment_deviation_unbiased
-
+from ..bounds.u_statistics import alignment_deviation_unbiased
 from ..prelude import P1, Claim, NegativeControl, Status
 from .prop_11 import TRIALS, two_valued
 from .prop_11 import cases as numerator_cases

@@ -11,8 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from alignlearn.bounds.u_statistics import kernel_range, quadruple_kernel, u_statistic
-
+from ..bounds.u_statistics import kernel_range, quadruple_kernel, u_statistic
 from ..prelude import P1, Claim, NegativeControl, Status, replace
 from .lemma_18 import unit_features
 

@@ -17,7 +17,7 @@ from a finite support. Verdict: holds.
 
 import numpy as np
 
-from alignlearn.bounds.u_statistics import (
+from ..bounds.u_statistics import (
     bernstein_deviation,
     empirical_bernstein_deviation,
     hoeffding_deviation,
@@ -25,7 +25,6 @@ from alignlearn.bounds.u_statistics import (
     quadruple_kernel,
     u_statistic_deviation,
 )
-
 from ..prelude import P1, Claim, FiniteDistribution, NegativeControl, Status, numerators, replace
 from .lemma_18 import unit_features
 from .prop_11 import TRIALS, _control_case, two_valued

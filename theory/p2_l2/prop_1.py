@@ -18,8 +18,7 @@ holds.
 
 import numpy as np
 
-from alignlearn.bounds.stability import lkrr_capacity
-
+from ..bounds.stability import lkrr_capacity
 from ..prelude import P2, Claim, NegativeControl, Status, replace
 from .terms import diagonals, disjoint_case, random_case, terms, vector_size
 

@@ -11,8 +11,7 @@ learner is the library's `LKRR`, its predictions those of `KernelRidge`.
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..prelude import P2, Claim, Mutant, NegativeControl, Status, combine, replace
 from ..reference.exchange import fit_predict, labels_of, rows_of
 from .prop_2 import residuals

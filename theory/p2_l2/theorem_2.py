@@ -15,8 +15,7 @@ and sharp (m = 1, kappa/lam0 -> 0).
 
 import numpy as np
 
-from alignlearn.bounds import stability
-
+from ..bounds import stability
 from ..prelude import P2, Claim, Mutant, NegativeControl, Status
 from ..reference.exchange import LARGEST_RIDGE, fit_predict
 

@@ -11,8 +11,7 @@ library's `LKRR`.
 
 import numpy as np
 
-from alignlearn.bounds import generalization, stability
-
+from ..bounds import generalization, stability
 from ..prelude import (
     P2,
     Claim,

@@ -17,8 +17,7 @@ at rates between two of them. Verdict: holds; proofs.md, section 22.
 
 import numpy as np
 
-from alignlearn.bounds import ladder
-
+from ..bounds import ladder
 from ..prelude import P4, Claim, NegativeControl, Status
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alignlearn.theory import figures
+from alignlearn.theory.bounds.generalization import lkrr_bound_printed
 from alignlearn.theory.figures import algorithm, alignment, data, predictors, risk, stability, style
 from alignlearn.theory.figures.curves import CURVES, mixture
 from alignlearn.theory.reference.problems import gaussian_kernel
 from cases import each
 
-from alignlearn.bounds.generalization import exchange_bound, lkrr_bound_printed
+from alignlearn.bounds.fitted import exchange_bound
 from alignlearn.bounds.intervals import alignment_interval_from
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_positive, check_size, of_numbers
+from alignlearn.bounds.checks import HypothesisNotMet, check_positive, check_size, of_numbers
 
 
 def _check(lam0, **values):

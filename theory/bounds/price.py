@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_positive, check_size
+from alignlearn.bounds.checks import HypothesisNotMet, check_delta, check_positive, check_size
 
 
 class PriceMoments(NamedTuple):
@@ -45,25 +45,6 @@ class PriceMoments(NamedTuple):
     matrix_largest: float
     relative: float
     relative_largest: float
-
-
-def quadratic_weights(M, a) -> np.ndarray:
-    """The v >= 0 of least v'M v - 2 v'a, of a positive semi-definite M, by active sets.
-
-    Parameters
-    ----------
-    M : array (p, p)
-    a : array (p,)
-    """
-    from scipy.optimize import nnls
-
-    M, a = np.asarray(M, dtype=float), np.asarray(a, dtype=float)
-    values, vectors = np.linalg.eigh(M)
-    used = values > 1e-14 * values[-1]
-    if not used.any():
-        return np.zeros(len(a))
-    root = (np.sqrt(values[used]) * vectors[:, used]).T
-    return nnls(root, (vectors[:, used].T @ a) / np.sqrt(values[used]), maxiter=100 * len(a))[0]
 
 
 def learned_price(M, a, M_sample, a_sample, weights, best, length2, eps=0.0) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .checks import (
+from alignlearn.bounds.checks import (
     HypothesisNotMet,
     check_alignment,
     check_delta,
@@ -21,8 +21,9 @@ from .checks import (
     check_variances,
     of_numbers,
 )
-from .concentration import exchange_constant
-from .intervals import Interval, center, check_diagonal
+from alignlearn.bounds.intervals import Interval, exchange_constant
+
+from .intervals import center, check_diagonal
 
 
 class Range(NamedTuple):

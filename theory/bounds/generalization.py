@@ -9,36 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_delta, check_size, of_numbers
+from alignlearn.bounds.checks import HypothesisNotMet, check_delta, check_size, of_numbers
+from alignlearn.bounds.fitted import exchange_bound
+
 from .stability import lkrr_stability, residual_bound
-
-
-@of_numbers()
-def exchange_bound(empirical_risk, m, delta, stability, loss_bound) -> float:
-    """R <= R_S + b + (2 m b + L) (log(1/delta)/2m)^(1/2).
-
-    Parameters
-    ----------
-    empirical_risk : float
-        R_S.
-    m : int
-    delta : float in (0, 1)
-    stability : float
-        b: the loss at any (x, y) changes by at most b when one training point is exchanged, for
-        all samples.
-    loss_bound : float
-        L: the loss lies in [0, L], for all samples.
-
-    Raises
-    ------
-    ValueError
-        If m < 1, delta is not in (0, 1) or another argument is negative.
-    """
-    m, delta = check_size(m, 1), check_delta(delta)
-    if min(empirical_risk, stability, loss_bound) < 0:
-        raise HypothesisNotMet("the risk, the stability and the bound of the loss must be >= 0.")
-    spread = np.sqrt(np.log(1 / delta) / (2 * m))
-    return empirical_risk + stability + (2 * m * stability + loss_bound) * spread
 
 
 @of_numbers()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import HypothesisNotMet, check_positive
+from alignlearn.bounds.checks import HypothesisNotMet, check_positive
 
 
 def ladder_error(gamma, rates, variance=np.inf) -> float:

@@ -1,12 +1,6 @@
 """Bounds of the distance between the centered alignment of a sample and of the distribution.
 
-Throughout, K and K' are positive definite symmetric with K(x, x) <= R^2 and K'(x, x) <= R'^2, the
-m points are independent, f = <K_c, K'_c>_F / m^2, and population quantities are a = E[K_c^2], a'
-= E[K'_c^2], b = E[K_c K'_c], rho = b / (a a')^(1/2). Arguments ``radius2`` and ``radius2_prime``
-are R^2 and R'^2 in the units of the kernels; for the target kernel yy', R'^2 is the essential
-supremum of y^2. Deviations of f have the units of K K', those of the alignment have none. P1 is
-Cortes, Mohri and Rostamizadeh (2012); proofs of what differs from it are in
-``p1_alignment/proofs.md``.
+Notation, hypotheses and units are those of `alignlearn.bounds.intervals`.
 """
 
 from __future__ import annotations
@@ -15,9 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from alignlearn.validation import check_flag
-
-from .checks import (
+from alignlearn.bounds.checks import (
     HypothesisNotMet,
     check_alignment,
     check_delta,
@@ -26,14 +18,10 @@ from .checks import (
     check_variances,
     of_numbers,
 )
+from alignlearn.bounds.intervals import bias_bound, covariance_deviation, exchange_constant
+from alignlearn.validation import check_flag
 
 PRINTED_CONSTANT = 24.0
-# 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
-# (p1_alignment/proofs.md, section 5).
-SHARP_CONSTANT = 25 * np.sqrt(15) / 18
-# The same if one feature map is a scalar, as for a target kernel; this constant is the smallest
-# possible one (section 17).
-SCALAR_CONSTANT = 128 / 27
 
 
 # -- bias and perturbation of the numerator --------------------------------------------
@@ -57,32 +45,6 @@ def expected_numerator(m, theta, kappa, t, t_prime):
     return (
         (m - 1) * (m * m - 2 * m + 2) * theta + (m - 1) ** 2 * kappa + (m - 1) * t * t_prime
     ) / m**3
-
-
-@of_numbers()
-def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
-    """|E_S[f] - b| <= (2m^2-3m+2)/m^3 R^2 R'^2 <= 2 R^2 R'^2 / m; sharp. P1's lemma 19 has 18/m.
-
-    Raises
-    ------
-    ValueError
-        If m < 1 or a radius is not positive.
-    """
-    m = check_size(m, 1)
-    r, s = check_radii(radius2, radius2_prime)
-    return (2 * m * m - 3 * m + 2) / m**3 * r * s
-
-
-@of_numbers("scalar_target")
-def exchange_constant(scalar_target: bool = False) -> float:
-    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
-
-    Raises
-    ------
-    TypeError
-        If ``scalar_target`` is neither true nor false.
-    """
-    return SCALAR_CONSTANT if check_flag("scalar_target", scalar_target) else SHARP_CONSTANT
 
 
 @of_numbers("same_kernel", "scalar_target")
@@ -152,22 +114,6 @@ def numerator_deviation_printed(m, delta, radius2=1.0, radius2_prime=1.0) -> flo
     m, delta = check_size(m), check_delta(delta)
     r, s = check_radii(radius2, radius2_prime)
     return r * s * (18 / m + PRINTED_CONSTANT * np.sqrt(np.log(2 / delta) / (2 * m)))
-
-
-@of_numbers()
-def covariance_deviation(m, delta) -> float:
-    """||C_S - C||_HS / (R R') is at most this with probability 1 - delta.
-
-    C is the cross-covariance, the bound one-sided:
-    2/(3m)^(1/2) + 4 (m-1)/m (log(1/delta)/2m)^(1/2).
-
-    Raises
-    ------
-    ValueError
-        If m < 2 or delta is not in (0, 1).
-    """
-    m, delta = check_size(m), check_delta(delta)
-    return 2 / np.sqrt(3 * m) + 4 * (m - 1) / m * np.sqrt(np.log(1 / delta) / (2 * m))
 
 
 # -- the alignment, population quantities known ----------------------------------------
