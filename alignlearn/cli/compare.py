@@ -9,7 +9,7 @@ from dataclasses import replace
 from alignlearn._text import listed
 
 from .output import Output, add_output_options, add_parser, figure_path
-from .raw_tables import Sample, read_sample
+from .raw_tables import Sample, add_dates_option, read_sample
 
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
@@ -75,6 +75,7 @@ def add_command(commands):
         _COMPARE_EXAMPLES,
     )
     add_data_options(parser)
+    add_dates_option(parser.add_argument)
     _add_protocol(parser)
     parser.add_argument(
         "--explain",
@@ -317,7 +318,7 @@ def _raw_table(args):
     given = any(option is not None for option in asked) or args.scale != "standard"
     if given or not is_named_table(args.data) or not os.path.isfile(args.data):
         return None
-    raw = read_raw(args.data)
+    raw = read_raw(args.data, order=args.dates)
     if not raw.frame.dates:
         # This raises an error for, say, a word among the numbers of a column.
         read_data(argparse.Namespace(**{**vars(args), "missing": "keep"}))

@@ -11,7 +11,7 @@ from alignlearn._text import table
 
 from .compare import index_or_name
 from .output import Output, add_output_options, add_parser
-from .raw_tables import read_sample
+from .raw_tables import add_dates_option, read_sample
 
 _TESTED = 0.2  # share of the rows that are held out
 _MOST_COLUMNS = 10  # columns in the table of contributions
@@ -60,6 +60,7 @@ def add_fit(commands):
         default=[],
         help="a column to leave out, such as an identifier; may be repeated",
     )
+    add_dates_option(add)
     add("--out", metavar="FILE", help="write the model to this file")
     add("--report", metavar="FILE", help="write a page (HTML, one file) with scores and figures")
     add(
@@ -81,6 +82,7 @@ def add_predict(commands):
     add = parser.add_argument
     add("model", metavar="MODEL", help="a file written by `alignlearn fit --out`")
     add("data", metavar="TABLE", help="a file of delimited text with the columns of the model")
+    add_dates_option(add)
     add("--out", metavar="FILE", help="a csv file; default: stdout")
     parser.set_defaults(run=run_predict, verbose=False, quiet=False)
 
@@ -100,7 +102,7 @@ def run_fit(args) -> int:
     output = Output(args)
     _check_folder("--out", args.out)
     _check_folder("--report", args.report)
-    sample = read_sample(args.data, args.target, args.task, args.drop)
+    sample = read_sample(args.data, args.target, args.task, args.drop, dates=args.dates)
     m, d = sample.frame.shape
     output.print(f"{args.data}: {m} rows, {d} columns; target {sample.target!r} ({sample.task})")
     for note in sample.notes:
@@ -254,7 +256,8 @@ def run_predict(args) -> int:
     of_fit = model.preparation_
     others = {*of_fit.categories, *of_fit.dates}
     numbers = {label for c, label in enumerate(of_fit.columns) if c not in others}
-    frame, notes = read_raw(args.data, numbers)
+    words = {label for c, label in enumerate(of_fit.columns) if c in of_fit.categories}
+    frame, notes = read_raw(args.data, numbers, words, args.dates)
     for note in notes[1:]:
         print(f"note: {note}", file=sys.stderr)
     columns = {"prediction": model.predict(frame).tolist()}

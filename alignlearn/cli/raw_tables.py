@@ -47,8 +47,19 @@ class Sample(NamedTuple):
         return not (frame.categories or frame.dates or gaps.any())
 
 
-def read_sample(path, target=None, task=None, drop=(), raw=None) -> Sample:
+def add_dates_option(add):
+    """Add ``--dates`` to a parser by its ``add_argument``."""
+    add(
+        "--dates",
+        choices=("month-first", "day-first"),
+        help="the order of dates such as 3/4/2026; default: from days above 12",
+    )
+
+
+def read_sample(path, target=None, task=None, drop=(), raw=None, dates=None) -> Sample:
     """The rows of a file that have a target; ``raw`` is the file, if it was read before.
+
+    ``dates`` is the order of dates, as `read_raw` takes it.
 
     Raises
     ------
@@ -60,7 +71,7 @@ def read_sample(path, target=None, task=None, drop=(), raw=None) -> Sample:
     from alignlearn.datasets._data import settle_task
     from alignlearn.datasets._raw import read_raw
 
-    frame, notes = read_raw(path) if raw is None else raw
+    frame, notes = read_raw(path, order=dates) if raw is None else raw
     labels = frame.columns
     dropped = [_label(labels, "drop", one) for one in drop]
     if target is None:

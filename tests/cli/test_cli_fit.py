@@ -10,6 +10,8 @@ from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn.cli.main import main
+from alignlearn.datasets._raw import _slashed_dates as slashed_dates
+from alignlearn.datasets._raw import read_raw
 
 RNG = np.random.default_rng(0)
 M = 80
@@ -165,3 +167,77 @@ def test_few_rows(tmp_path, capsys):
     file.write_text("a,b\n1,2\n3,4\n5,6\n")
     assert main(["fit", str(file)]) == 2
     assert "3 rows with a target; accepted: at least 10" in capsys.readouterr().err
+
+
+def _written(folder, dates, form, name="dates.csv"):
+    """A file whose target is the day of the year, with dates in a form of `strftime`."""
+    frame = pd.DataFrame({"sold": dates.strftime(form), "size": np.arange(len(dates)) % 7})
+    frame["price"] = np.cos(dates.day_of_year / 60.0) + 0.01 * frame["size"]
+    frame.to_csv(folder / name, index=False)
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [
+        ("%m/%d/%Y", "month first"),
+        ("%d/%m/%Y", "day first"),
+        ("%d.%m.%Y", "day first"),
+        ("%m-%d-%Y %I:%M %p", "month first"),
+        ("%m/%d/%Y %H:%M:%S", "month first"),
+    ],
+)
+def test_dates_with_slashes_are_those_of_pandas(tmp_path, form, order):
+    dates = pd.date_range("2025-02-03 11:59:00", periods=60, freq="37h")
+    found = read_raw(_written(tmp_path, dates, form))
+    assert f"column 'sold' is read as dates, {order}" in found.notes
+    assert found.frame.dates == (0,)
+    want = pd.to_datetime(pd.Series(dates.strftime(form)), format=form)
+    days = (want - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    assert np.allclose(found.frame.numbers[:, 0], days, rtol=0, atol=1e-9)
+
+
+def test_midnight_and_noon_of_twelve_hours():
+    fields = ["1/13/2026 12:00 AM", "1/13/2026 12:30 PM", "1/13/2026 1:00 pm", ""]
+    days, _ = slashed_dates(fields, "a", None)
+    assert np.allclose((days[:3] - days[0]) * 24.0, [0.0, 12.5, 13.0])
+    assert np.isnan(days[3])
+    for wrong in ("1/13/2026 13:00 AM", "1/13/2026 0:10 PM", "2/30/2026", "13/13/2026", "1/2-2026"):
+        assert slashed_dates([*fields, wrong], "a", None) == (None, ())
+
+
+def test_dates_of_unknown_order_need_an_option(tmp_path, capsys):
+    days = [d for d in pd.date_range("2025-01-01", "2025-12-12") if d.day <= 12][::2]
+    path = _written(tmp_path, pd.DatetimeIndex(days), "%d/%m/%Y")
+    found = read_raw(path)
+    assert 0 in found.frame.categories
+    (note,) = [note for note in found.notes if "'sold'" in note]
+    assert "--dates day-first" in note
+    assert "2025-01-01" in note
+    model = tmp_path / "model.alignlearn"
+    asked = ["--target", "price", "--out", str(model), "--dates", "day-first", "--quiet"]
+    assert main(["fit", str(path), *asked]) == 0
+    assert al.load(model).preparation_.dates == (0,)
+    new = _written(tmp_path, pd.DatetimeIndex(days[::5]), "%d/%m/%Y", "new.csv")
+    assert main(["predict", str(model), str(new)]) == 2
+    assert "--dates day-first" in capsys.readouterr().err
+    assert main(["predict", str(model), str(new), "--dates", "day-first"]) == 0
+    predicted = [float(line) for line in capsys.readouterr().out.splitlines()[1:]]
+    want = pd.read_csv(new)["price"]
+    assert np.corrcoef(predicted, want)[0, 1] > 0.9
+    # Equal in either order: nothing to declare.
+    same = pd.DatetimeIndex([f"2025-{k:02}-{k:02}" for k in range(1, 13)])
+    assert read_raw(_written(tmp_path, same, "%d/%m/%Y", "same.csv")).frame.dates == (0,)
+
+
+def test_a_column_of_words_in_fit_has_words_in_predict(tmp_path, capsys):
+    path = tmp_path / "words.csv"
+    days = [f"2026-01-{k:02}" if k % 3 else "none" for k in range(1, 28)]
+    rows = [f"{day},{k},{(k % 3 == 0) + 0.01 * k}" for k, day in enumerate(days, 1)]
+    path.write_text("\n".join(["day,size,price", *rows]) + "\n")
+    model = tmp_path / "words.alignlearn"
+    assert main(["fit", str(path), "--target", "price", "--out", str(model), "--quiet"]) == 0
+    path.write_text("day,size\n2026-01-02,2\n2026-01-04,4\n")
+    capsys.readouterr()
+    assert main(["predict", str(model), str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
