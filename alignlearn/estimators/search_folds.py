@@ -8,8 +8,10 @@ from alignlearn.folds import make_folds
 from alignlearn.validation import warn
 
 
-def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
+def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False, weight=None):
     """Return the folds (train, test) of a search, or None for leave-one-out.
+
+    A number of folds divides only the samples of positive weight.
 
     Parameters
     ----------
@@ -20,6 +22,7 @@ def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
     stratify : bool
     random_state : int, Generator or None
     leave_one_out : bool, default False
+    weight : ndarray of shape (m,), optional
     """
     splitter = hasattr(cv, "split") and not isinstance(cv, str)
     if groups is not None and not splitter:
@@ -32,7 +35,13 @@ def splits(cv, y, groups=None, *, stratify, random_state, leave_one_out=False):
         )
     if leave_one_out:
         return None
-    return make_folds(5 if cv is None else cv, y, stratify, random_state, groups)
+    cv = 5 if cv is None else cv
+    number = isinstance(cv, (int, np.integer)) and not isinstance(cv, bool)
+    if not number or weight is None or weight.all():
+        return make_folds(cv, y, stratify, random_state, groups)
+    rows = np.flatnonzero(weight)
+    folds = make_folds(cv, y[rows], stratify, random_state)
+    return [tuple(rows[part] for part in fold) for fold in folds]
 
 
 def request_groups(routing, cv):

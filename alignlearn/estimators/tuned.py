@@ -215,10 +215,10 @@ class Tuned(KernelModel):
         """Return the parameter with the values to try, None by default."""
         raise NotImplementedError
 
-    def _splits(self, y, groups):
+    def _splits(self, y, groups, weight):
         """The folds, or None for leave-one-out."""
         classes = self._estimator_type == "classifier" and y.ndim == 1
-        options = {"stratify": classes, "random_state": self.random_state}
+        options = {"stratify": classes, "random_state": self.random_state, "weight": weight}
         return search_folds.splits(
             self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
         )

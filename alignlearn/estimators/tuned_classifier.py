@@ -361,7 +361,7 @@ default 5
         source = self._open(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
         values = search.check_grid("Cs", self.Cs, CS)
-        splits = self._splits(labels, groups)
+        splits = self._splits(labels, groups, source.weight)
         check_class_weight(self.class_weight, labels)
         search_folds.check_training_classes(labels, splits, source.weight)
         check_classes(None if probability == AUTO else probability, labels, splits, source.weight)

@@ -351,7 +351,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             loo = self._leave_one_out(len(y))
             strict = loo or self._by_strategy() or self.machine == "nystrom"
             values = search.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
-        splits = self._splits(y, groups)
+        splits = self._splits(y, groups, source.weight)
         measure = read_scoring(self.scoring, "regressor", self.refit)
         rows = np.arange(len(y)) if source.weight is None else np.flatnonzero(source.weight)
         used, weight, folds = used_targets(y, source.weight, splits)
@@ -423,7 +423,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         gaps = self.missing == "drop-per-target"
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = search.check_grid("alphas", self.alphas, per_target.ALPHAS)
-        splits = self._splits(given, groups)
+        splits = self._splits(given, groups, source.weight)
         source, Y, splits = search_folds.used_part(source, given.reshape(len(given), -1), splits)
         (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 5)

@@ -83,7 +83,7 @@ def test_scores_are_those_of_refits(kernels, weighted, cv):
     )
     model.fit(X, Y, weight)
     if folds is None:
-        splits = model._splits(Y, None)
+        splits = model._splits(Y, None, weight)
     else:
         splits = [(np.flatnonzero(folds != np.array(k)), np.flatnonzero(folds == np.array(k)))
                   for k in np.unique(folds)]  # fmt: skip

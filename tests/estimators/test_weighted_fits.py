@@ -98,6 +98,28 @@ def test_other_forms_of_samples(form):
     ("estimator", "task"),
     [
         (al.MKLClassifierCV(random_state=0), "three"),
+        (al.MKLClassifierCV(KERNELS, cv=3), "two"),
+        (al.MKLRegressorCV(random_state=0), "real"),
+        (al.MKLRegressorCV(KERNELS, cv=3, random_state=0), "real"),
+        (al.MKLRegressorCV(KERNELS, per_target=True, cv=3), "columns"),
+    ],
+    ids=str,
+)
+def test_a_search_without_the_samples_of_weight_zero_is_the_same(estimator, task):
+    X, y, weight, _ = data(task)
+    used = weight > 0.0
+    assert not used.all()
+    found = clone(estimator).fit(X, y, sample_weight=weight)
+    want = clone(estimator).fit(X[used], y[used], sample_weight=weight[used])
+    np.testing.assert_allclose(found.predict(X), want.predict(X), atol=1e-9)
+    if hasattr(found, "predict_proba"):
+        np.testing.assert_allclose(found.predict_proba(X), want.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
+        (al.MKLClassifierCV(random_state=0), "three"),
         (al.MKLClassifierCV(KERNELS), "two"),
         (al.MKLRegressorCV(random_state=0), "real"),
         (al.MKLRegressorCV(KERNELS, per_target=True), "columns"),
