@@ -10,28 +10,36 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import distributions
+from multiprocessing import get_context
 from pathlib import Path
 
 _BLOCK = re.compile(r"(?ms)^( *)(`{3,})(?:python|\{code-block\} python)[ ]*\n(.*?)^\1\2[ ]*$")
 _SECONDS = 240  # seconds for one page or example, on a busy machine
-# Warnings of other packages about themselves are ignored.
-_CHILD = """
-import sys, warnings
-name, path = sys.argv[1:]
-warnings.simplefilter("error")
-for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning):
-    warnings.filterwarnings("ignore", category=kind)
-    warnings.filterwarnings("error", category=kind, module=r"__main__|alignlearn")
-warnings.filterwarnings("ignore", category=ResourceWarning)
-code = compile(open(path, encoding="utf-8").read(), name, "exec")
-sys.argv = [name]
-exec(code, {"__name__": "__main__", "__file__": path})
-"""
+# Imported once, by the server from which the process of each page or example is forked.
+_PRELOADED = ("alignlearn.estimators", "matplotlib.pyplot", "numba", "pandas", "scipy.linalg")
+_PRELOADED += tuple(f"sklearn.{name}" for name in ("datasets", "model_selection", "pipeline"))
+
+
+def execute(name, code, folder, output):
+    """Run code in a folder, with warnings as errors; what it prints goes into a file."""
+    with open(output, "w", encoding="utf-8") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    os.chdir(folder)
+    os.environ["ALIGNLEARN_DOCS_SMALL"] = "1"
+    warnings.simplefilter("error")
+    # Warnings of other packages about themselves are ignored.
+    for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, SyntaxWarning):
+        warnings.filterwarnings("ignore", category=kind)
+        warnings.filterwarnings("error", category=kind, module=r"__main__|alignlearn")
+    warnings.filterwarnings("ignore", category=ResourceWarning)
+    sys.argv = [name]
+    exec(compile(code, name, "exec"), {"__name__": "__main__", "__file__": name})
 
 
 def page_code(text):
@@ -60,27 +68,27 @@ def pieces(docs):
     return found
 
 
-def run_piece(name, code, python=sys.executable, seconds=_SECONDS):
+def run_piece(name, code, seconds=_SECONDS):
     """Run the code; return (the fault or "", the missing package or "")."""
-    env = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "MPLBACKEND": "agg"}
-    env["ALIGNLEARN_DOCS_SMALL"] = "1"
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "code.txt"
-        path.write_text(code, encoding="utf-8")
-        command = [python, "-c", _CHILD, name, str(path)]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=env, cwd=folder, timeout=seconds
-            )
-        except subprocess.TimeoutExpired:
+        work, output = Path(folder) / "work", Path(folder) / "output.txt"
+        work.mkdir()
+        arguments = name, code, str(work), str(output)
+        process = get_context("forkserver").Process(target=execute, args=arguments)
+        process.start()
+        process.join(seconds)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
             return f"{name}: not done within {seconds} seconds", ""
-    if done.returncode == 0:
+        said = output.read_text(encoding="utf-8") if output.is_file() else ""
+    if process.exitcode == 0:
         return "", ""
-    lost = re.search(r"(?m)^ModuleNotFoundError: No module named '([\w.]+)'", done.stderr)
+    lost = re.search(r"(?m)^ModuleNotFoundError: No module named '([\w.]+)'", said)
     if lost and lost[1].partition(".")[0] != "alignlearn":
         return "", lost[1]
-    place = re.findall(rf'File "{re.escape(name)}", line (\d+)', done.stderr)
-    last = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"{done.returncode}"
+    place = re.findall(rf'File "{re.escape(name)}", line (\d+)', said)
+    last = said.strip().splitlines()[-1] if said.strip() else f"{process.exitcode}"
     return f"{name}{':' + place[-1] if place else ''}: {last}", ""
 
 
@@ -117,6 +125,9 @@ def run_all(docs, seen=None, processes=2):
     kept = {name: digests[name] for name in digests if name not in found}
     if kept:
         print(f"docs: {len(kept)} pages and examples are unchanged and were not run", flush=True)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["MPLBACKEND"] = "agg"
+    get_context("forkserver").set_forkserver_preload(list(_PRELOADED))
     with ThreadPoolExecutor(processes) as pool:
         for name, (fault, lost) in zip(found, pool.map(run_piece, found, found.values())):
             failed += [fault] if fault else []
