@@ -70,6 +70,12 @@ def class_sets(estimator, X, coverage, per_class, fit=None, refit=None):
     X = estimator._check_test(X)
     calibration = getattr(estimator, "calibration_", None)
     if calibration is None:
+        lack = vars(estimator).get("_uncalibrated")
+        if lack:
+            raise ValueError(
+                f"predict_set needs probabilities, and {lack}; accepted: cv with folds whose "
+                "training sets contain every class."
+            )
         raise ValueError(
             "predict_set needs probabilities, and the model was fitted with probability=None; "
             "accepted: a fit with probability='sigmoid', 'isotonic' or 'temperature'."

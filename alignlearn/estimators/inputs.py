@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from alignlearn.kernels import column_names, kernel_list
+from alignlearn.kernels import Kernel, column_names, kernel_list
 from alignlearn.sources import Tables
 from alignlearn.validation import (
     check_label_matrix,
@@ -22,6 +22,7 @@ from alignlearn.validation.memory import check_gram_memory
 
 _APART = 1000.0  # ratio of standard deviations above which the largest column dominates a kernel
 _LOOKED_AT = 1000  # samples from which standard deviations are estimated
+_OFFSETS = 100.0  # ratio of variances at which all kernels of the default ladder are too wide
 _LEAST_GRAM = 10  # rows of a symmetric matrix that is taken for a Gram matrix
 _SINGLE = 100  # classes with one sample that suggest real-valued targets
 
@@ -116,6 +117,40 @@ def doubt_scales(X, samples, kernels, names=None):
                 "sklearn.preprocessing.StandardScaler."
             )
             return
+
+
+def doubt_offsets(samples, kernels):
+    """Warn if a width ``gamma="scale"`` depends mostly on differences of the means of columns.
+
+    The variance of all entries, which defines "scale" as in scikit-learn, includes these
+    differences. If it is much larger than those of the columns, kernels are nearly constant.
+
+    Parameters
+    ----------
+    samples : checked samples
+    kernels : as given to the estimator
+    """
+    if not (isinstance(samples, np.ndarray) and samples.ndim == 2 and samples.dtype.kind == "f"):
+        return
+    if isinstance(kernels, Mapping) or not isinstance(
+        kernels, (Kernel, str, list, tuple, type(None))
+    ):
+        return
+    if kernels == "precomputed" or not any(_follows_scale(k) for k in kernel_list(kernels)):
+        return
+    some = np.asarray(samples[:: -(-len(samples) // _LOOKED_AT)], dtype=np.float64)
+    some = some / (np.abs(some).max() or 1.0)
+    own, means = some.var(axis=0).mean(), some.mean(axis=0)
+    if own > 0.0 and means.var() > _OFFSETS * own:
+        doubt(
+            "The means of the columns of X differ by much more than their standard deviations, so "
+            "gamma='scale' is too small and the kernels are nearly constant; scale X, for instance "
+            "by sklearn.preprocessing.StandardScaler."
+        )
+
+
+def _follows_scale(kernel):
+    return isinstance(getattr(kernel, "gamma", None), str) and kernel.gamma == "scale"
 
 
 def doubt_gram_matrix(X):

@@ -116,6 +116,7 @@ class KernelLearner(Estimator):
             self._had_target = False
             y, task = np.zeros(source.n_samples), "regression"
         inputs.doubt_scales(X, source.filled, source.kernels)
+        inputs.doubt_offsets(source.filled, self.kernels)
         if not source.is_given:
             inputs.doubt_gram_matrix(X)
         inputs.check_room(source, [weighting], self._matrices(source))
@@ -158,12 +159,14 @@ class KernelLearner(Estimator):
         how = {"engine": self._engine(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
-        if self.missing is not None:
-            check_choice("missing", self.missing, ("tables",))
-        how["gaps"] = self.missing == "tables"
+        how["gaps"] = self._check_missing() == "tables"
         source = open_source(X, self.kernels, sample_weight=sample_weight, **how)
         inputs.check_sample_count(source.n_samples)
         return source
+
+    def _check_missing(self):
+        """The parameter ``missing``, checked; a search has another value for gaps of targets."""
+        return None if self.missing is None else check_choice("missing", self.missing, ("tables",))
 
     def _for_gaps(self, X, learned):
         """The `GappedCombination` of a fit to X without gaps; None if not requested."""

@@ -76,6 +76,26 @@ def test_scales_a_thousand_apart_are_told_once_per_fit(name):
     assert not doubts(lambda: FITS[name](X / X.std(axis=0), y))
 
 
+@pytest.mark.parametrize("name", ["classifier", "regressor", "combiner"])
+def test_columns_of_other_means_are_told_once_per_fit(name):
+    X, y = _two_scales(apart=1.0)
+    moved = X + np.array([0.0, 100.0, 0.0])
+    (text,) = doubts(lambda: FITS[name](moved, y))
+    assert text.startswith("The means of the columns of X differ by much more")
+    assert "StandardScaler" in text
+    narrowest = 16.0 * al.Gaussian("scale").resolve(moved).gamma
+    assert (
+        al.Gaussian(narrowest)(moved).mean() > 0.95
+    )  # all kernels of the ladder are nearly constant
+    for features in (X + 1e4, X + np.array([0.0, 3.0, 0.0])):
+        assert not doubts(lambda features=features: FITS[name](features, y))
+    for given in ("linear", [Gaussian(0.5)], al.ladder(Gaussian, [0.5, 1.0], gamma="median")):
+        assert not doubts(lambda given=given: al.MKLClassifier(given).fit(moved, y))
+    # The search also learns scales of the features and finds a good model.
+    search = al.MKLClassifierCV(random_state=0)
+    assert not doubts(lambda: search.fit(moved, y))
+
+
 @pytest.mark.parametrize("name", ["classifier", "one kernel", "search", "combiner"])
 def test_a_gram_matrix_as_features_is_told_once_per_fit(name):
     X, y = _two_scales(apart=1.0)

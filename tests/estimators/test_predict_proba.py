@@ -270,6 +270,7 @@ def test_no_probabilities_where_a_training_set_lacks_a_class(kernels):
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="a training set of the search lacks class 'alone'"):
         _ = model.predict_proba
+    raises(ValueError, "a training set of the search lacks class 'alone'", model.predict_set, X)
     assert hasattr(model.fit(X, y), "predict_proba")
 
 

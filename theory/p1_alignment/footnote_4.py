@@ -83,7 +83,7 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "Equality holds whenever E[K^2(x, x')] over x' does not depend on x, as for any "
+        "Equality holds whenever the mean of K^2(x, x') over x' does not depend on x, as for any "
         "rotation-invariant kernel with uniform points on a circle; the earlier proofs are "
         "correct there."
     ),

@@ -154,9 +154,9 @@ CLAIM = replace(
     bound=bound,
     status=Status.FALSE,
     remark=(
-        "The change of the sections K_mu(x, .) is missing, M must bound residuals, and K_c does "
-        "not see a constant kernel; alignf itself violates the bound, so do not use it for "
-        "stability."
+        "The proof omits the change of K_mu(x, .), M must bound residuals instead of labels, and "
+        "K_c must be K, since constant kernels have K_c = 0. The weights of alignf violate the "
+        "bound."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -151,7 +151,7 @@ CLAIM = replace(
     status=Status.FALSE,
     follows="p2-prop-1",
     remark=(
-        "The beta is that of proposition 3, which fails with proposition 1; moreover, the squared "
+        "It uses the beta of proposition 3, which fails with proposition 1. Moreover, the squared "
         "loss is bounded by M^2, not by M, so the printed interval is too short for M > 1."
     ),
     counterexample=counterexample,

@@ -103,8 +103,8 @@ CLAIM = replace(
     measure=measure,
     status=Status.FALSE,
     remark=(
-        "Theta is the exponent of the squared norm: the stated rate is twice too fast, and "
-        "already the bias prevents it; the proof is omitted in the paper."
+        "Theta is the exponent of the squared norm, but the theorem states it for the norm. Even "
+        "the bias falls more slowly than the stated rate; the paper omits the proof."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

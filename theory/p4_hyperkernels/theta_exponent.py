@@ -67,8 +67,8 @@ CLAIM = replace(
     bound=bound,
     status=Status.MISPRINT,
     remark=(
-        "2 - theta is printed for 2 under alpha(r - 1), which makes theorem 1 slightly weaker "
-        "than its proof."
+        "The denominator of alpha(r - 1) is printed as 2 - theta instead of 2, which makes theorem "
+        "1 slightly weaker than its proof."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -97,8 +97,8 @@ CLAIM = replace(
     quotation="In fact, we estimated",
     status=Status.FALSE,
     remark=(
-        "No other kappa corrects it: (G + kappa I)^2/N penalizes the norm by 2 kappa/N and also "
-        "the coefficients; divide kappa by N/2 to use it in the penalized problem."
+        "The two are not equal for any kappa: (G + kappa I)^2/N penalizes the norm by 2 kappa/N "
+        "and also the coefficients. Use 2 kappa/N in the penalized problem."
     ),
     counterexample=counterexample,
     corrected=CORRECTED,

@@ -59,7 +59,7 @@ def test_the_claims_table(page):
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 7 for line in rows.values())
     # The counterexample of theorem 16: 2/11 against 19/225, 1/4 with the correction.
     row = rows["p1-theorem-16"]
-    assert "| false | The change of the sections" in row
+    assert "| false | The proof omits the change of" in row
     assert "| violated: 0.182 > 0.0844; corrected: holds (0.25)" in row
     assert "Follows from `p3-omega`." in rows["p3-model"]
 
