@@ -97,6 +97,10 @@ def test_as_any_other_kernel():
         assert again == kernel
         assert hash(again) == hash(kernel)
     assert kernel != StringSpectrum(2, normalize=True)
+    assert StringSpectrum() == StringSpectrum(3, normalize=False)
+    # What bounds take for the radius: attained by strings with substrings, or unknown.
+    assert kernel.normalized().largest_value == pytest.approx(kernel.normalized()(WORDS).max())
+    assert kernel.largest_value is None
     assert (str(kernel), str(StringSpectrum(2, normalize=True))) == (
         "string spectrum(k=2)",
         "normalized string spectrum(k=2)",
