@@ -158,7 +158,7 @@ def warn_unconverged(solver, count, certificate, reached, tol, remedy):
     found = ConvergenceWarning(
         f"{solver} stopped after {count} with {certificate} {reached:.3g} > tol={tol:g}; {remedy}."
     )
-    found.excess = float(reached) / tol
+    found.excess = float(reached) / tol if tol > 0.0 else np.inf
     warn(found)
 
 

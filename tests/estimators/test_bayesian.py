@@ -178,9 +178,11 @@ def test_a_fit_that_fails_leaves_no_old_one():
 
 def test_warns_where_it_stops_short():
     X, y = problem()
-    with pytest.warns(ConvergenceWarning, match="stopped after 3 rounds .* raise max_iter or tol"):
-        model = al.BayesianMKLClassifier(KERNELS, max_iter=3).fit(X, y)
-    assert model.n_iter_ == [3]
+    for tol in (1e-4, 0.0):  # a tolerance of 0 divides no residual
+        message = rf"stopped after 3 rounds .* > tol={tol:g}; raise max_iter or tol"
+        with pytest.warns(ConvergenceWarning, match=message):
+            model = al.BayesianMKLClassifier(KERNELS, max_iter=3, tol=tol).fit(X, y)
+        assert model.n_iter_ == [3]
 
 
 def test_bad_input():

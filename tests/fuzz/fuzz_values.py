@@ -170,8 +170,8 @@ def lists_of(kind):
 
 
 def kernel_lists(valid):
-    """For kernels."""
-    return [*_junk(),
+    """For kernels; a dict names groups of columns."""
+    return [*((v, must) for v, must in _junk() if not isinstance(v, dict)), ({"a": 1}, MAY),
         ("abc", MUST), (5, MUST), ([], MUST), ([None], MUST), (["rbf", 3], MUST), (np.nan, MUST),
         ({"rbf": 1}, MAY), ([lambda x, y: 1.0], MUST), (np.eye(3), MUST), (["precomputed"], MUST),
         (True, MUST), (al.Gaussian, MUST), ([al.Gaussian], MUST), ([["rbf"]], MUST),
