@@ -149,7 +149,7 @@ def learned_scales(
     choose : bool, default True
         False returns the last iteration without errors, which is faster.
     start : ndarray of shape (d,) or (d, d), optional
-        `squares_of` the unscaled features, if already computed; not with ``choose``.
+        `Gradients.squares` for the unscaled features, if already computed; not with ``choose``.
     blocks : Blocks, optional
         Groups of features that share a scale; not for a matrix.
     dtype : dtype, default float64
@@ -171,7 +171,8 @@ def learned_scales(
             errors += [fit[2]] if choose else []
             if t == n_iterations:
                 break
-            squares = squares_of(scaled, kernel, fit, full, dtype=dtype, **how)
+            found = Gradients(kernel, scaled, fit[1], gram=fit[0], engine=engine, dtype=dtype)
+            squares = found.squares(weight, full)
         new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)
         if share is not None:
@@ -200,13 +201,6 @@ def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, 
         return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
     coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
     return K, coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
-
-
-def squares_of(X, kernel, fit, full=False, *, weight=None, engine=CPU, dtype=np.float64):
-    """Return sums of squared derivatives of the functions of `ridge_on`, or of their products."""
-    K, coef, _ = fit
-    found = Gradients(kernel, X, coef, gram=K, engine=engine, dtype=dtype)
-    return found.squares(weight, full)
 
 
 def root_of(A):

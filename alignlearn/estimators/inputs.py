@@ -213,7 +213,13 @@ def class_labels(estimator, y, n_samples, weight=None, *, many=False):
                 f"sample_weight is zero for all samples of class {without[0].item()!r}; "
                 "accepted: a positive weight in every class. Remove the class."
             )
-    _doubt_classes(labels)
+    counts = np.unique(labels, return_counts=True)[1]
+    single = np.count_nonzero(counts == 1)
+    if single >= max(_SINGLE, len(counts) / 2):
+        doubt(
+            f"y has {len(counts)} classes, {single} of them with one sample, so they cannot be "
+            "validated; if y holds real values, use a regressor."
+        )
     if np.all(labels == labels[0]):
         raise ValueError(
             f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
@@ -234,18 +240,6 @@ def refuse_constant(Y, weight=None):
         raise ValueError(
             f"y has {Y.shape[1]} labels, all of them constant{where}; a classifier needs at least "
             "one that varies."
-        )
-
-
-def _doubt_classes(labels):
-    if len(labels) < _SINGLE:
-        return
-    counts = np.unique(labels, return_counts=True)[1]
-    single = np.count_nonzero(counts == 1)
-    if single >= max(_SINGLE, len(counts) / 2):
-        doubt(
-            f"y has {len(counts)} classes, {single} of them with one sample, so they cannot be "
-            "validated; if y holds real values, use a regressor."
         )
 
 

@@ -112,16 +112,12 @@ def seen_rows(X) -> SeenRows | None:
     if hashes is None:
         return None
     hashes.sort()
-    if getattr(X, "dtype", None) == np.float64 and _different(hashes) < len(hashes):
+    count = len(np.unique(hashes))
+    if getattr(X, "dtype", None) == np.float64 and count < len(hashes):
         exact = np.sort(row_hashes(X, single=False))
-        if _different(exact) > _different(hashes):
+        if len(np.unique(exact)) > count:
             return SeenRows(exact, single=False)
     return SeenRows(hashes)
-
-
-def _different(hashes):
-    """Number of distinct values of a sorted array."""
-    return min(len(hashes), 1) + np.count_nonzero(hashes[1:] != hashes[:-1])
 
 
 def doubt_repeats(rows: SeenRows | None):

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear, kernel_list
+from alignlearn.kernels.gradients import Gradients
 from alignlearn.kernels.scales import resolve_each
 from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
@@ -30,7 +31,6 @@ from .feature_scales import (
     ridge_on,
     root_of,
     rows_of,
-    squares_of,
     transformed,
 )
 from .levels import FINER, LEVELS, WHOLE
@@ -306,8 +306,10 @@ class WayKernels:
             key = "squares", fold, matrix
             with self._known.lock(key):
                 if key not in self._known:
-                    fit = ridge_on(*asked, gram=self._gram(some), **options)
-                    self._known[key] = squares_of(X, self.first[0], fit, matrix, **how)
+                    K, coef, _ = ridge_on(*asked, gram=self._gram(some), **options)
+                    of = {"gram": K, "engine": source.engine, "dtype": how["dtype"]}
+                    found = Gradients(self.first[0], X, coef, **of)
+                    self._known[key] = found.squares(weight, matrix)
             start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
             how["blocks"] = Blocks.of(self.groups, X, weight)
             many = len(X) >= _ITERATED

@@ -102,7 +102,8 @@ class KernelRidge(ParamsMixin, TargetScore):
         largest = float(np.abs(K.diagonal()).max())
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
         parts = _system(system, y, alpha, weight, self.fit_intercept)
-        self.dual_coef_ = (solve_definite(system, parts.right, alpha).T * parts.root).T
+        unit = factor_definite(system, alpha)
+        self.dual_coef_ = (solve_factored(system, parts.right, unit).T * parts.root).T
         check_range(self.dual_coef_, largest, alpha)
         mean, means = parts.mean, parts.means
         offset = means @ self.dual_coef_
@@ -174,7 +175,7 @@ def ridge_leave_one_out(K, Y, alpha, weight=None):
     largest = float(np.abs(K.diagonal()).max())
     parts = _system(K, Y, alpha, weight, True)
     unit = factor_definite(K, alpha)
-    rooted = _solve_factored(K, parts.right, unit)
+    rooted = solve_factored(K, parts.right, unit)
     inverse = np.ldexp(inverse_diagonal(K), -unit)
     inverse -= parts.share / (parts.constant + alpha)
     coef = parts.root[:, None] * rooted
@@ -213,14 +214,6 @@ def check_range(coef, largest, alpha):
         )
 
 
-def solve_definite(system, right, alpha):
-    """Solve with a positive definite matrix in C order, which is overwritten: no copy is made.
-
-    Values that overflow become infinite.
-    """
-    return _solve_factored(system, right, factor_definite(system, alpha))
-
-
 def factor_definite(system, alpha):
     """Overwrite a positive definite matrix by the factor of ``2^-unit`` times it; return unit."""
     # Powers of two, which allow any unit without rounding.
@@ -238,7 +231,8 @@ def factor_definite(system, alpha):
     return unit
 
 
-def _solve_factored(factor, right, unit):
+def solve_factored(factor, right, unit):
+    """Solve with the factor and the unit of `factor_definite`; overflow gives infinity."""
     scale = int(np.frexp(np.abs(right).max(initial=0.0))[1])
     with np.errstate(over="ignore"):
         return np.ldexp(cholesky_solve(factor, np.ldexp(right, -scale)), scale - unit)

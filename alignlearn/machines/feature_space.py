@@ -17,7 +17,7 @@ from alignlearn.solvers.low_rank import low_rank_hinge
 from alignlearn.solvers.multiclass import two_class_problems
 from alignlearn.validation import check_number, is_sparse, warn_unconverged
 
-from ._ridge import check_range, solve_definite
+from ._ridge import check_range, factor_definite, solve_factored
 from ._svm import check_options, store_results
 
 
@@ -127,7 +127,8 @@ def fit_ridge(machine, combination, y, weight=None):
     residual = (y - mean).reshape(len(y), -1)
     system = centered_feature_gram(Z, weight=weight)
     system.flat[:: len(system) + 1] += machine.alpha
-    u = solve_definite(system, np.asarray(Z.T @ _times(weight, residual)), machine.alpha)
+    unit = factor_definite(system, machine.alpha)
+    u = solve_factored(system, np.asarray(Z.T @ _times(weight, residual)), unit)
     residual = residual - (np.asarray(Z @ u) - means @ u)
     with np.errstate(over="ignore"):
         machine.dual_coef_ = (_times(weight, residual) / machine.alpha).reshape(y.shape)

@@ -232,7 +232,17 @@ def aligns_rows(function, is_fit=False):
             bound = parameters.bind(*args, **kwargs)
         except TypeError:
             return function(*args, **kwargs)  # the call itself raises the error
-        _align_arguments(bound.arguments)
+        given = bound.arguments
+        kernels = given.get("kernels", getattr(given.get("self"), "kernels", None))
+        others = {name: given[name] for name in _BY_SAMPLE if given.get(name) is not None}
+        if "X" in given:
+            given["X"], changed = _aligned(given["X"], others, kernels)
+            given.update(changed)
+        fit = given.get("fit")
+        if isinstance(fit, tuple) and len(fit) >= 2:
+            names = _BY_SAMPLE[: len(fit) - 1]
+            X, changed = _aligned(fit[0], dict(zip(names, fit[1:])), kernels)
+            given["fit"] = (X, *(changed[name] for name in names), *fit[1 + len(names) :])
         with MergedConvergence() if is_fit else nullcontext():
             return function(*bound.args, **bound.kwargs)
 
@@ -249,21 +259,6 @@ def wrap_methods(cls):
         takes = "X" in inspect.signature(found).parameters
         if takes and not hasattr(found, "_aligns_rows"):
             setattr(cls, name, aligns_rows(found, name == "fit"))
-
-
-def _align_arguments(given):
-    """Align the arguments of a call, in place."""
-    estimator = given.get("self")
-    kernels = given.get("kernels", getattr(estimator, "kernels", None))
-    others = {name: given[name] for name in _BY_SAMPLE if given.get(name) is not None}
-    if "X" in given:
-        given["X"], changed = _aligned(given["X"], others, kernels)
-        given.update(changed)
-    fit = given.get("fit")
-    if isinstance(fit, tuple) and len(fit) >= 2:
-        names = _BY_SAMPLE[: len(fit) - 1]
-        X, changed = _aligned(fit[0], dict(zip(names, fit[1:])), kernels)
-        given["fit"] = (X, *(changed[name] for name in names), *fit[1 + len(names) :])
 
 
 def _aligned(X, others, kernels):
