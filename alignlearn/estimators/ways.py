@@ -17,7 +17,7 @@ from alignlearn.sources import open_source
 from alignlearn.sources.pairs import PairSource
 from alignlearn.statistics.targets import target_columns
 from alignlearn.validation import check_finite, is_sparse, varying
-from alignlearn.weights import Problem, stage_one
+from alignlearn.weights import AlignF, Problem, stage_one
 
 from .candidates import FoldSources
 from .column_screening import column_alignments
@@ -116,6 +116,8 @@ class WayKernels:
         else:
             self.single, self.first, self.unexplained = like.single, like.first, like.unexplained
         self.everything = np.arange(source.n_samples)
+        # The source of the single kernel on the original samples.
+        self._of_single = _reopened(source, source.X, [self.single]) if source.is_paired else None
 
     def ways(self, plan, n_samples=0, least_squares=False):
         """Return the `Plan` with the candidates that apply to these kernels and so many samples.
@@ -270,7 +272,7 @@ class WayKernels:
                 source = _reopened(self.source, transformed(self.source.X, root), each)
                 found = self.column_statistics(source, train, fold)
                 problem = Problem(source, self.y, self.task, rows=train, statistics=found)
-                self._known[key] = stage_one.learn(problem, "alignf").weights
+                self._known[key] = AlignF().learn(problem.check()).weights
         weights = self._known[key]
         order = [k for k in np.argsort(-weights, kind="stable").tolist() if weights[k] > 0.0]
         heavy = [columns[k] for k in order[:_PAIRED]]
@@ -359,7 +361,10 @@ class WayKernels:
         """The Gram matrix of the first kernel on some samples, if it is already available."""
         single = self.first[0]
         known = single == self.single and single.is_exponential and single.has_unit_diagonal
-        whole = self.of_single().whole() if known else None
+        if not known:
+            return None
+        with self._known.lock("whole"):  # computed once for all threads
+            whole = self._of_single.whole()
         if whole is None:
             return None
         K = whole.take(some, axis=0).take(some, axis=1)
@@ -382,7 +387,9 @@ class WayKernels:
         """
         plain = not (way.columns or way.scaled or way.rough) and way.multiple == 1.0
         if plain and source is None and way.rule is None:
-            return self.of_single()
+            with self._known.lock("whole"):
+                self._of_single.whole()
+            return self._of_single
         source = self.source if source is None else source
         if plain and way.rule is not None:
             return source
@@ -390,15 +397,6 @@ class WayKernels:
         # Ridge regression on few features needs no matrix.
         pairs = way.columns != "linear" or self.task != "regression"
         return _reopened(source, X, kernels, pairs)
-
-    def of_single(self):
-        """The source of the single kernel on the original samples."""
-        with self._known.lock("single"):
-            if "single" not in self._known:
-                source = _reopened(self.source, self.source.X, [self.single])
-                source.whole()  # computed here once for all threads
-                self._known["single"] = source
-        return self._known["single"]
 
 
 def _reopened(source, X, kernels, pairs=True):
