@@ -182,10 +182,11 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     They start from a feasible point: exact for many variables, or near the feasible ``u``.
     """
     face, n_iter = None, 0
+    start = u > 0.0
     if u.size >= _BLOCKS:
-        face, n_iter = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
+        face, n_iter, start = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
     if face is None:
-        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(u))
+        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(start))
         n_iter += n
         if face is None:
             return None, n_iter

@@ -10,10 +10,11 @@ import numpy as np
 
 DONE, INDEFINITE, EXHAUSTED = 0, 1, 2
 TINY = np.finfo(np.float64).tiny
-# Compiled loops that update the factor at each exchange were not faster in general: 0.6 to 40 ms
-# for 108 to 1500 variables instead of 0.9 to 79 ms, but 0.1 to 4.5 s for 3000 instead of 13 ms to
-# 1 s. They took seconds to compile.
+# Compiled loops that update the factor at each exchange were not faster in general: 0.4 to 40 ms
+# for 100 to 1500 variables instead of 0.5 to 61 ms, but 0.1 to 4.5 s for 3000 instead of 0.1 to
+# 1 s, and up to 15 s for matrices of low rank instead of 0.6 s. They took seconds to compile.
 _MANY = 64  # variables from which products with M are worth saving
+_PATIENCE = 8  # rounds of block exchanges without progress
 _ENTERING = 16  # of many variables, how many enter at once, or as many as there are
 
 
@@ -71,16 +72,17 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
 
     Returns
     -------
-    (index, x, R) or None, n_factorizations
-        The support, its values, its factor.
+    (index, x, R) or None, n_factorizations, support
+        The support, its values, its factor; and a support (p,) from which to continue.
     """
-    support = v > 0.0
-    fewest, patience = v.size + 1, 2
+    support, many = v > 0.0, v.size > _MANY
+    patience = rounds = _PATIENCE if many else 2
+    best, fewest = support, v.size + 1
     for n_factorizations in range(1, min(max_iter, 50) + 1):
         index = np.flatnonzero(support)
         R = factor(M, d, index, delta)
         if R is None:
-            return None, n_factorizations
+            return None, n_factorizations, v > 0.0
         x = solve(R, b[index])
         trial = np.zeros(v.size)
         trial[index] = x
@@ -89,17 +91,19 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
         wrong = (trial < 0.0) | enters
         n_wrong = np.count_nonzero(wrong)
         if n_wrong == 0:
-            return (index, x, R), n_factorizations
-        patience = 2 if n_wrong < fewest else patience - 1
+            return (index, x, R), n_factorizations, support
+        if many and n_wrong < fewest:
+            best = support.copy()
+        patience = rounds if n_wrong < fewest else patience - 1
         fewest = min(fewest, n_wrong)
         if patience == 0:
             break
         most = max(_ENTERING, index.size)
-        if v.size > _MANY and np.count_nonzero(enters) > most:
+        if many and np.count_nonzero(enters) > most:
             wrong[np.argsort(np.where(enters, -g, np.inf), kind="stable")[most:]] = False
             wrong |= trial < 0.0
-        support ^= wrong
-    return None, n_factorizations
+        support = support ^ wrong
+    return None, n_factorizations, best
 
 
 def feasible_face(M, d, b, delta, index):

@@ -291,3 +291,15 @@ def test_a_large_trusted_matrix_is_checked_where_it_matters():
         bad = M.copy()
         bad[other, k] = value
         raises(ValueError, match, nonnegative_qp, bad, a, check_psd=False)
+
+
+def test_many_variables_of_a_rough_kernel_need_few_systems():
+    """Blocks of exchanges do not end at the solution, and single ones continue where they end."""
+    x = np.linspace(0.0, 1.0, 400)
+    M, a = np.exp(-20.0 * np.abs(x[:, None] - x)), 0.5 * np.sin(20.0 * x) + 0.6
+    found = nonnegative_qp(M, a)
+    L = np.linalg.cholesky(M)
+    expected = nnls(L.T, np.linalg.solve(L, a))[0]
+    assert found.converged
+    assert found.n_iter < 60
+    np.testing.assert_allclose(found.v, expected, atol=1e-9 * expected.max())
