@@ -58,7 +58,7 @@ def _short(value):
     return re.sub(r"\s+", " ", f"{type(value).__name__} {shape}{text}")[:160]
 
 
-@fuzz(10)
+@fuzz(7)
 def test_wrong_arguments(draws):
     """One call with one or two wrong arguments; returns the outcome."""
     call = draws.pick(*calls.all_calls())

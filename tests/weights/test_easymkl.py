@@ -25,7 +25,7 @@ def weights(*args, **how):
 
 
 def oracle(grams, y, lam):
-    """The weights by a general solver, for the problem as in the paper."""
+    """The margins of the kernels by a general solver, for the problem as in the paper."""
     K = np.outer(y, y) * sum(grams) * (1.0 - lam) + lam * np.eye(len(y))
     sums = np.array([y == 1, y == -1], dtype=float)
     start = sums.T @ (1.0 / sums.sum(axis=1))
@@ -34,16 +34,17 @@ def oracle(grams, y, lam):
         constraints=LinearConstraint(sums, 1.0, 1.0), method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 1000},
     ).x  # fmt: skip
-    margins = np.array([(found * y) @ K @ (found * y) for K in grams])
-    return margins / margins.sum()
+    return np.array([(found * y) @ K @ (found * y) for K in grams])
 
 
 @each("lam", [0.02, 0.1, 0.5, 0.999, 1.0])
 def test_weights_are_those_of_the_quadratic_program(lam):
     grams = [kernel(X) for kernel in KERNELS]
-    found = weights(X, Y, lam)
-    np.testing.assert_allclose(found, oracle(grams, Y, lam), atol=2e-6)
-    assert np.abs(found - oracle(grams, Y, min(1.0, 1.5 * lam + 1e-3))).max() > 2e-6 or lam > 0.9
+    found, margins = learned(X, Y, lam), oracle(grams, Y, lam)
+    np.testing.assert_allclose(found.weights, margins / margins.sum(), atol=2e-6)
+    assert found.objective == pytest.approx(margins.sum(), rel=1e-4)
+    other = oracle(grams, Y, min(1.0, 1.5 * lam + 1e-3))
+    assert np.abs(found.weights - other / other.sum()).max() > 2e-6 or lam > 0.9
 
 
 def test_of_matrices_and_their_centered_ones_and_of_other_names():
@@ -69,8 +70,8 @@ def test_more_classes_are_the_sum_over_each_against_the_rest():
     found = learned(X, labels, 0.2)
     np.testing.assert_allclose(found.weights, np.mean([p.weights for p in parts], 0), atol=1e-9)
     assert found.objective == pytest.approx(sum(p.objective for p in parts))
-    assert found.n_iter == sum(p.n_iter for p in parts)
-    assert found.kkt_residual == max(p.kkt_residual for p in parts) <= 1e-6
+    assert found.n_iter == sum(p.n_iter for p in parts) > 3
+    assert 0.0 < found.kkt_residual == max(p.kkt_residual for p in parts) <= 1e-6
     assert found.converged
     means = learned(X, labels, 1.0)  # nothing to solve
     assert (means.n_iter, means.kkt_residual, means.converged) == (0, 0.0, True)
