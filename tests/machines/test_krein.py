@@ -238,58 +238,6 @@ def test_flip_and_a_plain_machine_are_the_krein_machine_and_clip_is_not():
 # Bad input
 
 EYE, LABELS = np.diag([1.0, 1.0, -1.0, -1.0]), np.array([0, 1, 0, 1])
-NAN, SKEW = EYE.copy(), EYE.copy()
-NAN[3, 0], SKEW[0, 1] = np.nan, 1e-3
-FITS = [KreinSVC().fit, KreinRidge().fit, SpectrumFix("flip").fit, SpectrumFix("shift").fit]
-
-
-@each("fit", FITS)
-@each(
-    ("K", "message"),
-    [
-        (NAN, "K contains NaN or inf"),
-        (SKEW, "K is not symmetric"),
-        (SKEW.astype(np.float32), "K is not symmetric"),
-        (EYE[:3], "K must be a square"),
-        (np.ones(4), "K must be a square"),
-        (np.full((4, 4), -1.5e308), "eigenvalues overflow; scale K"),
-    ],
-)
-def test_bad_matrices_are_named(fit, K, message):
-    raises(ValueError, message, fit, K, LABELS)
-
-
-@pytest.mark.parametrize("machine", [KreinSVC(), KreinRidge()])
-def test_bad_targets_and_weights_are_named(machine):
-    spectrum = krein_spectrum(EYE)
-    for K, y, weight, message in [
-        (EYE, LABELS[:3], None, "K has 4 rows but y has 3"),
-        (spectrum, LABELS[:3], None, "spectrum of 4 samples but y has 3"),
-        (spectrum, LABELS, np.ones(4), "sample_weight is part of a KreinSpectrum"),
-        (krein_spectrum(EYE, vectors=False), LABELS, None, "without vectors"),
-        (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
-        (EYE, LABELS, [1, 1, 1, -1], "sample_weight has negative"),
-        (EYE, np.array([0, 1, np.nan, 0]), None, "y contains NaN"),
-    ]:
-        raises(ValueError, message, machine.fit, K, y, weight)
-
-
-def test_bad_parameters_and_test_kernels_are_named():
-    raises(ValueError, "y has 1 class", KreinSVC().fit, EYE, np.zeros(4))
-    with pytest.raises(ValueError, match="sample_weight is zero for all samples of class 1"):
-        KreinSVC().fit(EYE, LABELS, [1, 0, 1, 0])
-    with pytest.raises(ValueError, match=r"alpha0 must be .* shape \(4, 1\)"):
-        KreinSVC().fit(EYE, LABELS, alpha0=np.ones(3))
-    with pytest.raises(ValueError, match=r"alpha0 must be .* shape \(4, 1\)"):
-        KreinSVC().fit(EYE, LABELS, alpha0=np.ones((4, 2)))
-    for found in (
-        KreinSVC().fit(EYE, LABELS).predict,
-        KreinRidge().fit(EYE, LABELS).predict,
-        SpectrumFix("flip").fit(EYE).transform,
-        SpectrumFix("shift").fit(EYE).transform,
-    ):
-        raises(ValueError, r"K_test must have shape \(n, 4\)", found, np.ones((2, 3)))
-        raises(ValueError, "K_test contains NaN", found, np.full((2, 4), np.nan))
 
 
 @pytest.mark.parametrize("value", [0.0, -2.0, 3.0])
@@ -339,3 +287,16 @@ def test_where_relatively_robust_representations_fail(monkeypatch):
     found = krein_spectrum(K)
     np.testing.assert_allclose(found.majorant, expected.majorant, atol=1e-12)
     np.testing.assert_allclose(found.majorant, absolute(K), atol=1e-12)
+
+
+@each("machine", [KreinSVC(), KreinRidge()])
+def test_spectra_that_do_not_fit_are_named(machine):
+    """Matrices, targets and weights: test_machines_input.py."""
+    spectrum = krein_spectrum(EYE)
+    for given, y, weight, message in (
+        (spectrum, LABELS[:3], None, "spectrum of 4 samples but y has 3"),
+        (spectrum, LABELS, np.ones(4), "sample_weight is part of a KreinSpectrum"),
+        (krein_spectrum(EYE, vectors=False), LABELS, None, "without vectors"),
+        (np.full((4, 4), -1.5e308), LABELS, None, "eigenvalues overflow; scale K"),
+    ):
+        raises(ValueError, message, machine.fit, given, y, weight)

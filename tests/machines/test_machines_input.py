@@ -26,9 +26,10 @@ LABELS = np.array([0, 1, 0, 1])
 NAN, INF, SKEW = EYE.copy(), EYE.copy(), EYE.copy()
 NAN[3, 0], INF[0, 3], SKEW[0, 1] = np.nan, np.inf, 1e-3
 SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
+ON_GRAMS = [SVM(), REG(), RIDGE(), KreinSVC(), KreinRidge()]
 
 
-@each("machine", [SVM(), REG(), RIDGE()])
+@each("machine", ON_GRAMS)
 @each(
     ("K", "y", "weight", "message"),
     [
@@ -68,19 +69,25 @@ def test_bad_parameters_are_named(machine, error, message):
 
 
 def test_bad_labels_and_test_kernels_are_named():
-    raises(ValueError, "y has 1 class", SVM().fit, EYE, np.zeros(4))
     with pytest.raises(TypeError, match="y holds labels of mixed type"):
         SVM().fit(EYE, np.array([0, "a", 1, "b"], dtype=object))
     raises(ValueError, "y must hold real numbers", REG().fit, EYE, list("abcd"))
     with pytest.raises(ValueError, match=r"y must have shape \(m,\) or \(m, c\), got \(4, 0\)"):
         REG().fit(EYE, np.zeros((4, 0)))
-    raises(ValueError, "zero for all samples of class", SVM().fit, EYE, LABELS, [1, 0, 1, 0])
-    raises(ValueError, "alpha0 must be a finite array", SVM().fit, EYE, LABELS, alpha0=np.zeros(3))
-    for machine in (SVM(), REG(), RIDGE()):
-        machine.fit(EYE, LABELS)
-        with pytest.raises(ValueError, match=r"K_test must have shape \(n, 4\), one column per"):
-            machine.predict(EYE[:, :3])
-        raises(ValueError, "K_test contains NaN", machine.predict, NAN)
+    for machine in (SVM(), KreinSVC()):
+        raises(ValueError, "y has 1 class", machine.fit, EYE, np.zeros(4))
+        raises(ValueError, "zero for all samples of class", machine.fit, EYE, LABELS, [1, 0, 1, 0])
+        for start in (np.zeros(3), np.ones((4, 2))):
+            words = r"alpha0 must be a finite array of shape \(4, 1\)"
+            raises(ValueError, words, machine.fit, EYE, LABELS, alpha0=start)
+    uses = [machine.fit(EYE, LABELS).predict for machine in ON_GRAMS]
+    for fix in (SpectrumFix("flip"), SpectrumFix("shift")):
+        uses.append(fix.fit(EYE).transform)
+        for K, words in ((NAN, "NaN"), (SKEW, "not symmetric"), (EYE[:3], "square")):
+            raises(ValueError, words, fix.fit, K)
+    for use in uses:
+        raises(ValueError, r"K_test must have shape \(n, 4\), one column per", use, EYE[:, :3])
+        raises(ValueError, "K_test contains NaN", use, NAN)
     raises(ValueError, "alphas has shape", ridge_loo_path, EYE, LABELS, [])
     raises(ValueError, r"alphas=0\.0 is out of range", ridge_loo_path, EYE, LABELS, [0.0])
     raises(ValueError, "at least two", ridge_loo_path, EYE[:1, :1], LABELS[:1], [1.0])
