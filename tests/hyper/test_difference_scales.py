@@ -45,16 +45,3 @@ def test_the_ladder_with_scales_learns_with_fewer_points():
         found = HyperKRRCV(hyper_kernels(reach=64.0, scales=scales)).fit(X, K).predict(new)
         errors.append(np.sqrt(np.square(found - expected).mean()))
     assert errors[1] < 0.7 * errors[0]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ((X, K[:5, :5]), ValueError, "K has shape"),
-        ((X, K, 0.0), ValueError, "shrink=0.0 is out of range"),
-        ((X * np.nan, K), ValueError, "NaN or infinity"),
-    ],
-)
-def test_bad_input_is_named(arguments, error, message):
-    with pytest.raises(error, match=message):
-        difference_scales(*arguments)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import each
 
 from alignlearn import Gaussian
 from alignlearn.hyper import HyperKRR, HyperKRRCV, hyper_kernels, ideal_kernel
@@ -102,18 +101,3 @@ def test_the_search_is_reported_as_others_are():
         assert model.best_params_ == chosen == results["params"][model.best_index_]
         assert model.best_score_ == -model.left_out_error_
     assert list(results["param_alpha"]) == [a for a in ALPHAS for _ in candidates]
-
-
-@each(
-    ("params", "message"),
-    [
-        ({"alphas": []}, "alphas is empty"),
-        ({"alphas": [0.0]}, "alphas=0.0 is out of range"),
-        ({"left_out": "rows"}, "left_out='rows' is not known"),
-        ({"hyper_kernel": []}, "hyper_kernel is an empty list"),
-        ({"solver": "dense"}, "solver='dense' is not known"),
-    ],
-)
-def test_bad_input_is_named(params, message):
-    with pytest.raises(ValueError, match=message):
-        HyperKRRCV(**params).fit(X, K)

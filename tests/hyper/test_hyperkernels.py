@@ -111,31 +111,3 @@ def test_rules_scale_with_the_units():
     for kernel in KERNELS[:1] + KERNELS[2:4]:
         values = [kernel.resolve(Z)(Z[i], Z[j]) for Z in (X, 1e3 * X)]
         np.testing.assert_allclose(*values, rtol=1e-9)
-
-
-@each(
-    ("build", "message"),
-    [
-        (lambda: GaussianHyperKernel(0.0), "sigma2=0.0 is out of range"),
-        (lambda: GaussianHyperKernel(-1), "sigma2"),
-        (lambda: GaussianHyperKernel("wide"), "sigma2='wide' is not known"),
-        (lambda: GaussianHyperKernel(1.0, 0), "sigma_h2=0.0 is out of range"),
-        (lambda: GaussianHyperKernel(convention="printed"), "convention"),
-        (lambda: GaussianHyperKernel(multiple=np.inf), "multiple"),
-        (lambda: WishartHyperKernel([[1.0, 2.0], [2.0, 1.0]]), "C is not positive definite"),
-        (lambda: WishartHyperKernel([[1.0, 2.0], [0.0, 1.0]]), "C is not symmetric"),
-        (lambda: WishartHyperKernel([[1.0, 2.0]]), "C must be a square matrix"),
-        (lambda: WishartHyperKernel(0.0), "C=0.0 is out of range"),
-        (lambda: WishartHyperKernel(np.eye(3), 2.0), "accepted: r > d - 1 = 2"),
-        (lambda: WishartHyperKernel(1.0, 1.0).resolve(np.eye(2)), "accepted: r > d - 1 = 1"),
-        (lambda: WishartHyperKernel(np.eye(3)).resolve(np.eye(2)), "C has 3 rows but X has 2"),
-        (lambda: GaussianHyperKernel()(np.eye(2), np.ones((3, 2))), "first has shape"),
-        (
-            lambda: GaussianHyperKernel()(np.eye(2), np.eye(2), np.eye(3), np.eye(3)),
-            "first has 2 columns but first_other has 3",
-        ),
-    ],
-)
-def test_bad_input_is_named(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cases import each
 
 from alignlearn.hyper import (
     GaussianHyperKernel,
@@ -63,22 +62,3 @@ def test_pairs_as_samples(hyper):
     turned = np.concatenate([pairs[:, 2:], pairs[:, :2]], axis=1)
     resolved = kernel.resolve(pairs)
     np.testing.assert_allclose(resolved(turned, pairs), values, rtol=1e-12)
-
-
-@each(
-    ("call", "error", "message"),
-    [
-        (lambda: align_hyper_kernels(LADDER.parts[0], X, D), TypeError, "must be a sum"),
-        (
-            lambda: align_hyper_kernels(LADDER, X, D, weighting="lkrr"),
-            ValueError,
-            "weighting='lkrr'",
-        ),
-        (lambda: align_hyper_kernels(LADDER, X, D, max_pairs=0), ValueError, "max_pairs"),
-        (lambda: PairKernel("gaussian"), TypeError, "hyper_kernel must be"),
-        (lambda: PairKernel(LADDER)(np.eye(3)), ValueError, "even number"),
-    ],
-)
-def test_bad_input_is_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
