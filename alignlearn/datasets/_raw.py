@@ -8,17 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from alignlearn._text import listed
-from alignlearn.validation.frames import FrameColumns, coded, days
+from alignlearn.validation.frames import FrameColumns, coded
 
 from . import _columns, _files, _table
+from ._dates import read_dates
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
-# Month, day and year with four digits in either order, and a time of 24 hours or with AM or PM.
-_SLASHED = re.compile(
-    r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})([ T](\d{1,2}):(\d\d)(:(\d\d))?( ?([AP])M)?)?",
-    re.ASCII | re.IGNORECASE,
+# A number with a currency sign, separators of thousands or a percent sign.
+_AMOUNT = re.compile(
+    r"(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?(?P<whole>[1-9]\d{0,2}(,\d{3})+|0|[1-9]\d*)"
+    r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)",
+    re.ASCII,
 )
-DATE_ORDERS = ("month-first", "day-first")
+_SWAPPED = str.maketrans(",.", ".,")
 
 _MOST_WORDS, _FEW_NUMBERS = 2, 20  # limits of a column of numbers where words are missing values
 
@@ -39,18 +40,17 @@ class RawTable(NamedTuple):
     notes: tuple
 
 
-def read_raw(path, numbers=(), words=(), order=None) -> RawTable:
+def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable:
     """Read a file of delimited text, as `parse_table` splits it, without a target.
 
-    A column of numbers and missing fields holds numbers, one of dates such as 2026-11-25 or
-    2026-11-25 14:30 holds dates, and any other one categories. At most two words in a column that
+    A column of numbers and missing fields holds numbers, one of dates holds dates, and any other
+    one categories. At most two words in a column that
     otherwise has more than 20 different numbers, such as "-", are read as missing; so is every word
-    in the columns of ``numbers``, a collection of labels. The columns of ``words`` are not read as
-    dates.
+    in the columns of ``numbers``, a collection of labels. The columns of ``words_of_fit`` are not
+    read as dates or amounts.
 
-    Dates such as 11/25/2026 are read in the ``order`` "month-first" or "day-first". Without it, a
-    day above 12 decides for the whole column. Columns without such a day hold categories, and a
-    note explains how to declare the order.
+    Amounts such as "$1,234.50" are numbers. Dates are read by `read_dates`, with ``order`` for
+    those such as 3/4/2026. A file has at least ``least`` columns.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def read_raw(path, numbers=(), words=(), order=None) -> RawTable:
         The file cannot be read, or its lines have different numbers of fields.
     """
     text, said = _files.read_text(path)
-    rows, lines, delimiter, notes = _table._read_rows(text, path)
-    columns, names, lines, more = _table._named_columns(rows, lines, path)
+    rows, lines, delimiter, notes = _table._read_rows(text, path, least)
+    columns, names, lines, more = _table._named_columns(rows, lines, path, least)
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
     labels, renamed = _unique(labels)
     found, categories, dates = [], {}, []
@@ -68,6 +68,9 @@ def read_raw(path, numbers=(), words=(), order=None) -> RawTable:
         moments = None
         if values is None and all(map(_columns.is_missing, fields)):
             values = np.full(len(fields), np.nan)
+        if values is None and labels[c] not in words_of_fit:
+            values, note = _amounts(fields, delimiter == ";", labels[c])
+            said = (*said, *note)
         if values is None:
             values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
             if words:
@@ -76,11 +79,9 @@ def read_raw(path, numbers=(), words=(), order=None) -> RawTable:
                     *said,
                     f"column {labels[c]!r}: {listed(words)} is read as missing ({rows} rows)",
                 )
-        if values is None and labels[c] not in words:
-            values = moments = _dates(fields)
-            if values is None:
-                values, note = _slashed_dates(fields, labels[c], order)
-                moments, said = values, (*said, *note)
+        if values is None and labels[c] not in words_of_fit:
+            values, note = read_dates(fields, labels[c], order)
+            moments, said = values, (*said, *note)
         if moments is not None:
             dates.append(c)
         if values is None:
@@ -123,56 +124,28 @@ def _unique(labels):
     return found, (said,) * bool(renamed)
 
 
-def _dates(fields):
-    """Days since 1970 of fields that are all dates or missing; None for others."""
-    gaps = [_columns.is_missing(field) for field in fields]
-    if not all(gap or _DATE.fullmatch(field) for field, gap in zip(fields, gaps)):
-        return None
-    try:
-        given = ["NaT" if gap else field for field, gap in zip(fields, gaps)]
-        return days(np.array(given, dtype="datetime64[us]"))
-    except ValueError:  # such as the 31st of February
-        return None
+def _amounts(fields, comma, label):
+    """Numbers of fields such as "$1,234.50" or "12 %", NaN for missing ones, and a tuple of notes.
 
-
-def _slashed_dates(fields, label, order):
-    """Days since 1970 of fields such as 11/25/2026, or None, and a tuple of notes."""
-    found = [None if _columns.is_missing(field) else _SLASHED.fullmatch(field) for field in fields]
+    None unless all have the same symbols. With ``comma``, points separate thousands.
+    """
+    if comma:
+        fields = [field.translate(_SWAPPED) for field in fields]
     gaps = [_columns.is_missing(field) for field in fields]
+    found = [None if gap else _AMOUNT.fullmatch(field) for field, gap in zip(fields, gaps)]
     if not all(gap or match for match, gap in zip(found, gaps)):
         return None, ()
-    matches = [match for match in found if match]
-    orders = DATE_ORDERS if order is None else (order,)
-    read = {one: _in_order(found, one == "month-first") for one in orders}
-    read = {one: moments for one, moments in read.items() if moments is not None}
-    if not read:
+    symbols = {(match["before"], match["after"]) for match in found if match}
+    if len(symbols) > 1:
         return None, ()
-    if len(read) == 2 and not np.array_equal(*read.values(), equal_nan=True):
-        return None, (
-            f"column {label!r}: dates such as {matches[0][0]!r} may have the month or the day "
-            "first, so they are read as categories. Set --dates month-first or --dates day-first, "
-            f"or write them as {_iso(matches[0], True)[:10]}",
-        )
-    one = next(iter(read))
-    return days(read[one]), (f"column {label!r} is read as dates, {one.replace('-', ' ')}",)
+    values = [np.nan if match is None else _amount(match) for match in found]
+    example = next(match for match in found if match)
+    shown = example[0].translate(_SWAPPED) if comma else example[0]
+    return np.array(values), (
+        f"column {label!r}: fields such as {shown!r} are read as numbers, {_amount(example):g}",
+    )
 
 
-def _in_order(found, month_first):
-    """Moments of matches of `_SLASHED`, and NaT for None; None if they are no dates."""
-    try:
-        given = ["NaT" if match is None else _iso(match, month_first) for match in found]
-        return np.array(given, dtype="datetime64[us]")
-    except ValueError:
-        return None
-
-
-def _iso(match, month_first):
-    """A match of `_SLASHED` as ISO 8601."""
-    month, day = (match[1], match[3]) if month_first else (match[3], match[1])
-    hour = int(match[6] or 0)
-    if match[11]:
-        if not 1 <= hour <= 12:
-            raise ValueError(f"{match[0]!r} is not a time of 12 hours.")
-        hour = hour % 12 + 12 * (match[11] in "pP")
-    time = f"T{hour:02}:{match[7] or '00'}:{match[9] or '00'}"
-    return f"{match[4]}-{int(month):02}-{int(day):02}{time}"
+def _amount(match):
+    value = float(match["whole"].replace(",", "") + (match["part"] or ""))
+    return -value if match["sign"] in ("-", "\u2212") else value

@@ -72,8 +72,8 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
 # --- lines and fields -----------------------------------------------------------------------
 
 
-def _read_rows(text, where):
-    """Rows of fields, the line number of each, the delimiter, and notes."""
+def _read_rows(text, where, least=2):
+    """Rows of at least ``least`` fields, the line number of each, the delimiter, and notes."""
     _limits.check_fields(text.count("\n"), where)
     lines = text.split("\n")
     if re.fullmatch("sep=.", lines[0].strip()):
@@ -85,7 +85,7 @@ def _read_rows(text, where):
     head = list(islice(filter(str.strip, lines), 50))
     if not head:
         raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
-    delimiter, width = _delimiter(lines, head, where)
+    delimiter, width = _delimiter(lines, head, where, least)
     _limits.check_fields(text.count(delimiter) + text.count("\n"), where)
     rows, numbers = _numbered_rows(lines, delimiter, where)
     if not rows:
@@ -149,7 +149,7 @@ def _rows_of_lines(lines, delimiter, most=None):
     return (rows, numbers) if len({len(row) for row in rows}) == 1 else None
 
 
-def _delimiter(lines, head, where):
+def _delimiter(lines, head, where, least):
     """(delimiter, number of fields) that fit most of the first lines."""
     best, found = 0.0, None
     for candidate in _DELIMITERS:
@@ -164,6 +164,8 @@ def _delimiter(lines, head, where):
         score = widths.count(usual) / len(widths)
         if usual > 1 and score > best:
             best, found = score, (candidate, usual)
+    if found is None and least == 1:
+        return ",", 1
     if found is None:
         raise ValueError(
             f"{where} does not look like a table: its lines do not have the same number "
@@ -186,7 +188,7 @@ def _even_out(rows, width):
 # --- names and columns ----------------------------------------------------------------------
 
 
-def _named_columns(rows, lines, where):
+def _named_columns(rows, lines, where, least=2):
     """(columns, names, lines, notes) without the line of names, index and empty last column."""
     names = rows[0] if _is_header(rows) else []
     notes = ["no line of names"]
@@ -204,7 +206,7 @@ def _named_columns(rows, lines, where):
     if names and names[0] in _UNNAMED and any(names[1:]):
         names, columns = names[1:], columns[1:]
         notes.append("the first column has no name and is left out as an index")
-    if len(columns) < 2:
+    if len(columns) < least:
         raise ValueError(
             f"{where} has {_count(len(columns), 'column')}, not counting empty columns "
             "and a first column without a name, which is an index; accepted: at least a "

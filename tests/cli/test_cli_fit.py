@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn.cli.main import main
-from alignlearn.datasets._raw import _slashed_dates as slashed_dates
+from alignlearn.datasets._dates import read_dates
 from alignlearn.datasets._raw import read_raw
 
 RNG = np.random.default_rng(0)
@@ -185,25 +185,36 @@ def _written(folder, dates, form, name="dates.csv"):
         ("%d.%m.%Y", "day first"),
         ("%m-%d-%Y %I:%M %p", "month first"),
         ("%m/%d/%Y %H:%M:%S", "month first"),
+        ("%m/%d/%y", "month first"),
+        ("%d-%b-%y", None),
+        ("%Y/%m/%d", None),
+        ("%d-%b-%Y", None),
+        ("%B %d, %Y %I:%M %p", None),
+        ("%Y-%m-%dT%H:%M:%SZ", None),
+        ("%Y-%m-%dT%H:%M:%S+05:30", None),
     ],
 )
-def test_dates_with_slashes_are_those_of_pandas(tmp_path, form, order):
+def test_dates_are_those_of_pandas(tmp_path, form, order):
     dates = pd.date_range("2025-02-03 11:59:00", periods=60, freq="37h")
     found = read_raw(_written(tmp_path, dates, form))
-    assert f"column 'sold' is read as dates, {order}" in found.notes
+    said = [note for note in found.notes if "'sold'" in note]
+    assert said == [f"column 'sold' is read as dates, {order}"] * (order is not None)
     assert found.frame.dates == (0,)
-    want = pd.to_datetime(pd.Series(dates.strftime(form)), format=form)
+    zoned = form.endswith(("Z", "0"))
+    given = form.replace("+05:30", "%z").replace("Z", "%z") if zoned else form
+    want = pd.to_datetime(pd.Series(dates.strftime(form)), format=given, utc=zoned)
+    want = want.dt.tz_localize(None)
     days = (want - pd.Timestamp(0)) / pd.Timedelta(days=1)
     assert np.allclose(found.frame.numbers[:, 0], days, rtol=0, atol=1e-9)
 
 
 def test_midnight_and_noon_of_twelve_hours():
     fields = ["1/13/2026 12:00 AM", "1/13/2026 12:30 PM", "1/13/2026 1:00 pm", ""]
-    days, _ = slashed_dates(fields, "a", None)
+    days, _ = read_dates(fields, "a", None)
     assert np.allclose((days[:3] - days[0]) * 24.0, [0.0, 12.5, 13.0])
     assert np.isnan(days[3])
     for wrong in ("1/13/2026 13:00 AM", "1/13/2026 0:10 PM", "2/30/2026", "13/13/2026", "1/2-2026"):
-        assert slashed_dates([*fields, wrong], "a", None) == (None, ())
+        assert read_dates([*fields, wrong], "a", None) == (None, ())
 
 
 def test_dates_of_unknown_order_need_an_option(tmp_path, capsys):
@@ -241,3 +252,43 @@ def test_a_column_of_words_in_fit_has_words_in_predict(tmp_path, capsys):
     capsys.readouterr()
     assert main(["predict", str(model), str(path)]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_amounts_are_numbers(tmp_path, capsys):
+    path = tmp_path / "amounts.csv"
+    values = np.round(np.exp(RNG.normal(7.0, 2.0, 60)), 2) * np.where(np.arange(60) % 9, 1, -1)
+    rows = [
+        f'"{"-" if v < 0 else ""}${abs(v):,.2f}","{v:,.0f}",{v}%,"{"$€"[k % 2]}{k + 1}",{v}'
+        for k, v in enumerate(values)
+    ]
+    path.write_text("\n".join(["money,whole,share,mixed,price", *rows, '"","","","",1\n']))
+    frame, notes = read_raw(path)
+    assert list(frame.categories) == [3]
+    given = dict(zip(frame.columns, [*frame.numbers.T[:3], None, frame.numbers[:, 3]]))
+    assert np.allclose(given["money"][:-1], values)
+    assert np.allclose(given["whole"][:-1], np.round(values))
+    assert np.allclose(given["share"][:-1], values)
+    assert np.isnan(given["money"][-1])
+    (note,) = [note for note in notes if "'money'" in note]
+    assert rows[0].split('"')[1] in note
+    # Points separate thousands where commas are decimal signs.
+    german = [f"{v:,.2f} €;{v}".translate(str.maketrans(",.", ".,")) for v in np.abs(values) + 1]
+    path.write_text("\n".join(["money;price", *german]) + "\n")
+    assert np.allclose(read_raw(path).frame.numbers[:, 0], np.round(np.abs(values) + 1, 2))
+    # Decimal commas, leading zeros and other separators are not amounts.
+    for field in ("0,123", "1,23", "1,2345", "007", "$1,23", "1.000.000", "$", "5 %%"):
+        path.write_text(f'a,price\n"{field}",1\n"{field}x",2\n"${3}",3\n')
+        assert 0 in read_raw(path).frame.categories
+
+
+def test_a_model_of_amounts_reads_plain_numbers_and_a_single_column(tmp_path, capsys):
+    path, model = tmp_path / "one.csv", tmp_path / "one.alignlearn"
+    values = np.arange(1.0, 61.0) * 1000.0
+    rows = [f'"${v:,.0f}",{v / 1000.0}' for v in values]
+    path.write_text("\n".join(["money,price", *rows]) + "\n")
+    assert main(["fit", str(path), "--target", "price", "--out", str(model), "--quiet"]) == 0
+    for new in ('"$20,000"', "20000"):
+        path.write_text(f"money\n{new}\n")
+        capsys.readouterr()
+        assert main(["predict", str(model), str(path)]) == 0
+        assert float(capsys.readouterr().out.split()[1]) == pytest.approx(20.0, abs=0.5)
