@@ -14,7 +14,7 @@ from . import _columns, _files, _table
 from ._dates import read_dates
 
 # A number with a currency sign, separators of thousands or a percent sign.
-_AMOUNT = re.compile(
+_SYMBOLS = re.compile(
     r"(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?(?P<whole>[1-9]\d{0,2}(,\d{3})+|0|[1-9]\d*)"
     r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)",
     re.ASCII,
@@ -47,9 +47,9 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     one categories. At most two words in a column that
     otherwise has more than 20 different numbers, such as "-", are read as missing; so is every word
     in the columns of ``numbers``, a collection of labels. The columns of ``words_of_fit`` are not
-    read as dates or amounts.
+    read as dates or as numbers with symbols.
 
-    Amounts such as "$1,234.50" are numbers. Dates are read by `read_dates`, with ``order`` for
+    Fields such as "$1,234.50" are numbers. Dates are read by `read_dates`, with ``order`` for
     those such as 3/4/2026. A file has at least ``least`` columns.
 
     Raises
@@ -69,7 +69,7 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
         if values is None and all(map(_columns.is_missing, fields)):
             values = np.full(len(fields), np.nan)
         if values is None and labels[c] not in words_of_fit:
-            values, note = _amounts(fields, delimiter == ";", labels[c])
+            values, note = _with_symbols(fields, delimiter == ";", labels[c])
             said = (*said, *note)
         if values is None:
             values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
@@ -124,7 +124,7 @@ def _unique(labels):
     return found, (said,) * bool(renamed)
 
 
-def _amounts(fields, comma, label):
+def _with_symbols(fields, comma, label):
     """Numbers of fields such as "$1,234.50" or "12 %", NaN for missing ones, and a tuple of notes.
 
     None unless all have the same symbols. With ``comma``, points separate thousands.
@@ -132,20 +132,21 @@ def _amounts(fields, comma, label):
     if comma:
         fields = [field.translate(_SWAPPED) for field in fields]
     gaps = [_columns.is_missing(field) for field in fields]
-    found = [None if gap else _AMOUNT.fullmatch(field) for field, gap in zip(fields, gaps)]
+    found = [None if gap else _SYMBOLS.fullmatch(field) for field, gap in zip(fields, gaps)]
     if not all(gap or match for match, gap in zip(found, gaps)):
         return None, ()
     symbols = {(match["before"], match["after"]) for match in found if match}
     if len(symbols) > 1:
         return None, ()
-    values = [np.nan if match is None else _amount(match) for match in found]
+    values = [np.nan if match is None else _without_symbols(match) for match in found]
     example = next(match for match in found if match)
     shown = example[0].translate(_SWAPPED) if comma else example[0]
     return np.array(values), (
-        f"column {label!r}: fields such as {shown!r} are read as numbers, {_amount(example):g}",
+        f"column {label!r}: fields such as {shown!r} are read as numbers, "
+        f"{_without_symbols(example):g}",
     )
 
 
-def _amount(match):
+def _without_symbols(match):
     value = float(match["whole"].replace(",", "") + (match["part"] or ""))
     return -value if match["sign"] in ("-", "\u2212") else value

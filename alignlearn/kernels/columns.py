@@ -203,8 +203,10 @@ def column_tuple(columns, argument="columns"):
             return tuple(map(str, columns))
     array = np.asarray(columns)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+        mask = " Convert a boolean mask by numpy.flatnonzero." if array.dtype == bool else ""
         raise ValueError(
             f"{argument}={short(columns)}: accepted are a non-negative integer, a slice with a "
             "stop, a column name, or a non-empty sequence of non-negative integers or of names."
+            + mask
         )
     return tuple(int(c) for c in array)

@@ -143,7 +143,8 @@ def _are_columns(value):
     if value is None or isinstance(value, (str, Kernel)) or not hasattr(value, "__iter__"):
         return False
     items = list(value)
-    numbers = bool(items) and all(isinstance(item, (int, np.integer)) for item in items)
+    # True and False raise an error of `Columns`: a mask is not a sequence of column numbers.
+    numbers = bool(items) and all(isinstance(item, (int, np.integer, np.bool_)) for item in items)
     words = bool(items) and all(isinstance(item, str) for item in items)
     return numbers or (words and not any(item in NAMED for item in items))
 

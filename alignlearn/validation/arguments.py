@@ -253,6 +253,7 @@ def check_number(name: str, value, *, low=None, high=None, strict=False, finite=
     real = (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, real):
         raise TypeError(f"{name} must be a real number, got {value!r:.80}.")
+    shown = repr(value) if type(value) is int else None
     try:
         value = float(value)
     except OverflowError:
@@ -268,7 +269,8 @@ def check_number(name: str, value, *, low=None, high=None, strict=False, finite=
         lo = "" if low is None else f"{low:g} {'<' if strict else '<='} "
         hi = "" if high is None else f" {'<' if strict else '<='} {high:g}"
         kind = "finite " if finite and (low is None or high is None) else ""
-        raise ValueError(f"{name}={value!r} is out of range; accepted: {kind}{lo}{name}{hi}.")
+        shown = shown or repr(value)
+        raise ValueError(f"{name}={shown} is out of range; accepted: {kind}{lo}{name}{hi}.")
     return value
 
 

@@ -254,8 +254,8 @@ def test_a_column_of_words_in_fit_has_words_in_predict(tmp_path, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
-def test_amounts_are_numbers(tmp_path, capsys):
-    path = tmp_path / "amounts.csv"
+def test_numbers_with_symbols(tmp_path, capsys):
+    path = tmp_path / "symbols.csv"
     values = np.round(np.exp(RNG.normal(7.0, 2.0, 60)), 2) * np.where(np.arange(60) % 9, 1, -1)
     rows = [
         f'"{"-" if v < 0 else ""}${abs(v):,.2f}","{v:,.0f}",{v}%,"{"$€"[k % 2]}{k + 1}",{v}'
@@ -275,13 +275,13 @@ def test_amounts_are_numbers(tmp_path, capsys):
     german = [f"{v:,.2f} €;{v}".translate(str.maketrans(",.", ".,")) for v in np.abs(values) + 1]
     path.write_text("\n".join(["money;price", *german]) + "\n")
     assert np.allclose(read_raw(path).frame.numbers[:, 0], np.round(np.abs(values) + 1, 2))
-    # Decimal commas, leading zeros and other separators are not amounts.
+    # Decimal commas, leading zeros and other separators stay categories.
     for field in ("0,123", "1,23", "1,2345", "007", "$1,23", "1.000.000", "$", "5 %%"):
         path.write_text(f'a,price\n"{field}",1\n"{field}x",2\n"${3}",3\n')
         assert 0 in read_raw(path).frame.categories
 
 
-def test_a_model_of_amounts_reads_plain_numbers_and_a_single_column(tmp_path, capsys):
+def test_a_model_of_numbers_with_symbols_reads_plain_numbers_and_a_single_column(tmp_path, capsys):
     path, model = tmp_path / "one.csv", tmp_path / "one.alignlearn"
     values = np.arange(1.0, 61.0) * 1000.0
     rows = [f'"${v:,.0f}",{v / 1000.0}' for v in values]

@@ -243,7 +243,7 @@ def test_bad_arguments_of_cross_validation():
         ({"estimator": SVC(kernel="precomputed")}, "kernels='precomputed'"),
         ({"grams": []}, "grams is empty"),
         ({"y": np.arange(9) % 2}, "y has 9 values, but the matrices have 10 rows"),
-        ({"cv": 1}, "cv=1.0 is out of range"),
+        ({"cv": 1}, "cv=1 is out of range"),
         ({"cv": []}, "no folds"),
         ({"cv": "5"}, "cv must be a number of folds"),
         ({"cv": True}, "cv must be a number of folds"),

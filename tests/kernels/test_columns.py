@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from cases import each
 
+from alignlearn.estimators import MKLRegressor
 from alignlearn.kernels import Columns, Gaussian, Linear, Precomputed
 
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -83,3 +84,12 @@ def test_names_need_a_data_frame_with_the_same_columns():
             call()
     with pytest.raises(ValueError, match=r"Y has columns .*'height', 'income'"):
         named(FRAME, FRAME[["age", "height", "income"]])
+
+
+def test_a_boolean_mask_names_its_remedy():
+    mask = np.arange(X.shape[1]) < 2
+    for masked in (mask, mask.tolist()):
+        with pytest.raises(ValueError, match=r"numpy\.flatnonzero"):
+            Columns(Linear(), masked)
+        with pytest.raises(ValueError, match=r"kernels\['a'\]: .* numpy\.flatnonzero"):
+            MKLRegressor({"a": masked}).fit(X, X[:, 0])

@@ -276,7 +276,7 @@ def test_get_weighting():
     ("rule", "message"),
     [
         (AlignLq(q=0.5), "q=0.5 is out of range"),
-        (AlignLq(Lambda=0), "Lambda=0.0 is out of range"),
+        (AlignLq(Lambda=0), "Lambda=0 is out of range"),
         (AlignLinear(singular="ignore"), "singular='ignore' is not known"),
         (MaxEntropy(tol=0.0), "tol=0.0 is out of range"),
     ],
