@@ -7,6 +7,7 @@ Gram matrix.
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 from typing import Any
 
@@ -468,7 +469,7 @@ class Tuned(KernelModel):
                     given = [None if one is None else take(one, used[block]) for one in given]
                     member.model._learned_on = np.arange(len(rows))  # their order is random
                 # Rows were aligned by their labels when the search began.
-                type(member.model).fit.__wrapped__(member.model, *given)
+                inspect.unwrap(type(member.model).fit)(member.model, *given)
 
         few = source.n_samples <= LEVELS[-1]
         return [(fit, *one) for one in asked], self._at_once(source.n_samples) if few else 1
