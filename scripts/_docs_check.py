@@ -123,9 +123,11 @@ def check_site(folder):
     # Processes are not forked: the code of the pages may be running in threads of this one.
     processes = partial(ProcessPoolExecutor, 2, get_context("spawn"))
     with ThreadPoolExecutor(1) if len(pages) < 20 else processes() as pool:
-        invalid = pool.map(html_faults, [folder / name for name in pages], chunksize=8)
-        for (name, page), found in zip(pages.items(), invalid, strict=True):
-            found = [*page.faults, *found]
+        parsed = opened_pages(pages)
+        invalid = pool.map(html_faults, [folder / name for name in parsed], chunksize=8)
+        invalid = dict(zip(parsed, invalid, strict=True))
+        for name, page in pages.items():
+            found = [*page.faults, *invalid.get(name, [])]
             for link in dict.fromkeys(page.links):
                 found.append(link_fault(files, pages, name, link, False))
             for link in dict.fromkeys(page.loaded):
@@ -136,7 +138,7 @@ def check_site(folder):
 
 
 def opened_pages(names):
-    """The pages to open: all, and three of the pages of source code, which share one template."""
+    """Pages to parse and open: all, but of those of source code three, as they share a template."""
     sources = [name for name in names if name.startswith("_modules/")]
     return [name for name in names if name not in set(sources[3:])]
 

@@ -99,7 +99,8 @@ def test_as_any_other_kernel():
     assert kernel != StringSpectrum(2, normalize=True)
     assert StringSpectrum() == StringSpectrum(3, normalize=False)
     # What bounds take for the radius: attained by strings with substrings, or unknown.
-    assert kernel.normalized().largest_value == pytest.approx(kernel.normalized()(WORDS).max())
+    normalized = StringSpectrum(2, normalize=True)
+    assert normalized.largest_value == pytest.approx(normalized(WORDS).max())
     assert kernel.largest_value is None
     assert (str(kernel), str(StringSpectrum(2, normalize=True))) == (
         "string spectrum(k=2)",
