@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ALPHAS = np.logspace(-4, 2, 13).tolist()
+_MOST_ON_ONE_THREAD = 2e8  # multiplications of a product of all targets, about 20 ms
 _MOST_STEPS = 50  # for an alpha on the final level, where smaller ones need more and more steps
 
 
@@ -435,7 +437,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         choice = {"alphas": alphas, "uniform": rule == "uniform", "verbose": source.progress}
         pick = partial(target_search.choose, **choice)
         how = source, Y, scale, tests, pick, rng, self.scoring == "correlation"
-        found, predictor, coef = per_target.fit_targets(*how)
+        # Threads of BLAS wait for each other in small products, for long on a busy computer.
+        small = len(Y) ** 2 * Y.shape[1] <= _MOST_ON_ONE_THREAD
+        with one_blas_thread() if small else nullcontext():
+            found, predictor, coef = per_target.fit_targets(*how)
         self._store_targets(X, source, given, scale, found)
         self.n_splits_ = len(Y) if splits is None else len(splits)
         if coef is not None:

@@ -341,3 +341,20 @@ def test_an_indefinite_matrix_is_refused():
     kernel = al.Precomputed(K, is_psd=False)
     with pytest.raises(ValueError, match="the centered combination has an eigenvalue of -"):
         al.MKLRegressorCV([kernel], per_target=True).fit(np.arange(len(K))[:, None], Y)
+
+
+def test_blas_has_one_thread_while_few_targets_are_fitted():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    X, Y, _, _ = design(q=3)
+    seen = []
+
+    def watch(done, total, what):
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+
+    with threadpool_limits(2, user_api="blas"):
+        model = al.MKLRegressorCV(["linear", "rbf"], per_target=True, cv=3, verbose=watch)
+        model.fit(X, Y)
+        after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert seen[-1] == 1
+    assert after == [2] * len(after)
