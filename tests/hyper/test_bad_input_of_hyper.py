@@ -37,7 +37,7 @@ CASES = [
     (GaussianHyperKernel, "sigma2=0.0 is out of range", (0.0,), {}),
     (GaussianHyperKernel, "sigma2", (-1,), {}),
     (GaussianHyperKernel, "sigma2='wide' is not known", ("wide",), {}),
-    (GaussianHyperKernel, "sigma_h2=0.0 is out of range", (1.0, 0), {}),
+    (GaussianHyperKernel, "sigma_h2=0 is out of range", (1.0, 0), {}),
     (GaussianHyperKernel, "convention", (), {"convention": "printed"}),
     (GaussianHyperKernel, "multiple", (), {"multiple": np.inf}),
     (GaussianHyperKernel(), "first has shape", (I2, np.ones((3, 2))), {}),
