@@ -353,11 +353,16 @@ def _keys(features):
 
 def _listed(name, features):
     features = list(features.values()) if isinstance(features, Mapping) else plain(name, features)
-    if not is_sequence(features) or len(features) == 0 or len(np.shape(features[0])) < 2:
-        raise ValueError(
-            f"{name} must be a non-empty sequence of arrays with a row per sample, got "
-            f"{features!r:.80}."
-        )
+    wanted = f"{name} must be a non-empty sequence of arrays with a row per sample"
+    if not is_sequence(features) or len(features) == 0:
+        raise ValueError(f"{wanted}, got {features!r:.80}.")
+    shapes = [np.shape(features[0]), *(getattr(one, "shape", (0, 0)) for one in features[1:])]
+    for number, shape in enumerate(shapes):
+        if len(shape) < 2:
+            raise ValueError(
+                f"{wanted}, but number {number} has shape {tuple(shape)}. Reshape a single "
+                "feature by A.reshape(-1, 1), and pass a single array as [A]."
+            )
     return list(features)
 
 

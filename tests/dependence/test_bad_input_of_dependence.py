@@ -72,6 +72,8 @@ CASES = [
     (real_gram, "NaN", (np.array([[np.nan + 0j]]),), {"test": True}),
     (cka_matrix, "features must be a non-empty sequence", ([],), {}),
     (cka_matrix, "a non-empty sequence of arrays with a row per sample", (A,), {}),
+    (cka_matrix, r"number 0 has shape \(.*,\)\. Reshape a single feature", (A,), {}),
+    (cka_matrix, r"number 1 has shape \(\d+,\)\. Reshape a single feature", ([A, A[:, 0]],), {}),
     (cka_matrix, "features must be a non-empty sequence", (5,), {}),
     (cka_matrix, r"features\[1\] has 7 rows, but features\[0\] has 8", ([A, A[:7]],), {}),
     (cka_matrix, r"features\[1\]: .*NaN", ([A, A * np.nan],), {}),
