@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_FINER = 4.0  # multiple of the gamma of the next method on the fourth level
+# Multiples of the gamma of a Laplacian kernel: of the next one on the fourth level, and of the one
+# after other kernels there (with 4 it would not be narrower).
+_FINER, _ROUGHER = 4.0, 16.0
 
 
 class Way(NamedTuple):
@@ -38,7 +40,7 @@ class Way(NamedTuple):
     least_squares : bool
         For classifiers: whether labels are fitted by kernel ridge regression.
     reserve : bool
-        Whether it is tried on the fourth level only, after the method with a quarter of its gamma.
+        Whether it is tried on the fourth level only, see `finer`.
     """
 
     name: str
@@ -59,10 +61,18 @@ class Way(NamedTuple):
         return self._replace(name=name, multiple=multiple, parent=self.name)
 
     def finer(self):
-        """Return the method with four times the gamma; None if a rule learns the weights."""
-        if self.rule is not None:
+        """Return the method that the fourth level tries after this one; None for columns.
+
+        After a Laplacian kernel it is the one with four times the gamma, and after another kernel
+        a narrow Laplacian kernel.
+        """
+        if self.columns:
             return None
-        return self.narrower(_FINER)._replace(parent=None, reserve=True)
+        if self.rough:
+            return self.narrower(_FINER)._replace(parent=None, reserve=True)
+        name = "scaled-laplacian" if self.scaled else "laplacian"
+        wide = Way(name, None, self.scaled, rough=True)
+        return wide.narrower(_ROUGHER)._replace(parent=None, reserve=True)
 
     def by_least_squares(self):
         """Return the method with `LeastSquaresClassifier`, tried if this method was kept."""
@@ -71,14 +81,12 @@ class Way(NamedTuple):
 
 def reserves(ways, n_times):
     """Return the finer methods of some, and those of these, ``n_times``, if not given already."""
-    known, found = {way.name for way in ways}, []
+    found = {way.name: way for way in ways}
     for way in ways:
-        for _ in range(n_times if way.rule is None else 0):
+        for _ in range(0 if way.columns else n_times):
             way = way.finer()
-            if way.name not in known:
-                known.add(way.name)
-                found.append(way)
-    return found
+            found.setdefault(way.name, way)
+    return list(found.values())[len(ways) :]
 
 
 WAYS = (

@@ -119,7 +119,8 @@ class Fits(NamedTuple):
     def __call__(self, fold, tries, beside=None):
         """Return a list of test predictions for each (number of the candidate, values).
 
-        ``beside``: numbers of all candidates of the job. Default: those of the tries.
+        Predictions are None for a value that the path omits. ``beside``: numbers of all candidates
+        of the job. Default: those of the tries.
         """
         beside = [w for w, _ in tries] if beside is None else beside
         names = [self.candidates[w].name for w in beside if self.candidates[w].divisible]
@@ -471,7 +472,8 @@ class _Trials:
         def fitted(t, j, job, found):
             for (w, at), predictions in zip(job, found):
                 for k, predicted in zip(at, predictions):
-                    self._take((w, k, t), predicted)
+                    if predicted is not None:  # a path may omit values
+                        self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
 
         if apart and client is not None:

@@ -13,7 +13,7 @@ Xi (2024), "An adaptive factorized Nystrom preconditioner for regularized kernel
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
 )
-from alignlearn.solvers.panels import panels
+from alignlearn.solvers.panels import panels, weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
 
@@ -92,6 +92,10 @@ class RidgeSystem:
         self._mean = self._share @ columns
         self._right = self._root[:, None] * (columns - self._mean)
 
+    @cached_property
+    def _gram(self):
+        return weighted_gram(self._factor)
+
     def _apply(self, alpha, V):
         """The centered, weighted matrix plus alpha (one number, or one per column), times V."""
         inner = self._root[:, None] * V
@@ -102,7 +106,7 @@ class RidgeSystem:
 
     def solve(self, alpha, **options):
         """The `CGResult` of the rooted coefficients; options are those of `conjugate_gradient`."""
-        near = low_rank_preconditioner(self._factor, alpha, self._residual)
+        near = low_rank_preconditioner(self._factor, alpha, self._residual, self._gram)
         apply = partial(self._apply, alpha)
         return conjugate_gradient(apply, self._right, precondition=near, **options)
 
@@ -112,7 +116,7 @@ class RidgeSystem:
         Each product with the matrix serves all of them.
         """
         c = self._right.shape[1]
-        near = low_rank_preconditioner(self._factor, alphas, self._residual)
+        near = low_rank_preconditioner(self._factor, alphas, self._residual, self._gram)
         each = np.repeat(alphas, c)
         return conjugate_gradient(
             lambda V, numbers: self._apply(each[numbers], V),
@@ -376,30 +380,68 @@ def iterative_path(combination, y, split, alphas, weight=None, most_steps=None):
     ``weight``: of the training samples; default: as in the combination. None for each alpha that a
     Cholesky factor solves in less time. ``most_steps``: if the samples are too many for a factor,
     an alpha that needs more steps has the predictions of the last one, and those of half as many if
-    its residual was not halved by then.
+    its residual was not halved by then; see also `_descending`.
     """
     train, test = split
-    part, y = combination.part(train), y[train]
+    part = combination.part(train)
     most = len(train) * _PATH_STEPS / y[:1].size
     limits = _limits(part, min(alphas), most, _LEAST_STEPS[0])
     if limits is None:
         return [None] * len(alphas)
-    options = limits
-    if most_steps is not None and len(train) > MOST_DOUBLE:
+    descending, options = is_descending(len(train), most_steps), limits
+    if descending:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
     diagonal = float(np.mean(part.diagonal()))
     least = min(alphas)
-    system = system_on_matrix(part, y, least, least >= _SINGLE * diagonal, weight)
+    system = system_on_matrix(part, y[train], least, least >= _SINGLE * diagonal, weight)
+
+    def tested(coef, intercept):
+        fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept
+        fitted = fitted.reshape(len(test), -1, *y.shape[1:])
+        return [fitted[:, k] for k in range(fitted.shape[1])]
+
+    solve = partial(_solved, system, options)
+    if descending:
+        given = combination.weight
+        error = partial(_mean_square, y[test], None if given is None else given[test])
+        return _descending(lambda some, of=solve: tested(*of(some)[0]), alphas, error)
+    coef, residuals = solve(alphas)
+    del system, solve  # free the matrix before another one is made
+    slow = residuals > _PATH_TOL
+    return [None if limits and late else one for late, one in zip(slow, tested(*coef))]
+
+
+def _solved(system, options, alphas):
+    """Dual coefficients and intercepts for each alpha, and the largest residual of each."""
     found = system.solve_each(alphas, tol=_PATH_TOL, **options)
-    coef, intercept = system.coefficients(found)
-    del system  # free the matrix before another one is made
-    fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept
-    fitted = fitted.reshape(len(test), len(alphas), -1)
-    slow = found.residuals.reshape(len(alphas), -1).max(axis=1) > _PATH_TOL
-    return [
-        None if limits and slow[k] else fitted[:, k].reshape(len(test), *y.shape[1:])
-        for k in range(len(alphas))
-    ]
+    return system.coefficients(found), found.residuals.reshape(len(alphas), -1).max(axis=1)
+
+
+def is_descending(n_samples, most_steps):
+    """Whether `iterative_path` omits values of alpha for so many training samples."""
+    return most_steps is not None and n_samples > MOST_DOUBLE
+
+
+def _descending(predicted, alphas, error):
+    """Predictions for two values of alpha at a time, the largest first, as a list for all of them.
+
+    Values below one whose error is not the least so far are omitted (None), because they need the
+    most steps.
+    """
+    found, least, order = [None] * len(alphas), np.inf, np.argsort(alphas, kind="stable")[::-1]
+    for start in range(0, len(order), 2):
+        two = order[start : start + 2]
+        for k, values in zip(two, predicted([alphas[k] for k in two])):
+            found[k], now = values, error(values)
+            is_best, least = now < least, min(now, least)
+        if not is_best:
+            break
+    return found
+
+
+def _mean_square(y, weight, values):
+    """The weighted mean square of errors."""
+    return np.average(np.square(values - y).reshape(len(y), -1).mean(axis=1), weights=weight)
 
 
 def ridge_without_matrix(machine, combination, y, memory, *, tol=1e-8, max_iter=1000, weight=None):

@@ -25,7 +25,7 @@ from .choice import (
 )
 from .copies import find_copies
 from .gram_rows import Pilot, row_cache
-from .iterative_ridge import iterative_path
+from .iterative_ridge import is_descending, iterative_path
 
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
@@ -147,7 +147,7 @@ def regressor_predictions(combination, y, split, alphas, weight=None, most_steps
     """Test predictions of kernel ridge for each alpha; from the features if these are few.
 
     ``weight``: of the training samples; default: as in the combination. ``most_steps``: see
-    `iterative_path`.
+    `iterative_path`, which may then omit values of alpha; their predictions are None.
     """
     train, _ = split
     weight = _of_training(combination, train) if weight is None else weight
@@ -157,11 +157,13 @@ def regressor_predictions(combination, y, split, alphas, weight=None, most_steps
     copies = find_copies(combination.source, train, weight) if min(alphas) > 0.0 else None
     if copies is not None:
         means, train = copies.means(y[train]), train[copies.first]
-        y, weight, split = np.zeros((len(y), *means.shape[1:])), copies.weight, (train, split[1])
+        y, weight, split = np.array(y, dtype=means.dtype), copies.weight, (train, split[1])
         y[train] = means
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
     if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
         found = iterative_path(combination, y, split, alphas, weight, most_steps)
+        if is_descending(len(train), most_steps):
+            return found
     else:
         found = [None] * len(alphas)
     left = [k for k, one in enumerate(found) if one is None]

@@ -209,7 +209,7 @@ def _for_all(function):
     return lambda V, numbers: function(V)
 
 
-def low_rank_preconditioner(L, lam, residual=None):
+def low_rank_preconditioner(L, lam, residual=None, gram=None):
     """``V -> (LL' + lam I)^-1 V`` as a function, by the Woodbury identity.
 
     With ``H = I / lam`` it is ``H (V - L (I + L'HL)^-1 L'HV)``, with a Cholesky factor of the r x r
@@ -227,11 +227,13 @@ def low_rank_preconditioner(L, lam, residual=None):
     residual : NeighborInverse, optional
         Gives an approximate inverse H of the matrix minus ``LL'`` plus lam I for each lam, in place
         of ``I / lam``.
+    gram : (r, r) float64, optional
+        ``L'L``, if it is known.
     """
     several = not np.isscalar(lam)
     lams = [check_number("lam", one, low=0.0, strict=True) for one in (lam if several else [lam])]
     if residual is None:
-        gram = panels.weighted_gram(L)
+        gram = panels.weighted_gram(L) if gram is None else gram
         lams = np.maximum(lams, 1e-13 * float(np.trace(gram)))
         grams = [gram / one for one in lams]
     else:

@@ -72,6 +72,27 @@ def test_finer_candidates_are_tried_while_the_best_one_changes(best, n_tried, ch
     assert found.table["n_splits"].max() == 1
 
 
+def test_values_that_a_path_omits_have_no_row():
+    """On the second level way 1 is tried with three values, of which its path omits one."""
+    table = np.zeros((2, 5, 2))
+    table[1, 3, 0], table[1, 2, 1] = 1.0, 2.0
+
+    class Omitting(Scores):
+        def __call__(self, fold, tries):
+            found = super().__call__(fold, tries)
+            return found if fold == 0 else [[None, *predictions[1:]] for predictions in found]
+
+    scores = Omitting(table)
+    rungs = Rung((0,), 1, range(5)), Rung((1,), None, range(5), (2, 0), 1)
+    found = scores.search(rungs, keep=True, members=1, sizes=[10, 20])
+    assert found.chosen == [(1, 2)]
+    assert found.kept == [[2.0]]
+    last = found.table["n_samples"] == 20
+    assert found.table["param_C"][last].tolist() == [10.0, 100.0]
+    assert np.isfinite(found.table["mean_test_score"]).all()
+    assert found.table["params"][found.best] == {"method": "way 1", "C": 10.0}
+
+
 @pytest.mark.parametrize("worth", [True, False])
 def test_a_search_ends_before_a_rung_that_is_not_worth_it(worth):
     table = np.zeros((3, 5, 2))

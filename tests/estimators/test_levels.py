@@ -18,7 +18,7 @@ from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import learner, ways
 from alignlearn.estimators.levels import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.members import noise_blocks
-from alignlearn.estimators.plans import Way
+from alignlearn.estimators.plans import Way, reserves
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
 from alignlearn.kernels import Gaussian
@@ -187,7 +187,26 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
 
 def way_named(name):
     """A method of a single kernel with this name."""
-    return Way(name, None, False, multiple=float(name.partition("*")[2] or 1.0))
+    multiple = float(name.partition("*")[2] or 1.0)
+    return Way(name, None, False, rough="laplacian" in name, multiple=multiple)
+
+
+@pytest.mark.parametrize(
+    ("way", "finer"),
+    [
+        (Way("uniform", "uniform", False), ["laplacian*16", "laplacian*64", "laplacian*256"]),
+        (Way("single*2", None, False, multiple=2.0), ["laplacian*16"]),
+        (Way("rotated-single", None, True, True), ["scaled-laplacian*16"]),
+        (Way("scaled-alignf", "alignf", True), ["scaled-laplacian*16", "scaled-laplacian*64"]),
+        (Way("laplacian*2", None, False, rough=True, multiple=2.0), ["laplacian*8"]),
+        (Way("pairs", "alignf", False, columns="pairs"), []),
+    ],
+)
+def test_a_finer_method_is_a_laplacian_on_the_same_features(way, finer):
+    found = reserves((way,), len(finer) or 3)
+    assert [one.name for one in found] == finer
+    assert all(one.rough and one.reserve and one.scaled == way.scaled for one in found)
+    assert all(one.name.endswith(f"*{one.multiple:g}") for one in found)
 
 
 def test_both_groups_reach_the_second_level_and_the_last_if_near_the_best(regressor):

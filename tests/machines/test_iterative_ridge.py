@@ -14,7 +14,7 @@ from alignlearn.machines.iterative_ridge import (
     system_on_matrix,
 )
 from alignlearn.machines.paths import regressor_predictions, ridge_path
-from alignlearn.sources import open_kernel
+from alignlearn.sources import open_kernel, open_source
 
 
 def data(m=400):
@@ -155,3 +155,25 @@ def test_a_factor_in_float32_serves_as_one_in_float64(kernel, weighted):
         expected = kernel(X) @ exact.dual_coef_ + exact.intercept_
         np.testing.assert_allclose(values, expected, atol=1e-4 * Y.std())
     assert steps[np.float32] <= 1.3 * steps[np.float64] + 2
+
+
+@pytest.mark.parametrize("noise", [0.0, 6.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_smaller_values_are_omitted_where_one_is_worse(noise, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(8700, 2))
+    y = np.sin(9.0 * X).sum(axis=1)
+    y[200:] += noise * rng.standard_normal(8500)
+    weight = rng.integers(1, 3, len(X)) * 1.0 if weighted else None
+    source = open_source(X, [al.Laplacian(2.0)], sample_weight=weight)
+    split, alphas = (np.arange(200, 8700), np.arange(200)), [0.1, 10.0, 1.0, 30.0]
+    given = source.combine([1.0]), y, split, alphas
+    found = regressor_predictions(*given, most_steps=100)
+    every = regressor_predictions(*given)
+    assert [one is None for one in found] == ([True, False] * 2 if noise else [False] * 4)
+    weight = None if weight is None else weight[:200]
+    squares = [np.average(np.square(one - y[:200]), weights=weight) for one in every]
+    assert (np.argmin(squares) == 3) == (noise > 0.0)
+    for one, exact in zip(found, every):
+        if one is not None:
+            np.testing.assert_allclose(one, exact, atol=1e-2)
