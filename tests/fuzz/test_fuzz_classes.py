@@ -71,6 +71,16 @@ def weights_of(draws, m):
     return draws.numbers.integers(0, 3, m) * draws.pick(1.0, 0.1)
 
 
+def folds_of_weight(cv, y, weight):
+    """Folds of a search; a number divides only the samples of positive weight."""
+    from alignlearn.folds import make_folds
+
+    if weight is None or not isinstance(cv, int):
+        return make_folds(cv, y, True)
+    rows = np.flatnonzero(weight)
+    return [(rows[train], rows[test]) for train, test in make_folds(cv, y[rows], True)]
+
+
 def refused(codes, folds, weight):
     """Whether the documentation requires that a fit on these folds raises an error."""
     weight = np.ones(len(codes)) if weight is None else weight
@@ -127,8 +137,6 @@ def check_predictions(name, model, X, y):
 @fuzz(1)
 def test_rare_classes_in_searches(draws):
     """Searches on training sets with missing classes: right scores, or a required error."""
-    from alignlearn.folds import make_folds
-
     m = draws.size(6, 40)
     codes = rare_classes(draws, m)
     X, y = benign(draws, m, draws.whole(1, 3)), make_names(draws, 5)[codes]
@@ -150,7 +158,7 @@ def test_rare_classes_in_searches(draws):
     else:
         model, given = al.MKLClassifierCV(**{**SEARCHES[name], **options}), (X, y, weight)
     try:
-        folds = make_folds(cv, given[1], True)
+        folds = folds_of_weight(cv, given[1], weight)
     except ValueError:
         folds = None
     due = folds is None or refused(given[1], folds, weight)
