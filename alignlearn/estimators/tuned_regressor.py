@@ -494,8 +494,10 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             machine = partial(SupportVectorRegressor, **options)
             return partial(_support_vector_path, machine, self.memory)
         if chosen == "krr" and fits:
-            most_steps = _MOST_STEPS if self._by_strategy() else None
-            return partial(paths.regressor_predictions, most_steps=most_steps)
+            if not self._by_strategy():
+                return paths.regressor_predictions
+            how = {"most_steps": _MOST_STEPS, "descending": self.scoring is None}
+            return partial(paths.regressor_predictions, **how)
         return ModelPath(model, parameter, Shaped(y.ndim == 1))
 
 

@@ -225,8 +225,9 @@ def _times_part(thread, K, starts, right, out, below, stop):
         while i + 4 <= last - first:
             rows = K[at + i * width : at + (i + 4) * width].reshape(4, width)
             for k in range(0, c - 1, 2):
-                two = slice(k, k + 2)
-                _add_rows_to_two(rows, right[two, first:], sums[two, first:], out[two, first:], i)
+                v, w = right[k, first:], right[k + 1, first:]
+                of_v, of_w = sums[k, first:], sums[k + 1, first:]
+                _add_rows_to_two(rows, v, w, of_v, of_w, out[k, first:], out[k + 1, first:], i)
             if c % 2:
                 _add_rows(rows, right[c - 1, first:], sums[c - 1, first:], out[c - 1, first:], i)
             i += 4
@@ -259,10 +260,12 @@ def _add_rows(rows, v, sums, out, i):
 
 
 @jit_sum
-def _add_rows_to_two(rows, right, sums, out, i):
-    """`_add_rows` for two vectors at once, in 0.65 of the time."""
+def _add_rows_to_two(rows, v, w, of_v, of_w, out_v, out_w, i):
+    """`_add_rows` for two vectors at once, in 0.65 of the time.
+
+    The vectors are arguments: LLVM does not vectorize the loop over rows of matrices.
+    """
     row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
-    v, w, sums_v, sums_w = right[0], right[1], sums[0], sums[1]
     v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
     w0, w1, w2, w3 = w[i], w[i + 1], w[i + 2], w[i + 3]
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -277,10 +280,10 @@ def _add_rows_to_two(rows, right, sums, out, i):
         t1 += k1 * wj
         t2 += k2 * wj
         t3 += k3 * wj
-        sums_v[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
-        sums_w[j] += (w0 * k0 + w1 * k1) + (w2 * k2 + w3 * k3)
-    out[0, i], out[0, i + 1], out[0, i + 2], out[0, i + 3] = s0, s1, s2, s3
-    out[1, i], out[1, i + 1], out[1, i + 2], out[1, i + 3] = t0, t1, t2, t3
+        of_v[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
+        of_w[j] += (w0 * k0 + w1 * k1) + (w2 * k2 + w3 * k3)
+    out_v[i], out_v[i + 1], out_v[i + 2], out_v[i + 3] = s0, s1, s2, s3
+    out_w[i], out_w[i + 1], out_w[i + 2], out_w[i + 3] = t0, t1, t2, t3
 
 
 def system_on_matrix(combination, y, alpha, single=False, weight=None):
@@ -374,64 +377,90 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     machine.fit(combination.gram(), y, weight, check=False, overwrite=True)
 
 
-def iterative_path(combination, y, split, alphas, weight=None, most_steps=None):
+def iterative_path(
+    combination, y, split, alphas, factored, weight=None, most_steps=None, descending=False
+):
     """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
 
-    ``weight``: of the training samples; default: as in the combination. None for each alpha that a
-    Cholesky factor solves in less time. ``most_steps``: if the samples are too many for a factor,
-    an alpha that needs more steps has the predictions of the last one, and those of half as many if
-    its residual was not halved by then; see also `_descending`.
+    Parameters
+    ----------
+    combination, y, split, alphas
+        As in `paths.regressor_predictions`.
+    factored : callable
+        ``factored(some)`` gives the predictions for some alphas by a factorization, for those where
+        it takes less time.
+    weight : (m,), optional
+        Of the training samples. Default: as in the combination.
+    most_steps, descending
+        As in `paths.regressor_predictions`.
     """
     train, test = split
     part = combination.part(train)
     most = len(train) * _PATH_STEPS / y[:1].size
     limits = _limits(part, min(alphas), most, _LEAST_STEPS[0])
     if limits is None:
-        return [None] * len(alphas)
-    descending, options = is_descending(len(train), most_steps), limits
-    if descending:
+        return factored(alphas)
+    options = limits
+    if most_steps is not None and not limits:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
-    diagonal = float(np.mean(part.diagonal()))
-    least = min(alphas)
-    system = system_on_matrix(part, y[train], least, least >= _SINGLE * diagonal, weight)
+    smallest_single = _SINGLE * float(np.mean(part.diagonal()))
 
-    def tested(coef, intercept):
-        fitted = part.cross_gram(combination.source.as_new(test)) @ coef + intercept
-        fitted = fitted.reshape(len(test), -1, *y.shape[1:])
-        return [fitted[:, k] for k in range(fitted.shape[1])]
+    def system_for(least):
+        return system_on_matrix(part, y[train], min(alphas), least >= smallest_single, weight)
 
-    solve = partial(_solved, system, options)
+    def predicted(some, system):
+        coef, slow = _solved(system, options, some)
+        found = _tested(part, combination.source.as_new(test), y, *coef)
+        pairs = zip(some, slow, found)
+        return [factored([a])[0] if limits and late else f for a, late, f in pairs]
+
     if descending:
         given = combination.weight
         error = partial(_mean_square, y[test], None if given is None else given[test])
-        return _descending(lambda some, of=solve: tested(*of(some)[0]), alphas, error)
-    coef, residuals = solve(alphas)
-    del system, solve  # free the matrix before another one is made
-    slow = residuals > _PATH_TOL
-    return [None if limits and late else one for late, one in zip(slow, tested(*coef))]
+        return _descending(predicted, system_for, smallest_single, alphas, error)
+    system = system_for(min(alphas))
+    coef, slow = _solved(system, options, alphas)
+    del system  # free the matrix before another one is made
+    found = _tested(part, combination.source.as_new(test), y, *coef)
+    left = np.flatnonzero(slow) if limits else []
+    for k, values in zip(left, factored([alphas[k] for k in left]) if len(left) else ()):
+        found[k] = values
+    return found
+
+
+def _tested(part, new, y, coef, intercept):
+    """Predictions for new samples, for each alpha."""
+    if part.source.is_paired:  # without a matrix: new memory costs as much as its entries
+        fitted = part.products(new, part.source.X).times(coef) + intercept
+    else:
+        fitted = part.cross_gram(new) @ coef + intercept
+    fitted = fitted.reshape(len(fitted), -1, *y.shape[1:])
+    return [fitted[:, k] for k in range(fitted.shape[1])]
 
 
 def _solved(system, options, alphas):
-    """Dual coefficients and intercepts for each alpha, and the largest residual of each."""
+    """Dual coefficients and intercepts for each alpha, and whether each has not converged."""
     found = system.solve_each(alphas, tol=_PATH_TOL, **options)
-    return system.coefficients(found), found.residuals.reshape(len(alphas), -1).max(axis=1)
+    slow = found.residuals.reshape(len(alphas), -1).max(axis=1) > _PATH_TOL
+    return system.coefficients(found), slow
 
 
-def is_descending(n_samples, most_steps):
-    """Whether `iterative_path` omits values of alpha for so many training samples."""
-    return most_steps is not None and n_samples > MOST_DOUBLE
-
-
-def _descending(predicted, alphas, error):
+def _descending(predicted, system_for, smallest_single, alphas, error):
     """Predictions for two values of alpha at a time, the largest first, as a list for all of them.
 
     Values below one whose error is not the least so far are omitted (None), because they need the
-    most steps.
+    most steps. The matrix is replaced by one in float64 where that is needed first.
     """
     found, least, order = [None] * len(alphas), np.inf, np.argsort(alphas, kind="stable")[::-1]
+    system = was_single = None
     for start in range(0, len(order), 2):
         two = order[start : start + 2]
-        for k, values in zip(two, predicted([alphas[k] for k in two])):
+        some = [alphas[k] for k in two]
+        single = min(some) >= smallest_single
+        if system is None or (was_single and not single):
+            system = None  # free the matrix before another one is made
+            system, was_single = system_for(min(some)), single
+        for k, values in zip(two, predicted(some, system)):
             found[k], now = values, error(values)
             is_best, least = now < least, min(now, least)
         if not is_best:

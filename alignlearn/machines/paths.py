@@ -25,7 +25,7 @@ from .choice import (
 )
 from .copies import find_copies
 from .gram_rows import Pilot, row_cache
-from .iterative_ridge import is_descending, iterative_path
+from .iterative_ridge import iterative_path
 
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
@@ -143,11 +143,24 @@ def least_squares_predictions(make, combination, y, split, values):
     return [machine.raw_problems(one) for one in columns]
 
 
-def regressor_predictions(combination, y, split, alphas, weight=None, most_steps=None):
+def regressor_predictions(
+    combination, y, split, alphas, weight=None, most_steps=None, descending=False
+):
     """Test predictions of kernel ridge for each alpha; from the features if these are few.
 
-    ``weight``: of the training samples; default: as in the combination. ``most_steps``: see
-    `iterative_path`, which may then omit values of alpha; their predictions are None.
+    Parameters
+    ----------
+    combination, y, split, alphas
+        The kernel and the targets of all samples, (training, test) positions, and values >= 0.
+    weight : (m,), optional
+        Of the training samples. Default: as in the combination.
+    most_steps : int, optional
+        Limit of the steps of conjugate gradients, if the samples are too many for a factorization.
+        An alpha that needs more has the predictions of the last step, or of half as many steps if
+        its residual was not halved by then.
+    descending : bool, default False
+        Whether iterations try the largest alphas first and end where a smaller one has a larger
+        squared error. The predictions for the others are None.
     """
     train, _ = split
     weight = _of_training(combination, train) if weight is None else weight
@@ -160,20 +173,15 @@ def regressor_predictions(combination, y, split, alphas, weight=None, most_steps
         y, weight, split = np.array(y, dtype=means.dtype), copies.weight, (train, split[1])
         y[train] = means
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
-    if min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas)):
-        found = iterative_path(combination, y, split, alphas, weight, most_steps)
-        if is_descending(len(train), most_steps):
-            return found
-    else:
-        found = [None] * len(alphas)
-    left = [k for k, one in enumerate(found) if one is None]
-    if left:
+
+    def factored(some):
         K, K_test = combination.split(split)
-        some = [alphas[k] for k in left]
-        solved = ridge_path(K, y[train], K_test, some, weight=weight, overwrite=True)
-        for k, one in zip(left, solved):
-            found[k] = one
-    return found
+        return ridge_path(K, y[train], K_test, some, weight=weight, overwrite=True)
+
+    if not (min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas))):
+        return factored(alphas)
+    given = combination, y, split, alphas, factored, weight, most_steps, descending
+    return iterative_path(*given)
 
 
 def _is_iterative(combination, sizes, least):

@@ -131,7 +131,7 @@ def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
     X, Y = data(900)
     combination = open_kernel(X, al.Laplacian(1.0))
     split = np.arange(700), np.arange(700, 900)
-    [found] = iterative_path(combination, Y, split, [1e-11])
+    [found] = iterative_path(combination, Y, split, [1e-11], None)
     K, K_test = combination.split(split)
     [exact] = ridge_path(K, Y[split[0]], K_test, [1e-11])
     np.testing.assert_allclose(found, exact, atol=0.01)
@@ -168,7 +168,7 @@ def test_smaller_values_are_omitted_where_one_is_worse(noise, weighted):
     source = open_source(X, [al.Laplacian(2.0)], sample_weight=weight)
     split, alphas = (np.arange(200, 8700), np.arange(200)), [0.1, 10.0, 1.0, 30.0]
     given = source.combine([1.0]), y, split, alphas
-    found = regressor_predictions(*given, most_steps=100)
+    found = regressor_predictions(*given, most_steps=100, descending=True)
     every = regressor_predictions(*given)
     assert [one is None for one in found] == ([True, False] * 2 if noise else [False] * 4)
     weight = None if weight is None else weight[:200]
