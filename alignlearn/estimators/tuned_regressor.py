@@ -219,9 +219,11 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     With 12,000 samples or more and a final fit on all pairs, the search has a fourth level with as
     many samples as the final fit, because the best alpha decreases as samples are added. The fourth
     level tries up to three smaller values of alpha, each with at most 50 steps of conjugate
-    gradients. If a smaller alpha is better, it also tries narrower kernels. Above 28,000 samples
-    the final fit is the mean of models on parts of 21,600 to 24,000 samples, which may overlap
-    (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these numbers.
+    gradients. If a smaller alpha is better, it also tries narrow Laplacian kernels. Above 28,000
+    samples the final fit is the mean of models on parts of 21,600 to 24,000 samples, which may
+    overlap (divide and conquer: Zhang, Duchi and Wainwright 2015); ``memory`` may reduce these
+    numbers. With the default ``scoring``, iterations try the largest values of alpha first, and
+    smaller ones only while their squared error is smaller.
 
     Leave-one-out refits only the ridge regression: the kernel was learned with the sample that is
     left out. It serves to select alpha, not to evaluate the kernel. To compare weightings, or for a
