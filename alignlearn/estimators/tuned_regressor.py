@@ -375,7 +375,9 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         if levels:  # the final level is solved in iterations
             below = [level for level in levels if not level.final]
             most = max(len(train) for level in below for train, _ in level.folds)
-        path = self._path(source, y, parameter, splits, most)
+        # Each of several levels has one fold, except a small first one, which is not iterative.
+        descending = len(levels) > 1 and self.scoring is None
+        path = self._path(source, y, parameter, splits, most, descending)
         problem = SearchProblem(parameter, values, path, score, levels=levels, folds=folds)
         problem = problem._replace(n_different=different)
         if levels:
@@ -478,7 +480,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             return super()._kernel_weights()
         return self.weights_.mean(axis=1), f", means over {len(self.alpha_)} targets"
 
-    def _path(self, source, y, parameter, splits, n_samples):
+    def _path(self, source, y, parameter, splits, n_samples, descending):
         memory, model = check_memory("memory", self.memory), self._untuned(None)
         sizes = Sizes.of_source(source)._replace(n_samples=n_samples)
         chosen = choose("krr", sizes, memory, asked=self.machine).machine
@@ -496,9 +498,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             machine = partial(SupportVectorRegressor, **options)
             return partial(_support_vector_path, machine, self.memory)
         if chosen == "krr" and fits:
-            if not self._by_strategy():
-                return paths.regressor_predictions
-            how = {"most_steps": _MOST_STEPS, "descending": self.scoring is None}
+            most_steps = _MOST_STEPS if self._by_strategy() else None
+            how = {"most_steps": most_steps, "descending": descending}
             return partial(paths.regressor_predictions, **how)
         return ModelPath(model, parameter, Shaped(y.ndim == 1))
 

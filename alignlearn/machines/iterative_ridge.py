@@ -335,7 +335,7 @@ def _random_columns(combination, rank, dtype):
 
 
 def _nystrom_factor(columns, block, rank):
-    """L (m, rank) with ``K ~ LL'``, of the first `_random_columns`; all of them are overwritten."""
+    """L (m, rank) with ``K ~ LL'``, of the first `_random_columns`; in place if of all of them."""
     low = np.linalg.cholesky(block[:rank, :rank]).astype(columns.dtype)
     whole = rank == len(block)
     factor = columns if whole else np.empty((len(columns), rank), columns.dtype)
@@ -403,29 +403,27 @@ def iterative_path(
     options = limits
     if most_steps is not None and not limits:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
-    smallest_single = _SINGLE * float(np.mean(part.diagonal()))
+    smallest = 0.0 if is_single(len(train)) else _SINGLE * float(np.mean(part.diagonal()))
 
-    def system_for(least):
-        return system_on_matrix(part, y[train], min(alphas), least >= smallest_single, weight)
+    def system_for(single):
+        return system_on_matrix(part, y[train], min(alphas), single, weight)
+
+    def completed(some, coef, slow):
+        found = _tested(part, combination.source.as_new(test), y, *coef)
+        left = np.flatnonzero(slow) if limits else []
+        for k, values in zip(left, factored([some[k] for k in left]) if len(left) else ()):
+            found[k] = values
+        return found
 
     def predicted(some, system):
-        coef, slow = _solved(system, options, some)
-        found = _tested(part, combination.source.as_new(test), y, *coef)
-        pairs = zip(some, slow, found)
-        return [factored([a])[0] if limits and late else f for a, late, f in pairs]
+        return completed(some, *_solved(system, options, some))
 
     if descending:
         given = combination.weight
         error = partial(_mean_square, y[test], None if given is None else given[test])
-        return _descending(predicted, system_for, smallest_single, alphas, error)
-    system = system_for(min(alphas))
-    coef, slow = _solved(system, options, alphas)
-    del system  # free the matrix before another one is made
-    found = _tested(part, combination.source.as_new(test), y, *coef)
-    left = np.flatnonzero(slow) if limits else []
-    for k, values in zip(left, factored([alphas[k] for k in left]) if len(left) else ()):
-        found[k] = values
-    return found
+        return _descending(predicted, system_for, smallest, alphas, error)
+    solved = _solved(system_for(min(alphas) >= smallest), options, alphas)
+    return completed(alphas, *solved)  # its matrices are made after that of the system is freed
 
 
 def _tested(part, new, y, coef, intercept):
@@ -445,21 +443,21 @@ def _solved(system, options, alphas):
     return system.coefficients(found), slow
 
 
-def _descending(predicted, system_for, smallest_single, alphas, error):
+def _descending(predicted, system_for, smallest, alphas, error):
     """Predictions for two values of alpha at a time, the largest first, as a list for all of them.
 
     Values below one whose error is not the least so far are omitted (None), because they need the
-    most steps. The matrix is replaced by one in float64 where that is needed first.
+    most steps. Below the value ``smallest`` the matrix is one in float64, which replaces the first.
     """
     found, least, order = [None] * len(alphas), np.inf, np.argsort(alphas, kind="stable")[::-1]
     system = was_single = None
     for start in range(0, len(order), 2):
         two = order[start : start + 2]
         some = [alphas[k] for k in two]
-        single = min(some) >= smallest_single
-        if system is None or (was_single and not single):
+        single = min(some) >= smallest
+        if single != was_single:
             system = None  # free the matrix before another one is made
-            system, was_single = system_for(min(some)), single
+            system, was_single = system_for(single), single
         for k, values in zip(two, predicted(some, system)):
             found[k], now = values, error(values)
             is_best, least = now < least, min(now, least)

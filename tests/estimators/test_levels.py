@@ -185,6 +185,17 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
     assert model.best_score_ == mean[last].max()
 
 
+def test_a_search_on_one_level_tries_all_values_on_every_fold():
+    """900 training samples and large penalties are solved in iterations, which may omit values."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 4))
+    y = 0.05 * np.sin(X[:, 0]) + rng.normal(size=1000)
+    table = al.MKLRegressorCV(cv=10, alphas=[1.0, 10.0, 100.0, 1000.0]).fit(X, y).cv_results_
+    method, n = table["param_method"], table["n_splits"]
+    assert n.max() == 10
+    assert all(len(set(n[method == name])) == 1 for name in set(method))
+
+
 def way_named(name):
     """A method of a single kernel with this name."""
     multiple = float(name.partition("*")[2] or 1.0)
