@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # scikit-learn checks array-API input only where SciPy was imported with this.
@@ -27,6 +27,10 @@ for name, examples in (("explore", 100), ("long", 5000)):
     settings.register_profile(
         name, max_examples=examples, deadline=None, print_blob=True, derandomize=False
     )
+# For mutants: which test fails is asked, not the smallest example.
+settings.register_profile(
+    "unshrunk", settings.get_profile("same"), phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile("same")
 
 # Modules and tests live until the end: garbage collection over them takes a tenth of a collection.

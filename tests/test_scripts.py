@@ -242,6 +242,18 @@ def test_a_mutant_is_one_change(script, tmp_path):
     assert len(list(mutate.mutants(tmp_path / "code.py", checks=True))) > len(found)
 
 
+def test_spare_tests_leave_every_mutant_a_test_that_finds_it(script, capsys):
+    mutate = script("lab/mutate")
+    found = [["t.py::a[1]", "t.py::b"], ["t.py::b", "t.py::a"], ["t.py::c"], []]
+    mutants = {
+        str(i): {"killers": killers, "untried": ["t.py::d"]} for i, killers in enumerate(found)
+    }
+    seconds = {"t.py::a[1]": 1.0, "t.py::b": 3.0, "t.py::c": 9.0, "t.py::d": 9.0, "t.py::e": 0.5}
+    mutate.spare({"mutants": mutants, "baseline": {"m.py": seconds}}, [])
+    printed = capsys.readouterr().out
+    assert [line.split("::")[1] for line in printed.splitlines()] == ["e", "b"]
+
+
 def test_examples_are_the_same_at_every_run_unless_others_are_asked_for():
     same, explore = settings.get_profile("same"), settings.get_profile("explore")
     assert same.derandomize

@@ -4,7 +4,8 @@
     scripts/lab/mutate.py RESULT.json --modules alignlearn/folds.py theory/draws.py ...
     scripts/lab/mutate.py RESULT.json --sample 60 --seed 0 [--tests FILE ...] [--seconds 600]
     scripts/lab/mutate.py RESULT.json --formulas --modules alignlearn/bounds/sample_price.py
-    scripts/lab/mutate.py RESULT.json --table | --alive
+    scripts/lab/mutate.py RESULT.json --matrix --jobs 16 --sample 40 --seconds 420
+    scripts/lab/mutate.py RESULT.json --table | --alive | --spare [TEST FILE ...]
 
 Each mutant is one change in the syntax tree of one module: a number doubled, a sign or an operator
 exchanged, a term of a sum left out, min for max, a comparison inverted or its equality dropped, a
@@ -21,13 +22,19 @@ loops run as Python in modules that have some.
 
 Objects that are imported or computed during the collection of tests do not change, so a mutant that
 only they would notice counts as alive. RESULT.json keeps every tried mutant; the same command
-resumes there. --table prints seconds, lines and tests of each test file, and mutants by module.
---alive prints the living mutants with their reasons from `mutants.txt`, and exits with 1 if one has
-none.
+resumes there. --jobs modules run at once, each job with compiled code of its own; --seconds is the
+limit of the whole run, which modules share. --matrix goes on after a test has failed, and records
+all tests that find a mutant and those that --budget left out.
+
+--table prints seconds, lines and tests of each test file, and mutants by module. --alive prints the
+living mutants with their reasons from `mutants.txt`, and exits with 1 if one has none. --spare
+prints, from a matrix, the test functions without which the others still find every mutant, most
+costly first, and how many mutants each finds; of the given files only, if there are any.
 """
 
 import argparse
 import ast
+import collections
 import contextlib
 import copy
 import gc
@@ -38,8 +45,11 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -268,9 +278,11 @@ class Trial:
             print(f"{self.path}: no test imports it", flush=True)
             return True
         items = {item.nodeid: item for item in session.items}
-        if not os.environ.get("NUMBA_DISABLE_JIT"):
-            self.first_run(items, functions, tree)  # what it compiles is cached
-        records = self.first_run(items, functions, tree)
+        records = self.first_run(items, functions, tree, 6 * self.options.slowest)
+        # Of what took long, the code is compiled now.
+        slow = {name: items[name] for name, (seconds, _) in records.items() if seconds > 0.5}
+        quick = {name: record for name, record in records.items() if name not in slow}
+        records = quick | self.first_run(slow, functions, tree, self.options.slowest)
         self.done.setdefault("baseline", {})[self.path] = {
             name: seconds for name, (seconds, _) in records.items()
         }
@@ -278,15 +290,14 @@ class Trial:
         rng = random.Random(f"{self.options.seed} {self.path}")
 
         def chosen(n):
-            return sorted(rng.sample(range(n), min(n, self.options.sample or n)))
+            return rng.sample(range(n), min(n, self.options.sample or n))
 
-        start = time.monotonic()
         only = self.options.formulas
         for k, line, text, what, changed in mutants(
             self.file, not only, self.options.checks, chosen
         ):
             key = f"{self.path}:{line}:{k}{'f' * only}"
-            if key in self.done["mutants"] or time.monotonic() - start > self.options.seconds:
+            if key in self.done["mutants"]:
                 continue
             lines = around.get(line, {line})
             inside = any(lines & reached for _, reached in records.values())
@@ -296,12 +307,18 @@ class Trial:
                 if not inside or lines & reached
             )
             at_top = not inside and self.is_top(tree, line)
-            killer = None
+            killers, untried = [], []
             if tests and (inside or at_top):
-                killer = self.killer(items, functions, changed, self.within(tests), at_top)
-            self.done["mutants"][key] = {
-                "what": what, "line": text, "killer": killer, "tests": len(tests) * inside,
-            }  # fmt: skip
+                taken = self.within(tests)
+                killers, untried = self.killers(items, functions, changed, taken, at_top)
+                untried += [name for _, name in tests[len(taken) :]]
+            if time.time() > self.options.until:
+                break  # a test that was cut short has not failed
+            found = {"what": what, "line": text, "killer": killers[0] if killers else None,
+                     "tests": len(tests) * inside}  # fmt: skip
+            if self.options.matrix:
+                found |= {"killers": killers, "untried": sorted(set(map(_function, untried)))}
+            self.done["mutants"][key] = found
             self.save()
         return True
 
@@ -328,7 +345,7 @@ class Trial:
         new.write_text(json.dumps(self.done, indent=0), encoding="utf-8")
         new.replace(self.options.result)
 
-    def first_run(self, items, functions, tree):
+    def first_run(self, items, functions, tree, slowest):
         """{test: (seconds, lines reached)} of tests that pass, are quick and reach the module."""
 
         def run(send):
@@ -349,7 +366,7 @@ class Trial:
 
         found, left, stuck = {}, dict(items), None
         for _ in range(6):  # a test that hangs is left out, but only a few
-            lines, ended = _forked(run, 4 * self.options.slowest + 25)
+            lines, ended = _forked(run, self.limit(4 * self.options.slowest + 25))
             for line in lines:
                 if line.startswith("> "):
                     stuck = line[2:]
@@ -357,31 +374,45 @@ class Trial:
                 name, seconds, passed, reached = json.loads(line)
                 stuck = None
                 left.pop(name)
-                if passed and reached and seconds <= self.options.slowest:
+                if passed and reached and seconds <= slowest:
                     found[name] = seconds, set(reached)
             if ended or stuck is None:
                 break
             left.pop(stuck, None)
         return found
 
-    def killer(self, items, functions, changed, tests, at_top):
-        """The first test that fails with a changed tree; None if all pass."""
-        limit = 30 * max(seconds for seconds, _ in tests) + 30
+    def limit(self, seconds):
+        """Seconds to wait for a test, at most until the end of the run."""
+        return min(seconds, max(1.0, self.options.until - time.time()))
+
+    def killers(self, items, functions, changed, tests, at_top):
+        """The tests that fail with a changed tree, or only the first, and those not run."""
+        matrix, names, found = self.options.matrix, [name for _, name in tests], []
+        longest = max(seconds for seconds, _ in tests)
 
         def run(send):
             compiled = put(self.file, functions, changed)
             if at_top:
                 put_constants(self.file, compiled)
-            for _, name in tests:
-                send(name)
+            for name in names:
+                send(f"> {name}")
                 if not _passes(items[name]):
-                    return
-            send("")
+                    send(f"! {name}")
+                    if not matrix:
+                        break
 
-        lines, ended = _forked(run, limit)
-        if ended and lines and lines[-1] == "":
-            return None
-        return lines[-1] if lines else "not importable"
+        for _ in range(4 if matrix else 1):  # a test that hangs ends a run
+            quiet = 5 * longest + 10 if matrix else 30 * longest + 30
+            lines, ended = _forked(run, self.limit(quiet))
+            found += [line[2:] for line in lines if line.startswith("! ")]
+            if ended:
+                return found, []
+            if not lines:
+                return ["not importable"], []
+            stuck = lines[-1][2:]
+            found += [stuck] * (stuck not in found)
+            names = names[names.index(stuck) + 1 :]
+        return found, names
 
 
 def _passes(item):
@@ -446,7 +477,8 @@ def one_module(options, done):
     if not options.tests:
         print(f"{path}: no test imports it", flush=True)
         return
-    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--capture=no", *options.tests]
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--capture=no",
+             "--hypothesis-profile=unshrunk", *options.tests]  # fmt: skip
     pytest.main(words, plugins=[Trial(path, options, done)])
 
 
@@ -511,6 +543,34 @@ def print_alive(done):
     return unexplained > 0
 
 
+def _function(name):
+    return name.partition("[")[0]
+
+
+def spare(done, files):
+    """Print the test functions that can go one after the other, without a mutant that survives.
+
+    A test that found a mutant alone stays, as do those that no run tried on some mutant of a module
+    that they reach.
+    """
+    seconds, untried = collections.Counter(), set()
+    for records in done["baseline"].values():
+        for name, value in records.items():
+            seconds[_function(name)] += value
+    kills, left = collections.Counter(), []
+    for found in done["mutants"].values():
+        untried |= set(found.get("untried", ()))
+        if found.get("killers"):
+            left.append(set(map(_function, found["killers"])))
+            kills.update(left[-1])
+    for name in sorted(seconds, key=lambda name: (kills[name] > 0, -seconds[name])):
+        asked = not files or name.partition("::")[0] in files
+        if asked and name not in untried and all(found != {name} for found in left):
+            print(f"{seconds[name]:7.2f} s {kills[name]:4} mutants  {name}")
+            for found in left:
+                found.discard(name)
+
+
 def read_words(words):
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("result", type=Path)
@@ -518,7 +578,9 @@ def read_words(words):
     parser.add_argument("--tests", nargs="*", default=[])
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=1e9, help="time limit per module")
+    parser.add_argument("--seconds", type=float, default=1e9, help="time limit of the run")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--matrix", action="store_true")
     parser.add_argument("--slowest", type=float, default=5.0)
     parser.add_argument("--budget", type=float, default=10.0, help="seconds per mutant")
     parser.add_argument("--files", type=int, default=10, help="most test files per module")
@@ -526,7 +588,9 @@ def read_words(words):
     parser.add_argument("--formulas", action="store_true")
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--alive", action="store_true")
+    parser.add_argument("--spare", nargs="*", metavar="TEST FILE")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=1e12, help=argparse.SUPPRESS)
     return parser.parse_args(words)
 
 
@@ -539,29 +603,80 @@ def main(words):
         table(done)
     elif options.alive:
         return int(print_alive(done))
+    elif options.spare is not None:
+        spare(done, options.spare)
     elif options.one:
         one_module(options, done)
     else:
-        modules = options.modules or sorted(
-            str(path.relative_to(ROOT))
-            for part in ("alignlearn", "theory")
-            for path in (ROOT / part).rglob("*.py")
-            if path.name not in ("__init__.py", "__main__.py")
-        )
-        for path in modules:
+        run_modules(words, options, done)
+    return 0
+
+
+def run_modules(words, options, done):
+    """Try the mutants of each module in a process of its own, --jobs at once."""
+    modules = options.modules or sorted(
+        str(path.relative_to(ROOT))
+        for part in ("alignlearn", "theory")
+        for path in (ROOT / part).rglob("*.py")
+        if path.name not in ("__init__.py", "__main__.py")
+    )
+    rest = [word for word in words if word not in (*options.modules, str(options.result))]
+    end, left, slots = time.time() + options.seconds, len(modules), list(range(options.jobs))
+    lock = threading.Lock()
+
+    def run(path):
+        nonlocal left
+        part = options.result.with_name(f"{options.result.stem}.{path.replace('/', '.')}.json")
+        with lock:
+            slot, now = slots.pop(), time.time()
+            until = min(end, now + (end - now) * options.jobs / left)
+            left -= 1
+            part.write_text(json.dumps(_of_module(done, path)), encoding="utf-8")
+        if until - now < 5:
+            log = "no time left"
+        else:
             env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
             if is_compiled(path):
                 env["NUMBA_DISABLE_JIT"] = "1"
-            rest = [word for word in words if word not in options.modules and word != "--modules"]
-            command = [sys.executable, __file__, *rest, "--one", "--modules", path]
-            log = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
-            now = json.loads(options.result.read_text()) if options.result.is_file() else done
-            mine = [v for k, v in now["mutants"].items() if k.startswith(f"{path}:")]
-            alive = sum(v["killer"] is None for v in mine)
-            print(f"{path}: {len(mine)} mutants, {alive} alive", flush=True)
-            if not mine:
-                print(log.stdout[-600:], log.stderr[-600:], flush=True)
-    return 0
+            if options.jobs > 1:
+                env["NUMBA_CACHE_DIR"] = f"{compiled}/{slot}"
+            command = [sys.executable, __file__, str(part.resolve()),
+                       *(word for word in rest if word != "--modules"),
+                       "--one", "--until", str(until), "--modules", path]  # fmt: skip
+            log = _output_of(command, env, until + 20 - now)
+        with lock:
+            slots.append(slot)
+            now = json.loads(part.read_text(encoding="utf-8"))
+            part.unlink()
+            for kind in ("mutants", "baseline"):
+                done.setdefault(kind, {}).update(now[kind])
+            options.result.write_text(json.dumps(done), encoding="utf-8")
+        alive = sum(found["killer"] is None for found in now["mutants"].values())
+        print(f"{path}: {len(now['mutants'])} mutants, {alive} alive", flush=True)
+        if not now["mutants"]:
+            print(log[-1200:], flush=True)
+
+    with tempfile.TemporaryDirectory() as compiled, ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run, modules))
+
+
+def _of_module(done, path):
+    mutants = {k: v for k, v in done["mutants"].items() if k.startswith(f"{path}:")}
+    baseline = {k: v for k, v in done.get("baseline", {}).items() if k == path}
+    return {"mutants": mutants, "baseline": baseline}
+
+
+def _output_of(command, env, seconds):
+    """What a command prints; it and what it started are killed after some seconds."""
+    with subprocess.Popen(
+        command, env=env, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            return process.communicate(timeout=min(seconds, 1e7))[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate()[0]
 
 
 if __name__ == "__main__":
