@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 import alignlearn as al
@@ -383,6 +384,47 @@ def _more_regressions():
         yield f"MKLRegressorCV {name}", Fit(make, "Y", **FIXED | few | options)
 
 
+def _large():
+    """Data and fits that pass the later levels of a search, {name: (kind, X, y)}.
+
+    A search has a third level above 2000 samples and a fourth level above about 12,000. Many rows
+    of the largest data are equal, so that its fit takes seconds.
+    """
+    rng = np.random.default_rng(1)
+    cells = np.round(1.5 * rng.normal(size=(13_000, 3))) / 1.5
+    cell = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+    effect, noise = rng.normal(size=1 + cell.max())[cell], rng.normal(size=len(cells))
+    amount = np.sin(2.0 * cells[:, 0]) + effect + 0.3 * noise
+    some, letters = slice(2400), np.array(list("pqrst"))
+    X, names = rng.normal(size=(2400, 4)), rng.integers(0, 5, 2400)
+    X[:, 3] = np.round(5.0 * X[:, 3])
+    frame = {"a": np.where(rng.random(2400) < 0.05, np.nan, X[:, 0]), "b": letters[names]}
+    frame = pd.DataFrame({**frame, "c": X[:, 1], "d": X[:, 3].astype(int)})
+    y = X[:, 0] * X[:, 1] + (names == 2) + 0.1 * X[:, 3] + 0.3 * noise[some]
+    return {
+        "three levels": (al.MKLClassifierCV, X, np.digitize(y, [-0.5, 1.0])),
+        "three levels, columns": (al.MKLClassifierCV, frame, y > 0.5),
+        "three levels, real-valued, columns": (al.MKLRegressorCV, frame, y),
+        "four levels": (al.MKLRegressorCV, cells, amount),
+    }
+
+
+class _Large:
+    """A default fit of one of `_large`, predicting its first samples."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self):
+        make, X, y = _large()[self.name]
+        return Fit(make, None).seen(make().fit(X, y), X[:100], y[:100])
+
+
+def _levels():
+    for name in _large():
+        yield f"default, {name}", _Large(name)
+
+
 def _learners():
     for name, (y, options) in {
         "two classes": (TWO, {}),
@@ -514,7 +556,7 @@ def cases():
     """All fits, {name: callable}."""
     makers = (
         *(_by_rule, _classifiers, _regressors, _searches, _more_classifications),
-        *(_more_regressions, _learners, _wings, _tasks, _hyper, _machines, _ensembles),
+        *(_more_regressions, _levels, _learners, _wings, _tasks, _hyper, _machines, _ensembles),
     )
     return {name: fit for make in makers for name, fit in make()}
 
