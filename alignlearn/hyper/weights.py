@@ -113,8 +113,7 @@ def align_hyper_kernels(
     Notes
     -----
     Every pair has weight 1. With the default ladder, the weights of "align" are about as good as
-    equal ones, and those of "alignf", most of which are 0, are worse for known kernels
-    (``scripts/lab/hyper_weights.py``).
+    equal ones, and those of "alignf", most of which are 0, are worse for known kernels.
 
     Examples
     --------

@@ -5,8 +5,8 @@ memory, a part of the box at a time, as a matrix of kernels by pairs. Its produc
 transpose is summed in blocks of kernels, like a matrix product. The target is the last row.
 
 A thread sums 8 x 8 products of a pair from 16 values in shared memory; 64 of the 91 instructions of
-this loop are arithmetic (compute capability 9.0, ``scripts/bench/cuda_resources.py``), about half
-with the copies to shared memory. Speed is not measured.
+this loop are arithmetic (machine code for compute capability 9.0), about half with the copies to
+shared memory. Speed is not measured.
 
 This module imports `numba.cuda`: import it inside functions.
 """

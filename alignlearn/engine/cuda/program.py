@@ -7,8 +7,7 @@ so that a family with other widths compiles nothing. Functions are kept for the 
 and compiled kernels in the cache on disk, because a compilation takes seconds.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. The following
-counts are from the machine code for compute capability 9.0 (``scripts/bench/cuda_resources.py``
-prints its totals). As source, the 11 operations of ten Gaussians and a target are about 45 of the
+counts are from the machine code for compute capability 9.0. As source, the 11 operations of ten Gaussians and a target are about 45 of the
 320 instructions of pair sums with d = 20 (27 for 9 squares with their flush, about 14 for the
 exponential), numbers are operands in constant memory, and 146 registers hold everything, none
 spilled. An interpreter takes 118 instructions to decode an operation, shared by the pairs of a

@@ -5,9 +5,9 @@ the threads take different rows, so that the sums of rows, in shared memory, nee
 operations. Sums of a tile leave it in float64 and are added in a fixed order: two runs give the
 same bits.
 
-Of compute capability 9.0 (``scripts/bench/cuda_resources.py``) ten Gaussians with d = 20 take 146
-registers in float32, 13 warps a multiprocessor, and 315 to 320 instructions a pair, 160 of them
-arithmetic. In float64 they take 250 registers, 8 warps and about 390 instructions.
+In the machine code for compute capability 9.0 ten Gaussians with d = 20 take 146 registers in
+float32, 13 warps a multiprocessor, and 315 to 320 instructions a pair, 160 of them arithmetic. In
+float64 they take 250 registers, 8 warps and about 390 instructions.
 
 This module imports `numba.cuda`: import it inside functions.
 """
