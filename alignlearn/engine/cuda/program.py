@@ -7,12 +7,13 @@ so that a family with other widths compiles nothing. Functions are kept for the 
 and compiled kernels in the cache on disk, because a compilation takes seconds.
 
 The alternative is an interpreter, as on the CPU, with registers in shared memory. The following
-counts are from the machine code for compute capability 9.0. As source, the 11 operations of ten Gaussians and a target are about 45 of the
-320 instructions of pair sums with d = 20 (27 for 9 squares with their flush, about 14 for the
-exponential), numbers are operands in constant memory, and 146 registers hold everything, none
-spilled. An interpreter takes 118 instructions to decode an operation, shared by the pairs of a
-thread, and 25 to 30 for each pair besides its arithmetic (loads and stores of shared memory,
-branches). With four pairs per thread this is 55 for each operation, and 600 for the program.
+counts are from the machine code for compute capability 9.0. As source, the 11 operations of ten
+Gaussians and a target are about 45 of the 320 instructions of pair sums with d = 20 (27 for 9
+squares with their flush, about 14 for the exponential), numbers are operands in constant memory,
+and 146 registers hold everything, none spilled. An interpreter takes 118 instructions to decode an
+operation, shared by the pairs of a thread, and 25 to 30 for each pair besides its arithmetic (loads
+and stores of shared memory, branches). With four pairs per thread this is 55 for each operation,
+and 600 for the program.
 
 How a kernel uses it, in a module that imports `numba.cuda` at its top (the simulator replaces that
 name) and is itself imported inside functions::
