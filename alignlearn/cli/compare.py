@@ -320,10 +320,26 @@ def _raw_table(args):
         return None
     raw = read_raw(args.data, order=args.dates)
     if not raw.frame.dates:
-        # This raises an error for, say, a word among the numbers of a column.
-        read_data(argparse.Namespace(**{**vars(args), "missing": "keep"}))
+        _check_columns(args, raw)
     sample = read_sample(args.data, args.target, args.task, args.drop, raw)
     return None if sample.is_plain else sample
+
+
+def _check_columns(args, raw):
+    """ValueError for, say, a word among the numbers of a column."""
+    try:
+        read_data(argparse.Namespace(**{**vars(args), "missing": "keep"}))
+    except ValueError as error:
+        labels = raw.frame.columns
+        at = {k: labels[k] for k in range(-len(labels), len(labels))}
+        dropped = [at.get(one, one) for one in args.drop]
+        undecided = [label for label in raw.undecided if label not in dropped]
+        if not undecided:
+            raise
+        raise ValueError(
+            f"{error} If {listed(undecided)} holds dates, set --dates month-first or --dates "
+            "day-first."
+        ) from None
 
 
 def _on_tables(kernels, data, separator):

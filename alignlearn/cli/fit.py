@@ -257,7 +257,7 @@ def run_predict(args) -> int:
     others = {*of_fit.categories, *of_fit.dates}
     numbers = {label for c, label in enumerate(of_fit.columns) if c not in others}
     words = {label for c, label in enumerate(of_fit.columns) if c in of_fit.categories}
-    frame, notes = read_raw(args.data, numbers, words, args.dates, least=1)
+    frame, notes, _ = read_raw(args.data, numbers, words, args.dates, least=1)
     for note in notes[1:]:
         print(f"note: {note}", file=sys.stderr)
     columns = {"prediction": model.predict(frame).tolist()}

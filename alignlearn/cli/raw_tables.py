@@ -71,7 +71,7 @@ def read_sample(path, target=None, task=None, drop=(), raw=None, dates=None) -> 
     from alignlearn.datasets._data import settle_task
     from alignlearn.datasets._raw import read_raw
 
-    frame, notes = read_raw(path, order=dates) if raw is None else raw
+    frame, notes, _ = read_raw(path, order=dates) if raw is None else raw
     labels = frame.columns
     dropped = [_label(labels, "drop", one) for one in drop]
     if target is None:

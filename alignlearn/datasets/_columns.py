@@ -23,6 +23,13 @@ _ALMOST_NUMBER = re.compile(
     r"|\d+([-/.]\d+){2}([ T].*)?",
     re.IGNORECASE,
 )
+# A number with a currency sign, separators of thousands or a percent sign.
+_AMOUNT = re.compile(
+    r"(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?(?P<whole>[1-9]\d{0,2}(,\d{3})+|0|[1-9]\d*)"
+    r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)",
+    re.ASCII,
+)
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 def as_number(field: str, comma: bool = False) -> float:
@@ -68,6 +75,38 @@ def numbers(column, comma, place):
             "which is infinite; accepted: numbers up to 1.8e308 in size."
         )
     return values
+
+
+def amounts(column, comma, title):
+    """Numbers of fields such as "$1,234.50" or "12 %", NaN for missing ones, and a tuple of notes.
+
+    None unless all have the same symbols. With ``comma``, points separate thousands.
+    """
+    fields = [field.translate(_SWAPPED) for field in column] if comma else column
+    gaps = [is_missing(field) for field in fields]
+    found = [None if gap else _AMOUNT.fullmatch(field) for field, gap in zip(fields, gaps)]
+    if all(gaps) or not all(gap or match for match, gap in zip(found, gaps)):
+        return None, ()
+    if len({(match["before"], match["after"]) for match in found if match}) > 1:
+        return None, ()
+    values = [np.nan if match is None else _without_symbols(match) for match in found]
+    example = next(match for match in found if match)
+    shown = example[0].translate(_SWAPPED) if comma else example[0]
+    return np.array(values), (
+        f"column {title!r}: fields such as {shown!r} are read as numbers, "
+        f"{_without_symbols(example):g}",
+    )
+
+
+def _without_symbols(match):
+    value = float(match["whole"].replace(",", "") + (match["part"] or ""))
+    return -value if match["sign"] in ("-", "\u2212") else value
+
+
+def numbers_or_amounts(column, comma, place):
+    """What `numbers` returns, or else `amounts`, and a tuple of notes."""
+    values = numbers(column, comma, place)
+    return (values, ()) if values is not None else amounts(column, comma, place[1])
 
 
 def truth_values(column):
@@ -137,15 +176,15 @@ def check_width(n_rows, n_columns, place):
     )
 
 
-def targets(column, comma, place) -> np.ndarray:
-    """Convert to float64 numbers, or keep strings as labels.
+def targets(column, comma, place):
+    """Convert to float64 numbers, or keep strings as labels; also a tuple of notes.
 
     Strings raise an error if more than half of the distinct ones are numbers, or more than half of
     the rows are distinct (and more than 10), which indicates a typing error among numbers. Numbers
     raise an error if they are different integers that are equal in float64.
     """
     where, title, lines = place
-    values = numbers(column, comma, place)
+    values, notes = numbers_or_amounts(column, comma, place)
     levels = set(column)
     if values is not None:
         large = {int(f) for f in levels if re.fullmatch("[-+]?[0-9]{16,300}", f)}
@@ -155,7 +194,7 @@ def targets(column, comma, place) -> np.ndarray:
                 "that are equal in double precision; accepted: smaller integers, or "
                 "strings as labels."
             )
-        return values
+        return values, notes
     n_numbers = sum(is_number(field, comma) for field in levels)
     if 2 * n_numbers > len(levels) or len(levels) > most_words(column):
         at = next(i for i, f in enumerate(column) if not is_number(f, comma))
@@ -165,4 +204,4 @@ def targets(column, comma, place) -> np.ndarray:
             f"them numbers); accepted: only numbers, or at most {most_words(column)} "
             "distinct labels that are not mostly numbers."
         )
-    return np.array(column)
+    return np.array(column), notes

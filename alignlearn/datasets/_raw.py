@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -12,14 +11,6 @@ from alignlearn.validation.frames import FrameColumns, coded
 
 from . import _columns, _files, _table
 from ._dates import read_dates
-
-# A number with a currency sign, separators of thousands or a percent sign.
-_SYMBOLS = re.compile(
-    r"(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?(?P<whole>[1-9]\d{0,2}(,\d{3})+|0|[1-9]\d*)"
-    r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)",
-    re.ASCII,
-)
-_SWAPPED = str.maketrans(",.", ".,")
 
 _MOST_WORDS, _FEW_NUMBERS = 2, 20  # limits of a column of numbers where words are missing values
 
@@ -34,10 +25,13 @@ class RawTable(NamedTuple):
         "a", "a.1", ...
     notes : tuple of str
         What was read.
+    undecided : tuple of str
+        Columns of dates that may have the month or the day first, which are read as categories.
     """
 
     frame: FrameColumns
     notes: tuple
+    undecided: tuple = ()
 
 
 def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable:
@@ -62,14 +56,14 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     columns, names, lines, more = _table._named_columns(rows, lines, path, least)
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
     labels, renamed = _unique(labels)
-    found, categories, dates = [], {}, []
+    found, categories, dates, undecided = [], {}, [], []
     for c, fields in enumerate(columns):
         values = _columns.numbers(fields, delimiter == ";", (path, labels[c], lines))
         moments = None
         if values is None and all(map(_columns.is_missing, fields)):
             values = np.full(len(fields), np.nan)
         if values is None and labels[c] not in words_of_fit:
-            values, note = _with_symbols(fields, delimiter == ";", labels[c])
+            values, note = _columns.amounts(fields, delimiter == ";", labels[c])
             said = (*said, *note)
         if values is None:
             values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
@@ -82,6 +76,7 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
         if values is None and labels[c] not in words_of_fit:
             values, note = read_dates(fields, labels[c], order)
             moments, said = values, (*said, *note)
+            undecided += [labels[c]] * (values is None and bool(note))
         if moments is not None:
             dates.append(c)
         if values is None:
@@ -93,7 +88,8 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     frame = FrameColumns(labels, matrix, categories, tuple(dates))
     shape = f"{len(lines)} rows, {len(columns)} columns with the target, "
     shape += f"{len(categories)} of them categorical"
-    return RawTable(frame, (shape, *more[1:], *renamed, *notes, *said))
+    notes = (shape, *more[1:], *renamed, *notes, *said)
+    return RawTable(frame, notes, tuple(undecided))
 
 
 def _with_words(fields, comma, are_numbers):
@@ -122,31 +118,3 @@ def _unique(labels):
     renamed = [repr(new) for new, label in zip(found, labels) if new != label]
     said = f"columns with a name that occurred before are called {listed(renamed, show=str)}"
     return found, (said,) * bool(renamed)
-
-
-def _with_symbols(fields, comma, label):
-    """Numbers of fields such as "$1,234.50" or "12 %", NaN for missing ones, and a tuple of notes.
-
-    None unless all have the same symbols. With ``comma``, points separate thousands.
-    """
-    if comma:
-        fields = [field.translate(_SWAPPED) for field in fields]
-    gaps = [_columns.is_missing(field) for field in fields]
-    found = [None if gap else _SYMBOLS.fullmatch(field) for field, gap in zip(fields, gaps)]
-    if not all(gap or match for match, gap in zip(found, gaps)):
-        return None, ()
-    symbols = {(match["before"], match["after"]) for match in found if match}
-    if len(symbols) > 1:
-        return None, ()
-    values = [np.nan if match is None else _without_symbols(match) for match in found]
-    example = next(match for match in found if match)
-    shown = example[0].translate(_SWAPPED) if comma else example[0]
-    return np.array(values), (
-        f"column {label!r}: fields such as {shown!r} are read as numbers, "
-        f"{_without_symbols(example):g}",
-    )
-
-
-def _without_symbols(match):
-    value = float(match["whole"].replace(",", "") + (match["part"] or ""))
-    return -value if match["sign"] in ("-", "\u2212") else value

@@ -42,11 +42,12 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
     decimal points. A first column without a name, beside others with names, is an index and left
     out; ``target`` and ``drop`` count columns without it.
 
-    Columns of numbers stay unchanged; true and false become 1 and 0; a column of words becomes one
-    column of 0 and 1 for each, named ``color=red``. Missing are the empty field and ?, among
-    numbers also NA, N/A, NaN, null and None (in any case), which are values among words.
-    ``missing="impute"`` fills words with the most frequent one. Rows whose target is missing are
-    left out by "drop" and "impute", and an error otherwise.
+    Columns of numbers stay unchanged; fields such as "$1,234.50" become numbers, with a note; true
+    and false become 1 and 0; a column of words becomes one column of 0 and 1 for each, named
+    ``color=red``. Missing are the empty field and ?, among numbers also NA, N/A, NaN, null and None
+    (in any case), which are values among words. ``missing="impute"`` fills words with the most
+    frequent one. Rows whose target is missing are left out by "drop" and "impute", and an error
+    otherwise.
     """
     rows, lines, delimiter, notes = _read_rows(text, where)
     columns, names, lines, said = _named_columns(rows, lines, where)
@@ -61,7 +62,8 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
         columns, titles = [columns[i] for i in kept], [titles[i] for i in kept]
     title, comma = titles.pop(at), delimiter == ";"
     columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
-    y = _columns.targets(columns.pop(at), comma, (where, title, lines))
+    y, said = _columns.targets(columns.pop(at), comma, (where, title, lines))
+    notes += said
     kind = "numbers" if y.dtype.kind == "f" else f"text, {_count(np.unique(y).size, 'value')}"
     notes.append(f"target {title!r}: {kind}")
     X, made = _features(columns, titles, comma, missing, (where, lines, notes))
@@ -266,7 +268,8 @@ def _kept_columns(target, drop, names, width, where):
 def _with_target(columns, at, comma, missing, place, notes):
     """(columns, lines) of the rows that have a target."""
     where, title, lines = place
-    gone = BLANK if _columns.numbers(columns[at], comma, place) is None else MISSING
+    values, _ = _columns.numbers_or_amounts(columns[at], comma, place)
+    gone = BLANK if values is None else MISSING
     gaps = np.array([field.lower() in gone for field in columns[at]])
     n_gaps = int(gaps.sum())
     if n_gaps and (missing not in ("drop", "impute") or gaps.all()):
@@ -291,7 +294,8 @@ def _features(columns, titles, comma, missing, context):
     blocks, names, spread = [], [], []
     for column, title in zip(columns, titles, strict=True):
         place = (where, title, lines)
-        values = _columns.numbers(column, comma, place)
+        values, said = _columns.numbers_or_amounts(column, comma, place)
+        notes += said
         if values is None:
             column = _filled(column, title, missing, notes)
             values = _columns.truth_values(column)

@@ -74,3 +74,38 @@ def test_a_column_that_is_left_out_is_no_target(tmp_path):
 def test_columns_that_do_not_exist(table, capsys):
     assert main(["compare", table, "--target", "nothing", "--no-figure"]) == 2
     assert "nothing" in capsys.readouterr().err
+
+
+def test_amounts_are_numbers_as_in_fit(tmp_path, capsys):
+    """The errors are those of the same table with plain numbers."""
+    x = np.random.default_rng(0).uniform(500.0, 5000.0, (60, 2)).round(2)
+    plain = [f"{a},{b},{int(a > 2500)}" for a, b in x]
+    symbols = [f'"${a:,.2f}",{b}%,{int(a > 2500)}' for a, b in x]
+    found = [
+        compared(capsys, written(tmp_path / "amounts.csv", lines, "a,b,y"), "--folds", "3")
+        for lines in (plain, symbols)
+    ]
+    assert found[0]["methods"]["uniform"]["error"] == found[1]["methods"]["uniform"]["error"]
+    assert any("'$" in note and "are read as numbers" in note for note in found[1]["notes"])
+
+
+def test_the_order_of_dates_is_an_option_that_the_error_names(tmp_path, capsys):
+    """The order decides which number is the month, on which the label depends here."""
+    rng = np.random.default_rng(0)
+    days = rng.integers(1, 13, (120, 2))
+    lines = [f"{a}/{b}/2025,{rng.normal():.3f},{int(b > 6)}" for a, b in days]
+    path = written(tmp_path / "days.csv", lines, "day,x,y")
+    assert main(["compare", path, "--no-figure"]) == 2
+    error = capsys.readouterr().err
+    assert "'day'" in error
+    assert "--dates month-first or --dates day-first" in error
+    right = compared(capsys, path, "--folds", "3", "--dates", "day-first")
+    wrong = compared(capsys, path, "--folds", "3", "--dates", "month-first")
+    errors = [np.mean(found["methods"]["uniform"]["error"]) for found in (right, wrong)]
+    assert errors[0] < 0.2 < errors[1]
+    # Without this column the file has no dates, and the option is of no use.
+    lines = [f"{line},w{k}" for k, line in enumerate(lines)]
+    path = written(tmp_path / "names.csv", lines, "day,x,y,name")
+    for day in ("day", "0", "-4"):
+        assert main(["compare", path, "--target", "y", "--drop", day, "--no-figure"]) == 2
+        assert "--dates" not in capsys.readouterr().err

@@ -262,7 +262,7 @@ def test_numbers_with_symbols(tmp_path, capsys):
         for k, v in enumerate(values)
     ]
     path.write_text("\n".join(["money,whole,share,mixed,price", *rows, '"","","","",1\n']))
-    frame, notes = read_raw(path)
+    frame, notes, _ = read_raw(path)
     assert list(frame.categories) == [3]
     given = dict(zip(frame.columns, [*frame.numbers.T[:3], None, frame.numbers[:, 3]]))
     assert np.allclose(given["money"][:-1], values)

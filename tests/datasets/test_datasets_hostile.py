@@ -129,17 +129,14 @@ REFUSED = {
     "a word among numbers": ("a,y\n1,2\nten,4\n5,6\n7,8\n", 3, ["'a'", "'ten'", "numbers"]),
     "names in the middle": ("a,y\n1,2\n3,4\na,y\n5,6\n7,8\n", 1, ["'y'", "numbers"]),
     "underscores": ("a,y\n1_000,2\n2_000,4\n", 2, ["'1_000'", "numbers"]),
-    "thousands": ('a,y\n"1,000",2\n"2,000",4\n', 2, ["'1,000'", "numbers"]),
-    "thousands and decimal commas": ("a;y\n1.000,5;2\n2,5;4\n", 2, ["'1.000,5'", "numbers"]),
-    "points or decimal commas": ("a;y\n1.000;2\n2,5;4\n", 3, ["'2,5'", "numbers"]),
+    "points and two decimals": ("a;y\n10.00;2\n2,5;4\n", 3, ["'2,5'", "numbers"]),
     "hexadecimal": ("a,y\n0x10,2\n0x1F,4\n", 2, ["'0x10'", "numbers"]),
     "apostrophes": ("a,y\n'1',2\n'3',4\n", 2, ["'1'", "numbers"]),
     "exponents of Fortran": ("a,y\n1D3,2\n3.5D+1,4\n", 2, ["'1D3'", "numbers"]),
     "complex numbers": ("a,y\n1+2j,2\n3j,4\n", 2, ["'1+2j'", "numbers"]),
-    "minus signs of print": ("a,y\n\u22121,2\n\u22122,4\n", 2, ["'\u22121'", "numbers"]),
     "names of decimals": ("0.1,0.2,y\n1,2,3\n4,5,6\n", 1, ["'y'", "numbers"]),
     "large identifiers": (f"a,y\n1,{2**53}\n2,{2**53 + 1}\n", None, ["'y'", "2**53"]),
-    "money": ("a,y\n$10,2\n$20,4\n", 2, ["'$10'", "numbers"]),
+    "two currencies": ("a,y\n$10,2\n€20,4\n", 2, ["'$10'", "numbers"]),
     "dates": ("a,y\n2024-01-01,2\n2024-01-02,4\n", 2, ["'2024-01-01'", "numbers"]),
     "more dates": ("a,y\n" + DATES, 2, ["'2024-01-01'", "24 distinct"]),
     "names of rows": ("a,y\n" + "".join(f"r{i},{i}\n" for i in range(30)), 2, ["30 distinct"]),
@@ -168,6 +165,33 @@ def test_refused_with_the_place(tmp_path, name):
     for word in [*words, *([f"line {line}"] if line else [])]:
         assert word in message
     assert "\n" not in message
+
+
+AMOUNTS = {
+    "thousands": ('a,y\n"1,000",2\n"2,000.5",4\n', [1000.0, 2000.5]),
+    "thousands and decimal commas": ("a;y\n1.000,5;2\n2,5;4\n", [1000.5, 2.5]),
+    "minus signs of print": ("a,y\n\u22121,2\n\u22122,4\n", [-1.0, -2.0]),
+    "money": ('a,y\n"$1,234.50",2\n-$20,4\n', [1234.5, -20.0]),
+    "shares": ("a,y\n12%,2\n0.5%,4\n", [12.0, 0.5]),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_amounts_are_numbers(tmp_path, name):
+    content, values = AMOUNTS[name]
+    path = tmp_path / "amounts.csv"
+    path.write_text(content, encoding="utf-8")
+    data = datasets.load(path)
+    assert data.X[:, 0].tolist() == values
+    assert any("are read as numbers" in note for note in data.notes)
+
+
+def test_amounts_as_the_target(tmp_path):
+    path = tmp_path / "amounts.csv"
+    path.write_text('a,y\n1,"$1,000"\n2,"$2,000"\n3,NA\n')
+    data = datasets.load(path, missing="drop")
+    assert data.y.tolist() == [1000.0, 2000.0]
+    assert data.task == "regression"
 
 
 SPARSE = {
