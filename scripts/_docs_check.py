@@ -44,8 +44,11 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.ids, self.links, self.loaded, self.faults = set(), [], [], []
+        self.formulas = False
         self.feed(text)
         self.close()
+        if self.formulas and not any("mathjax" in path for path in self.loaded):
+            self.faults.append("formulas, but no MathJax to typeset them")
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
@@ -55,6 +58,7 @@ class Page(HTMLParser):
                 self.faults.append(f"two elements have the id {value!r}")
             if value and (key == "id" or tag == "a"):
                 self.ids.add(value)
+        self.formulas |= "math" in (values.get("class") or "").split()
         if tag == "img" and not (values.get("alt") or "").strip():
             self.faults.append(f"an image without alternative text: {values.get('src', '')[:80]}")
         for key, value in attrs:

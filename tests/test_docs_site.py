@@ -83,6 +83,8 @@ FAULTS = {
     '<a href="../../etc/passwd">x</a>': "leads out of the site: ../../etc/passwd",
     '<img src="sub/i.png" alt=" ">': "an image without alternative text: sub/i.png",
     '<p id="here"></p>': "two elements have the id 'here'",
+    '<span class="math notranslate">x</span>': "formulas, but no MathJax to typeset them",
+    '<script src="sub/mathjax.js"></script><span class="math">x</span>': None,
     '<script src="https://example.org/x.js"></script>': (
         "loads from the network: https://example.org/x.js"
     ),
@@ -92,6 +94,7 @@ FAULTS = {
 def test_faults_of_a_page_are_named_with_the_page(tools, tmp_path, capsys):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/i.png").write_bytes(b"")
+    (tmp_path / "sub/mathjax.js").write_bytes(b"")
     (tmp_path / "sub/a.html").write_text(PAGE.format('<a href="../index.html#here">up</a>'))
     (tmp_path / "other.html").write_text(PAGE.format(""))
     for body, fault in FAULTS.items():

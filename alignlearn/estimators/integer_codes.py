@@ -21,7 +21,9 @@ from alignlearn.validation.frames import coded
 from .prepared_columns import MIN_COUNT
 
 _LEAST_VALUES = 10  # of fewer, a kernel separates each from the others
-_LEAST_SAMPLES = 10  # per value: with fewer, levels are too rare to be learned
+_LEAST_SAMPLES = 10  # per value, on average, if there are more values than the next constant
+_FEW_VALUES = 100
+_LEAST_SHARE = 0.5  # of the samples whose value is not rare: rare levels cannot be learned
 _SIGNIFICANT = 6.0  # standard deviations of the sum of squared differences
 _MOST_CLASSES = 100
 _EXPLAINED = 0.03  # share of the variance of the target that the jumps explain
@@ -84,7 +86,10 @@ def _are_codes(x, Y):
     if not np.array_equal(x, np.floor(x)):
         return False
     values, place, count = np.unique(x, return_inverse=True, return_counts=True)
-    if not _LEAST_VALUES <= len(values) <= len(x) / _LEAST_SAMPLES:
+    most = max(_FEW_VALUES, len(x) / _LEAST_SAMPLES)
+    if not _LEAST_VALUES <= len(values) <= most:
+        return False
+    if count[count >= MIN_COUNT].sum() < _LEAST_SHARE * len(x):
         return False
     significance, explained = jumps(values, place, count, Y[seen])
     return significance > _SIGNIFICANT and explained > _EXPLAINED

@@ -207,7 +207,13 @@ def write(folder):
         _write_if_changed(folder / f"{paper}-proofs.md", proofs(paper))
 
 
+def _needs_mathjax(app, env):
+    # Sphinx does not see the formulas of the HTML table, and would leave MathJax out of the page.
+    env.get_domain("math").data["has_equations"]["claims/index"] = True
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "claims"))
+    app.connect("env-updated", _needs_mathjax)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -83,11 +83,24 @@ def test_stores_are_codes_and_amounts_are_not(m):
     assert _codes(frame.assign(store=frame["store"] + 0.5), y) == []
 
 
+def test_codes_with_few_samples_each():
+    """As 46 states in 400 rows; no levels if there are many or most samples have a rare value."""
+    for seed in range(5):
+        frame, y = _stores(400, seed, n_stores=45)
+        assert _codes(frame, y) == ["store"]
+        for m, n_stores in ((400, 200), (200, 90), (1500, 200)):
+            frame, y = _stores(m, seed, n_stores, noise=0.01)
+            assert _codes(frame, y) == []
+    frame, y = _stores(400, n_stores=45)
+    new, truth = _stores(600, seed=5, n_stores=45, noise=0.0)
+    assert al.MKLRegressorCV(random_state=0).fit(frame, y).score(new, truth) > 0.8
+
+
 def test_smooth_functions_and_noise_have_no_codes():
     rng = np.random.default_rng(0)
     for seed in range(20):
         m = int(rng.choice([300, 2000]))
-        x = rng.integers(0, int(rng.choice([12, 30, m // 10])), m)
+        x = rng.integers(0, int(rng.choice([12, 30, m // 10, m // 6])), m)
         t = x / x.max()
         noise = rng.standard_t(3, m) if seed % 2 else rng.standard_normal(m)
         for f in (0.0, 5.0 * t, 5.0 * t**2, 3.0 * np.sin(3.0 * t), 4.0 * (t > 0.5) * (t - 0.5)):
@@ -98,7 +111,7 @@ def test_rare_classes_and_long_tails_are_not_taken_for_codes():
     """In 100 draws; means of few samples of such targets have heavy tails."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        frame = pd.DataFrame({"x": rng.integers(0, 100, 2000)})
+        frame = pd.DataFrame({"x": rng.integers(0, (100, 300)[seed % 2], 2000)})
         rare = np.where(rng.random(2000) < 0.005, "yes", "no")
         assert _codes(frame, rare, "classification") == []
         assert _codes(frame, rng.lognormal(0.0, 2.0, 2000)) == []
