@@ -278,7 +278,8 @@ class Trial:
             print(f"{self.path}: no test imports it", flush=True)
             return True
         items = {item.nodeid: item for item in session.items}
-        records = self.first_run(items, functions, tree, 6 * self.options.slowest)
+        compiled = 1 if os.environ.get("NUMBA_DISABLE_JIT") else 6
+        records = self.first_run(items, functions, tree, compiled * self.options.slowest)
         # Of what took long, the code is compiled now.
         slow = {name: items[name] for name, (seconds, _) in records.items() if seconds > 0.5}
         quick = {name: record for name, record in records.items() if name not in slow}
@@ -346,9 +347,14 @@ class Trial:
         new.replace(self.options.result)
 
     def first_run(self, items, functions, tree, slowest):
-        """{test: (seconds, lines reached)} of tests that pass, are quick and reach the module."""
+        """{test: (seconds, lines reached)} of tests that pass, are quick and reach the module.
+
+        With a limit of time, half of it is for these runs; later tests are left out.
+        """
+        half = (time.time() + self.options.until) / 2
 
         def run(send):
+            signal.signal(signal.SIGALRM, _too_long)
             reached = set()
             marked = _Marks().visit(copy.deepcopy(tree))
             for found in functions.values():
@@ -359,8 +365,12 @@ class Trial:
             for name, item in left.items():
                 reached.clear()
                 before = time.process_time()
+                if time.time() > half:
+                    return
                 send(f"> {name}")
+                signal.alarm(int(slowest) + 1)
                 passed = _passes(item)
+                signal.alarm(0)
                 seconds = time.process_time() - before
                 send(json.dumps([name, seconds, passed, sorted(reached)]))
 
@@ -413,6 +423,10 @@ class Trial:
             found += [stuck] * (stuck not in found)
             names = names[names.index(stuck) + 1 :]
         return found, names
+
+
+def _too_long(number, frame):
+    raise TimeoutError
 
 
 def _passes(item):
