@@ -158,7 +158,7 @@ def hsic_test(
             'method="permutation".'
         )
     rng = check_seed("random_state", random_state)
-    views = open_views([X, Y], kernels)
+    views = open_views([X, Y], kernels, _NAMES)
     m, many = views[0].n_samples, _SHORTEST * (n_permutations + 1)
     if method == "auto":
         given = unbiased or any(view.source.is_given for view in views)
@@ -187,6 +187,7 @@ def permutation_test(K, L, rng, n_permutations, unit):
     return DependenceTest(float(values[0]), p_value, "permutation", len(K), values[1:])
 
 
+_NAMES = ("X", "Y")
 _LARGE = 10_000  # samples, above which "auto" forms no Gram matrices
 _SHORTEST = 10  # samples of a block: at least nine tenths of all samples are permuted
 _DEPENDENT = 1e-10  # share of the largest eigenvalue: smaller directions of centers are rounding
@@ -195,7 +196,9 @@ _DEPENDENT = 1e-10  # share of the largest eigenvalue: smaller directions of cen
 def _low_rank_test(views, n_centers, n_permutations, rng):
     # Different centers for each view: shared ones would distinguish the order of the samples from
     # others.
-    features = [_nystrom(view, n_centers, f"view {i}", rng) for i, view in enumerate(views)]
+    features = [
+        _nystrom(view, n_centers, f"view {name!r}", rng) for name, view in zip(_NAMES, views)
+    ]
     m = len(features[0][0])
     order, unit = rng.permutation(m), 1.0
     for i, (_, scale) in enumerate(features):
@@ -228,8 +231,8 @@ def _nystrom(view, n_centers, name, rng):
 def _opened(views):
     """The centered Gram matrices over their largest entries, and the product of these."""
     unit, grams = 1.0, []
-    for i, view in enumerate(views):
-        K = centered_gram(view, f"view {i}")[0]
+    for name, view in zip(_NAMES, views):
+        K = centered_gram(view, f"view {name!r}")[0]
         scale = largest(K)
         K /= scale
         unit *= scale
@@ -257,14 +260,14 @@ _FEW = 1 / 3  # share of the samples: if fewer dominate a kernel, a warning is g
 
 def _doubt_gamma(centered):
     """Warn if few samples hold most of the variance of a centered Gram matrix."""
-    for i, K in enumerate(centered):
+    for name, K in zip(_NAMES, centered):
         d = np.diagonal(K)
         # The number of equal values with this ratio of the squared sum to the sum of squares.
         effective = float(d.sum() ** 2 / np.square(d).sum())
         if effective < _FEW * len(K):
             doubt(
                 f'method="gamma" rejects too often if few samples dominate a kernel (heavy tails, '
-                f"rare values): in view {i}, about {effective:.0f} of {len(K)} samples do; use "
+                f"rare values): in view {name!r}, about {effective:.0f} of {len(K)} samples do; use "
                 'method="permutation", whose type I error rate is exact.'
             )
             return

@@ -35,6 +35,7 @@ _DRAWN, _DRAWN_OF_MANY = 32, 4
 _PROMISING, _PROMISING_NEAR = {4: 0.3, 2: 0.05, 1: 0.01}, {2: 0.01, 1: 0.005}
 _LIKELY = 0.02  # the same of generalized cross-validation, before a candidate is tried at all
 _CLUSTERED = 20_000  # targets from which the clusters are computed
+_DIGITS = 9  # of weights that are compared, as their rounding depends on the order of the targets
 _ROWS = 2**14  # targets whose distances are in memory at once
 
 
@@ -224,9 +225,9 @@ def _searched(targets, candidates, tried, alphas, verbose):
 def _candidates(targets, equal, rng):
     """Weights (n, p), a mask of targets for each, (n, q), and the number of random ones."""
     own = targets.own_weights()
-    some = own
+    some = own[np.lexsort(np.round(own, _DIGITS).T)]  # in an order that is not that of the targets
     if len(own) > _CLUSTERED:
-        some = own[np.sort(rng.choice(len(own), _CLUSTERED, replace=False))]
+        some = some[np.sort(rng.choice(len(own), _CLUSTERED, replace=False))]
     alone = np.eye(equal.size)[targets.scale > 0.0]
     clusters = max(_LEAST_CLUSTERS, _N_CANDIDATES - 1 - len(alone))
     candidates = np.unique(np.vstack([alone, k_means(some, clusters, rng)[0]]), axis=0)

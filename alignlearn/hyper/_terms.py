@@ -162,6 +162,7 @@ class Ladder(TableTerm):
     def expand(self, X, Y, points, first, second, coef):
         """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y."""
         reaches, found = {}, []
+        X, Y = _within_reach(X, Y, points)
         farthest = sum(np.square(Z - points[0]).sum(axis=1).max() ** 0.5 for Z in (X, Y)) ** 2
         for rung in self.rungs:
             # If the remaining factor of the difference increases, it could overflow.
@@ -176,6 +177,16 @@ class Ladder(TableTerm):
             part = _by_bumps if split else _by_midpoints
             found.append(part(X, Y, middle, v2, rungs, coefs))
         return total(found)
+
+
+def _within_reach(X, Y, points):
+    """X and Y with coordinates so far from the points that their squares may overflow brought nearer.
+
+    All values of such samples are 0 there, too.
+    """
+    reach = max(1e100, 1e10 * np.abs(points).max(initial=0.0))
+    near = [Z if np.abs(Z).max(initial=0.0) <= reach else np.clip(Z, -reach, reach) for Z in (X, Y)]
+    return (near[0], near[0]) if X is Y else near
 
 
 def _by_bumps(X, Y, middle, v2, rungs, coefs):
@@ -266,6 +277,7 @@ class Determinant(TableTerm):
 
     def expand(self, X, Y, points, first, second, coef):
         """``sum_p coef[p] k(p, (x, y))`` for rows of X and Y."""
+        X, Y = _within_reach(X, Y, points)
         rows = np.concatenate([X, Y])
         table = self.between(rows, points)
         right, out = self.pairs(points, first, second), np.empty((len(X), len(Y)))

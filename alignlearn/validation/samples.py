@@ -16,6 +16,9 @@ from .sparse_rows import SparseRows
 _CPU = 1  # the number of this device in DLPack
 
 
+_SEVERAL = ". The tables of a dict are prepared by TableTransformer(TablePreparer()) in a pipeline"
+
+
 def is_sparse(X) -> bool:
     """Whether X is a SciPy sparse matrix or array, or `SparseRows`."""
     return hasattr(X, "tocsr")
@@ -161,7 +164,7 @@ def _real_array(name, X):
         X = X.astype(np.float64)
     remedy = (
         "Pass a table of numbers and strings as a data frame, prepared by TablePreparer where the "
-        "estimator does not prepare it"
+        f"estimator does not prepare it{_SEVERAL}"
     )
     if X.dtype.kind in "biuO" or X.dtype == np.float16:
         try:
@@ -170,7 +173,7 @@ def _real_array(name, X):
             if framed:
                 remedy = (
                     "Prepare the columns by TablePreparer, as MKLClassifier, MKLRegressor and "
-                    "their searches do with kernels=None"
+                    f"their searches do with kernels=None{_SEVERAL}"
                 )
             raise type(error)(f"{name} must hold real numbers: {error}. {remedy}.") from None
     if X.dtype not in (np.float32, np.float64):

@@ -113,8 +113,8 @@ def test_gamma_warns_of_data_for_which_its_level_is_wrong(law):
     """At 5% it rejects 13%, and 7 to 12% of such samples; see the docstring."""
     rng = np.random.default_rng(0)
     x, y = law(rng), rng.normal(size=100)
-    for views, which in (((x, y), 0), ((y, x), 1)):
-        with pytest.warns(DoubtfulResultWarning, match=f"in view {which}, about .* of 100"):
+    for views, which in (((x, y), "X"), ((y, x), "Y")):
+        with pytest.warns(DoubtfulResultWarning, match=f"in view {which!r}, about .* of 100"):
             found = hsic_test(*views, method="gamma")
         assert 0.0 < found.p_value <= 1.0
         hsic_test(*views, n_permutations=9)  # without a warning

@@ -209,6 +209,22 @@ def test_targets_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
         monkeypatch.undo()
 
 
+@pytest.mark.parametrize("linear", [True, False])
+def test_predictions_do_not_depend_on_the_order_of_the_targets(linear):
+    rng = np.random.default_rng(0)
+    spaces = {name: rng.normal(size=(120, d)) for name, d in (("a", 5), ("b", 8), ("c", 12))}
+    shares = rng.dirichlet(np.full(3, 0.5), 40)
+    signals = [Z @ rng.normal(size=(Z.shape[1], 40)) / Z.shape[1] ** 0.5 for Z in spaces.values()]
+    Y = sum(s * np.sqrt(share) for s, share in zip(signals, shares.T)) + rng.normal(size=(120, 40))
+    model = al.MKLRegressorCV(dict.fromkeys(spaces, "linear"), per_target=True, random_state=0)
+    if not linear:
+        model.set_params(kernels=dict.fromkeys(spaces, "rbf"))
+    found = model.fit(spaces, Y).predict(spaces)
+    order = rng.permutation(40)
+    again = model.fit(spaces, Y[:, order]).predict(spaces)
+    np.testing.assert_allclose(again, found[:, order], atol=1e-6)
+
+
 def test_one_target_and_given_matrices():
     X, Y, new, _ = design()
     grams = [X[:, part] @ X[:, part].T for part in PARTS]

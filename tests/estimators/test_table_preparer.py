@@ -338,6 +338,23 @@ def test_set_output_pickles_model_files_and_pipelines():
     assert model.score(FRAME, y) > 0.9
 
 
+@pytest.mark.parametrize("column", ["levels", "text", "day"])
+def test_mixed_frames_of_a_dict_are_prepared_by_a_transformer_that_the_error_names(column):
+    days = pd.date_range("2026-01-01", periods=M)
+    mixed = FRAME[["normal"]].assign(levels=pd.Categorical(["u", "v"] * (M // 2)), day=days)
+    mixed = mixed.assign(text=["u", "v"] * (M // 2))[["normal", column]]
+    tables = {"a": mixed, "b": FRAME[["skewed"]]}
+    y = np.arange(M) % 2
+    with pytest.raises((ValueError, TypeError), match=r"'a' .* TableTransformer\(TablePreparer\(\)"):
+        al.MKLClassifierCV().fit(tables, y)
+    model = make_pipeline(al.TableTransformer(al.TablePreparer()), al.MKLClassifier())
+    if column != "day":
+        assert model.fit(tables, y).score(tables, y) == 1.0
+    prepared = {name: al.TablePreparer().fit_transform(table) for name, table in tables.items()}
+    want = al.MKLClassifier().fit(prepared, y).decision_function(prepared)
+    np.testing.assert_array_equal(model.fit(tables, y).decision_function(tables), want)
+
+
 def test_names_are_unique():
     frame = pd.DataFrame({"a": ["b=c", "x"] * 5 + ["y", "y"] * 5, "a=b": ["c", "d", "e", "f"] * 5})
     names = al.TablePreparer(min_count=1).fit(frame).get_feature_names_out()

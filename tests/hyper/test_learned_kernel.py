@@ -45,6 +45,22 @@ def test_values_are_sums_of_sections(seed, hyper):
     np.testing.assert_allclose(kernel.diag(U), kernel(U).diagonal(), atol=1e-12 * scale)
 
 
+@pytest.mark.parametrize("hyper", HYPER)
+@pytest.mark.parametrize("far", [1e160, 1e200, 1.7e308])
+def test_samples_whose_squares_overflow_have_the_value_of_the_limit(hyper, far):
+    """A warning would be an error in the test suite."""
+    kernel, (X, *_) = expansion(0, hyper, constant=0.25)
+    Z = np.array([[far, far, far], [far, -far, 1.0], [-far, -far, -far]])
+    for U, V in ((Z, Z), (Z, X), (X, Z), (np.concatenate([Z, X]), np.concatenate([X, -Z]))):
+        values = kernel(U, V)
+        near = np.abs(values - 0.25) <= 1e-60
+        known = np.isin(U[:, 0], X[:, 0])[:, None] & np.isin(V[:, 0], X[:, 0])
+        assert near[~known].all()
+        np.testing.assert_allclose(values[known], kernel(X, X).ravel()[: known.sum()], atol=1e-12)
+    model = HyperKRR().fit(X, np.arange(6) % 2)
+    np.testing.assert_array_equal(model.predict(Z), model.predict(1e120 * np.sign(Z)))
+
+
 def test_indefinite_and_definite():
     kernel, (X, first, second, coef) = expansion(3, GaussianHyperKernel(0.7, 0.4), m=8, n=30)
     low, high = kernel.eigenvalue_range(X)
