@@ -345,7 +345,8 @@ def test_mixed_frames_of_a_dict_are_prepared_by_a_transformer_that_the_error_nam
     mixed = mixed.assign(text=["u", "v"] * (M // 2))[["normal", column]]
     tables = {"a": mixed, "b": FRAME[["skewed"]]}
     y = np.arange(M) % 2
-    with pytest.raises((ValueError, TypeError), match=r"'a' .* TableTransformer\(TablePreparer\(\)"):
+    remedy = r"'a' .* TableTransformer\(TablePreparer\(\)"
+    with pytest.raises((ValueError, TypeError), match=remedy):
         al.MKLClassifierCV().fit(tables, y)
     model = make_pipeline(al.TableTransformer(al.TablePreparer()), al.MKLClassifier())
     if column != "day":
