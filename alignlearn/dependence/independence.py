@@ -267,8 +267,8 @@ def _doubt_gamma(centered):
         if effective < _FEW * len(K):
             doubt(
                 f'method="gamma" rejects too often if few samples dominate a kernel (heavy tails, '
-                f"rare values): in view {name!r}, about {effective:.0f} of {len(K)} samples do; use "
-                'method="permutation", whose type I error rate is exact.'
+                f"rare values): in view {name!r}, about {effective:.0f} of {len(K)} samples do; "
+                'use method="permutation", whose type I error rate is exact.'
             )
             return
 

@@ -180,9 +180,9 @@ class Ladder(TableTerm):
 
 
 def _within_reach(X, Y, points):
-    """X and Y with coordinates so far from the points that their squares may overflow brought nearer.
+    """X and Y, clipped where they are so far from the points that their squares may overflow.
 
-    All values of such samples are 0 there, too.
+    All values of such samples are 0, before and after.
     """
     reach = max(1e100, 1e10 * np.abs(points).max(initial=0.0))
     near = [Z if np.abs(Z).max(initial=0.0) <= reach else np.clip(Z, -reach, reach) for Z in (X, Y)]
