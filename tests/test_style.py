@@ -130,6 +130,30 @@ def test_a_docstring_starts_with_one_short_line():
     assert found == []
 
 
+# The attributes of a `Claim` that these functions are; `theory/claim.py` describes each.
+ROLES = ("bound", "measure", "cases", "counterexample", "example")
+
+
+def undescribed(path):
+    """The functions of a module without docstring whose name does not end with a role."""
+    for node in parsed(path).body:
+        public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if public and not ast.get_docstring(node) and node.name.split("_")[-1] not in ROLES:
+            if not any(ast.unparse(mark).endswith("overload") for mark in node.decorator_list):
+                yield node.name
+
+
+def test_functions_are_described_unless_a_claim_does_it():
+    paths = [path for path in SOURCES if "gallery" not in path.parts]
+    assert [f"{relative(path)}: {name}" for path in paths for name in undescribed(path)] == []
+
+
+def test_a_function_without_a_description_is_found(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text("def bound(case):\n    pass\n\n\ndef price(case):\n    pass\n")
+    assert list(undescribed(path)) == ["price"]
+
+
 def entries(text):
     """(names, description) of the parameters and attributes of a docstring."""
     for part in re.split(r"(?m)^(?=\w[\w ]*\n-+$)", text):

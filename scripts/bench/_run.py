@@ -185,7 +185,11 @@ def main(argv=None):
     if not 1 <= args.threads <= most:
         parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     found = {"machine": machine(args.threads), "rows": {}}
-    args.run = {"threads": args.threads, "load": found["machine"]["load"] or 0.0}
+    args.run = {
+        "processor": processor(),
+        "threads": args.threads,
+        "load": found["machine"]["load"] or 0.0,
+    }
     if args.write and args.quick:
         parser.error("numbers of --quick are not to be quoted: leave out --write")
     print(", ".join(f"{key} {value}" for key, value in found["machine"].items() if key[0] != "v"))
