@@ -228,8 +228,15 @@ def figure_lines(found, docs):
             titles = [found["about"][n]["title"] for n in names if found["rows"].get(n)]
             what = "; ".join(titles)
             alt = f"Seconds against {axis}, both on logarithmic axes, a line for each tool. {what}."
+            # Figures of several panels scroll on a phone, which an image with a width does.
+            image = [f"![{alt}](_static/{path.name})"]
+            if len(titles) > 1:
+                width = min(100, 41 * len(titles))
+                image = [
+                    f"```{{image}} _static/{path.name}", f":alt: {alt}", f":width: {width}%", "```"
+                ]  # fmt: skip
             lines += [
-                f"![{alt}](_static/{path.name})",
+                *image,
                 "",
                 f"*{title[0].upper()}{title[1:]}; solid lines are alignlearn.*",
                 "",
