@@ -137,10 +137,11 @@ ROLES = ("bound", "measure", "cases", "counterexample", "example")
 def undescribed(path):
     """The functions of a module without docstring whose name does not end with a role."""
     for node in parsed(path).body:
-        public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-        if public and not ast.get_docstring(node) and node.name.split("_")[-1] not in ROLES:
-            if not any(ast.unparse(mark).endswith("overload") for mark in node.decorator_list):
-                yield node.name
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        overload = any(ast.unparse(mark).endswith("overload") for mark in node.decorator_list)
+        if not (ast.get_docstring(node) or overload or node.name.split("_")[-1] in ROLES):
+            yield node.name
 
 
 def test_functions_are_described_unless_a_claim_does_it():
