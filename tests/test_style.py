@@ -190,6 +190,9 @@ def described(path, public):
             yield node.name, ast.get_docstring(node) or ""
 
 
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of classes: their methods describe parameters in full
+
+
 def test_public_names_describe_their_own_parameters_and_attributes():
     public = set(exported())
     assert {"MKLClassifier", "hsic", "holm"} <= public
@@ -200,6 +203,8 @@ def test_public_names_describe_their_own_parameters_and_attributes():
             for names, text in entries(docstring):
                 if re.match(r"As (?:in|of|for) ", text):
                     found.append(f"{relative(path)}: {name}, {names}: {text}")
+            if re.search(r"(?m)^Parameters\b.* as (?:in|of) ", docstring) and name[0] in CAPITALS:
+                found.append(f"{relative(path)}: {name}")
     assert found == []
 
 

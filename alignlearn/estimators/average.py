@@ -214,11 +214,11 @@ class Average(Estimator):
         return self.members[0].model
 
     def decision_function(self, X) -> np.ndarray:
-        """Confidence of each class, as of `MKLClassifier`; for classifiers."""
+        """Confidence of each class, or of the second of two; for classifiers."""
         return self.machine_.confidences(self._decisions(X))
 
     def predict(self, X) -> np.ndarray:
-        """Labels or targets of n samples, as of `MKLClassifier` and `MKLRegressor`."""
+        """Predict the labels or targets of n samples."""
         if self._estimator_type == "classifier":
             return predicted_labels(self.decision_function(X), self.classes_)
         found = self._decisions(X)

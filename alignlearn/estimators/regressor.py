@@ -161,7 +161,7 @@ class MKLRegressor(KernelRegressor):
         y : array-like of shape (m,) or (m, c)
             Real, finite and not constant.
         sample_weight : array-like of shape (m,), optional
-            Nonnegative. Both stages use it, as in `MKLClassifier`: an integer counts repetitions.
+            Nonnegative. Both stages use it: an integer counts repetitions.
 
         Returns
         -------

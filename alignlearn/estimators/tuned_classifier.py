@@ -77,8 +77,10 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
         tables.
     weighting : str, object, or list of them, optional
-        A rule as in `MKLClassifier`; several are compared, such as
-        ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
+        "uniform", "align", "alignf", "alignf-linear", "align-lq", "easymkl", "lkrr", "l1-svm",
+        "aligned-krr", "consensus", "max-entropy", "structure", or a rule object. Several are
+        compared, such as ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``.
+        Default: "auto"
         where ``kernels`` is None or a ``strategy`` is given, else ``["alignf", "uniform"]``,
         learned weights beside equal ones, and "alignf" for one kernel.
     Cs : sequence of float, optional
@@ -342,15 +344,38 @@ default 5
     def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose C (and the weighting), then learn the kernel and train on everything.
 
-        Parameters, errors and warnings as in `MKLClassifier.fit`; also a ValueError if folds
-        cannot be made or a training set has one class only. ``groups`` (m,) go to ``cv.split``; a
-        UserWarning is raised if ``cv`` is no splitter. Scores are weighted by ``sample_weight``,
-        and a callable ``scoring`` gets it as a keyword of that name. With the default values of
-        C weights are divided by the mean of those above 0, so that only their ratios count.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a data frame, a list of objects, a sparse matrix, p Gram matrices or several tables,
+            as ``kernels`` allows.
+        y : array-like of shape (m,) or (m, c)
+            Labels of one type, with at least two classes; or many labels of 0 and 1.
+        sample_weight : array-like of shape (m,), optional
+            Nonnegative, positive for some sample of every class. Scores are weighted, too, and a
+            callable ``scoring`` gets the weights as a keyword of that name. With the default values
+            of C weights are divided by the mean of those above 0, so that only their ratios count.
+        groups : array-like of shape (m,), optional
+            Passed to ``cv.split``.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted. Folds cannot be made,
+            or a training set has one class only.
+
+        Warns
+        -----
+        UserWarning
+            ``groups`` is passed, and ``cv`` is no splitter.
+        DegenerateKernelWarning
+            No kernel is positively aligned with the labels: equal weights are used.
+        ConvergenceWarning
+            The SVM stopped above ``tol``.
         """
         probability = check_probability(self.probability, (AUTO,))
         check_choice("machine", self.machine, MACHINES)

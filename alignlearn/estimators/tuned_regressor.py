@@ -68,10 +68,12 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
         tables.
     weighting : str, object, or list of them, optional
-        A rule as in `MKLRegressor`; several are compared, such as ``[AlignLq(q) for q in (1.5, 2,
-        4)]``. "auto" chooses by ``strategy``. Default: "auto" where ``kernels`` is None or a
-        ``strategy`` is given, else ``["alignf", "uniform"]``; "alignf" for one kernel, with
-        ``per_target`` and for leave-one-out, as the default ``cv`` of "krr" and ``cv="loo"``.
+        "uniform", "align", "alignf", "alignf-linear", "align-lq", "lkrr", "aligned-krr",
+        "consensus", "max-entropy", "structure", or a rule object. Several are compared, such as
+        ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
+        where ``kernels`` is None or a ``strategy`` is given, else ``["alignf", "uniform"]``;
+        "alignf" for one kernel, with ``per_target`` and for leave-one-out, as the default ``cv`` of
+        "krr" and ``cv="loo"``.
         Leave-one-out compares only values of alpha: the weights of the kernels are learned from all
         samples, including the one left out, which favors learned weights over equal weights. Set
         ``cv=5``, or pass the list, to compare both on folds that were not used to learn the
@@ -112,7 +114,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     normalize : {"trace"} or None, default "trace"
         Scale every centered kernel to trace m before stage 1.
     missing : {"tables", "drop-per-target"}, optional
-        "tables": samples may have missing tables, as in `MKLRegressor`; not with ``per_target``.
+        "tables": samples may have missing tables; not with ``per_target``.
         "drop-per-target": with ``per_target``, NaN in y is a missing value. Targets with NaN in the
         same samples are fitted together on their observed samples, exactly as without the other
         targets (kernels stay scaled to the trace on all samples). Each such group needs its own
@@ -333,13 +335,38 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     def fit(self, X, y, sample_weight=None, *, groups=None) -> Self:
         """Choose alpha or C (and the weighting), then learn the kernel and train on everything.
 
-        Parameters, errors and warnings as in `MKLRegressor.fit`; also a ValueError if folds cannot
-        be made. ``groups`` (m,) and ``sample_weight`` (m,) as in `MKLClassifierCV.fit`, with
-        alpha in place of C; a sample is left out with its whole weight.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Or a data frame, a list of objects, a sparse matrix, p Gram matrices or several tables,
+            as ``kernels`` allows.
+        y : array-like of shape (m,) or (m, c)
+            Real, finite and not constant.
+        sample_weight : array-like of shape (m,), optional
+            Nonnegative. Scores are weighted, too, and a callable ``scoring`` gets the weights as a
+            keyword of that name. A sample is left out with its whole weight. With the default
+            values of alpha or C weights are divided by the mean of those above 0, so that only
+            their ratios count.
+        groups : array-like of shape (m,), optional
+            Passed to ``cv.split``.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted. Folds cannot be made.
+
+        Warns
+        -----
+        UserWarning
+            ``groups`` is passed, and ``cv`` is no splitter.
+        DegenerateKernelWarning
+            No kernel is positively aligned with y: equal weights are used.
+        ConvergenceWarning
+            The solver stopped above ``tol``.
         """
         check_choice("machine", self.machine, ("auto", "krr", "svr", "nystrom"))
         per_target.check_missing(self.missing, self.per_target)
@@ -465,8 +492,17 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     def summary(self, max_rows=30) -> str:
         """The learned combination as a text table; with ``per_target`` the weights of all targets.
 
-        Parameters and result as of `MKLClassifierCV.summary`; with ``per_target`` a line per
-        kernel: mean and largest weight over the targets, and of how many it has more than half.
+        Parameters
+        ----------
+        max_rows : int, default 30
+            With more kernels than this, those of the largest shares are shown.
+
+        Returns
+        -------
+        str
+            After a strategy it starts with a line for each candidate; the combination of each model
+            follows. With ``per_target`` it has a line per kernel: mean and largest weight over the
+            targets, and of how many it has more than half.
         """
         if not self._own_weights:
             return super().summary(max_rows)

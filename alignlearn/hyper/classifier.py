@@ -110,7 +110,7 @@ class HyperKernelClassifier(HyperKernelLearner):
         multiple of sigma2; C of the Wishart hyper-kernel and every reach of a ladder are multiplied
         by it.
     solver : str, default "auto"
-        Solver of stage 1, as in `HyperKRR`.
+        Solver of stage 1: "dense", "cg", "pivoted" or "nystrom", see `HyperKRR`.
     C : float, default 10.0
         Cost of margin violations of stage 2, > 0.
     machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"

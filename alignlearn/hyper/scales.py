@@ -25,7 +25,8 @@ def difference_scales(X, K, shrink=0.01, *, max_pairs=2**17, random_state=None):
     X : array-like of shape (m, d)
         Columns of comparable scale.
     K : array-like of shape (m, m) or (m,)
-        Known similarities or labels, as in `HyperKRR.fit`.
+        Symmetric similarities, NaN if unknown (a pair is known if one of its two orders is), or
+        labels, which stand for their ideal kernel (`ideal_kernel`).
     shrink : float > 0, default 0.01
         The ridge, for differences whose mean square is 1; 1 leaves nearly equal weights.
     max_pairs : int, default 2**17

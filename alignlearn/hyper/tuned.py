@@ -58,7 +58,7 @@ class HyperKernelClassifierCV(HyperKernelLearner):
     epsilon : float, default 0.1
         "svr": half the width of the tube around the ideal kernel.
     solver : str, default "auto"
-        Solver of stage 1, as in `HyperKRR`.
+        Solver of stage 1: "dense", "cg", "pivoted" or "nystrom", see `HyperKRR`.
     machine : {"krein", "svm", "clip", "flip", "shift"}, default "krein"
         Model of stage 2. "krein": `KreinSVC`, which is a support vector machine if the learned
         matrix is positive semidefinite. "svm": a support vector machine in any case, which stops at
@@ -161,13 +161,33 @@ default 5
     def fit(self, X, y, *, groups=None) -> Self:
         """Select the parameters, then learn the kernel and train on all samples.
 
-        Parameters, errors and warnings as in `HyperKernelClassifier.fit`; also a ValueError if
-        folds cannot be made or a training set has one class only. ``groups`` (m,) as in
-        `MKLClassifierCV.fit`.
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            Finite; m >= 2.
+        y : array-like of shape (m,)
+            Labels of one type, at least two different ones.
+        groups : array-like of shape (m,), optional
+            Passed to ``cv.split``.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad input; the message names the argument and what is accepted. Folds cannot be made,
+            or a training set has one class only.
+        MemoryError
+            Pairs or Gram matrices do not fit into the free memory.
+
+        Warns
+        -----
+        ConvergenceWarning
+            A solver stopped above ``tol``.
+        DegenerateKernelWarning
+            The learned kernel is constant on the training samples.
         """
         given = X
         X, labels = self._open(X, y)

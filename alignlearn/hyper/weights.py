@@ -91,7 +91,8 @@ def align_hyper_kernels(
         Such as the result of `hyper_kernels`.
     X : array-like of shape (m, d)
     K : array-like of shape (m, m) or (m,)
-        Known similarities or labels, as in `HyperKRR.fit`.
+        Symmetric similarities, NaN if unknown (a pair is known if one of its two orders is), or
+        labels, which stand for their ideal kernel (`ideal_kernel`).
     weighting : {"alignf", "alignf-linear", "align", "align-lq"}, default "alignf"
         Rule for the weights, from alignment. For one-stage rules, pass the `PairKernel` of each
         part to `MKLRegressor`.

@@ -32,7 +32,7 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
     kernels : sequence of Kernel and str, dict, or "precomputed", optional
         Default: nine Gaussians around ``gamma="scale"``, of all samples. With "precomputed", X is a
         sequence of p Gram matrices (m, m) in ``fit`` and (n, m) later, m samples of all tasks. A
-        dict, and several tables as X, as in `MKLClassifier`.
+        dict has kernels or columns for each name, and X may be a dict of tables with these names.
     method : str, default "onmkl"
         The method that learns the kernel ``sum_k theta_tk K_k`` of each task t. S_t is the
         objective of the task's SVM as a function of its kernel.
@@ -148,7 +148,9 @@ class MultiTaskMKLRegressor(MultiTaskLearner):
 
         Parameters
         ----------
-        X : as in `MultiTaskMKLClassifier.fit`, m samples
+        X : array-like of shape (m, d)
+            Samples of all tasks; or a list of objects, a sparse matrix or p Gram matrices, as
+            ``kernels`` allows.
         y : array-like of shape (m,), or (m, T)
             A matrix holds T tasks on the same samples, a column each; ``task`` is then not passed.
         task : array-like of shape (m,), optional
