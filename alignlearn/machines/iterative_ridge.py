@@ -31,14 +31,17 @@ from alignlearn.validation import check_weights
 from .choice import MOST_DOUBLE, is_single
 from .neighbor_inverse import NeighborInverse
 
-_MOST_RANK = 1000  # maximum columns of the preconditioner, whose own cost grows with their square
-_SHARE = 10  # samples per column of the preconditioner, if the matrix is in memory
+_MOST_RANK = 1000  # maximum columns of a pivoted factor, whose own cost grows with their square
+# Columns of the preconditioner if the matrix is in memory, at most one per 10 samples; more of them
+# for a fit if the first omit more of the diagonal than alpha (measured on 35 kernels of seven
+# tables with 1500 to 20,000 samples, with 100 to 1000 columns).
+_FEW, _MANY, _SHARE = 300, 700, 10
 # A preconditioner of few columns and the nearest neighbors of each sample, instead of many columns,
 # if the share of the omitted diagonal that neighbors explain for the smallest alpha, plus half of
 # the share that these columns omit, exceeds a limit (measured on 24 kernels of six tables with
 # 14,000 to 24,000 samples: 0.25 to 1.0 times the time; where the rule takes columns, neighbors
 # would take 0.6 to 2.1 times the time).
-_FEW, _NEIGHBORS, _BOTH, _LEAST_OMITTED = 300, 16, 0.8, 0.1
+_NEIGHBORS, _BOTH, _LEAST_OMITTED = 16, 0.8, 0.1
 _JUDGED = 500  # samples whose neighbors are tried for this decision
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 # The same of a factor in float32, which serves as well if alpha has this ratio to the sum of the
@@ -179,8 +182,7 @@ class HeldMatrix:
             self.K = combination.gram()
             return
         self.K = np.empty(self.starts[-1], dtype=np.float32)
-        for at, block in zip(self.starts, combination.upper_rows(_GROUP)):
-            self.K[at : at + block.size] = block.reshape(-1)
+        combination.fill_upper_rows(_GROUP, self.K)
 
     def diagonal(self):
         """The stored diagonal (m,)."""
@@ -286,41 +288,43 @@ def _add_rows_to_two(rows, v, w, of_v, of_w, out_v, out_w, i):
     out_w[i], out_w[i + 1], out_w[i + 2], out_w[i + 3] = t0, t1, t2, t3
 
 
-def system_on_matrix(combination, y, alpha, single=False, weight=None):
+def system_on_matrix(combination, y, alpha, single=False, weight=None, precise=False):
     """The `RidgeSystem` of a positive semi-definite combination with its matrix in memory.
 
     ``alpha``: the smallest that it is to be solved for. ``weight`` (m,): of the samples; default:
-    as in the combination.
+    as in the combination. ``precise``: whether for many steps, which more columns may reduce.
     """
     m = combination.n_samples
     weight = check_weights(combination.weight if weight is None else weight, m)
-    rank = min(_MOST_RANK, max(1, m // _SHARE))
+    few, many = (min(rank, max(1, m // _SHARE)) for rank in (_FEW, _MANY))
     held, diagonal = HeldMatrix(combination, single or is_single(m)), combination.diagonal()
     is_rough = held.K.dtype == np.float32 and alpha >= _ROUGH * diagonal.sum()
-    columns, block = _random_columns(combination, rank, np.float32 if is_rough else np.float64)
-    factor = _nystrom_factor(columns, block, min(_FEW, rank)).astype(np.float64, copy=False)
-    given = held, diagonal, factor, np.sqrt(weight), _NEIGHBORS
-    residual = NeighborInverse(*given) if _has_neighbors(*given, alpha) else None
-    if residual is None and rank > _FEW:
-        factor = _nystrom_factor(columns, block, rank)
+    dtype = np.float32 if is_rough else np.float64
+    factor = _nystrom_factor(combination, few, dtype)
+    omitted = diagonal - np.einsum("ij,ij->i", factor, factor, dtype=np.float64)
+    given = held, diagonal, omitted, factor, np.sqrt(weight)
+    residual = _neighbors(*given, alpha)
+    if residual is None and precise and many > few and weight @ omitted > alpha * m:
+        factor = _nystrom_factor(combination, many, dtype)
+    if residual is not None:
+        factor = factor.astype(np.float64, copy=False)
     return RidgeSystem(held.times, factor, y, weight, residual)
 
 
-def _has_neighbors(held, diagonal, factor, root, n_neighbors, alpha):
-    """Whether the preconditioner has neighbors of each sample instead of many columns."""
-    total = max(diagonal.sum(), np.finfo(np.float64).tiny)
-    omitted = (total - np.einsum("ij,ij", factor, factor)) / total
-    if omitted <= _LEAST_OMITTED:
-        return False
-    step = max(1, len(root) // _JUDGED)
-    some = NeighborInverse(held, diagonal, factor, root, n_neighbors, step)
-    return some.explained(alpha) + omitted / 2 > _BOTH
+def _neighbors(held, diagonal, omitted, factor, root, alpha):
+    """The `NeighborInverse` of what a factor of few columns omits; None if it would not pay."""
+    share = omitted.sum() / max(diagonal.sum(), np.finfo(np.float64).tiny)
+    if share <= _LEAST_OMITTED:
+        return None
+    given = held, diagonal, factor.astype(np.float64, copy=False), root, _NEIGHBORS
+    some = NeighborInverse(*given, max(1, len(root) // _JUDGED))
+    return NeighborInverse(*given) if some.explained(alpha) + share / 2 > _BOTH else None
 
 
-def _random_columns(combination, rank, dtype):
-    """Columns (m, rank) of K at random samples, and their block (rank, rank), float64.
+def _nystrom_factor(combination, rank, dtype):
+    """L (m, rank) with ``K ~ LL'``, of columns at random samples.
 
-    Fewer of the first columns are those of a smaller random sample.
+    Fewer columns are those of the first samples.
     """
     m = combination.n_samples
     index = np.random.default_rng(0).permutation(m)[:rank]
@@ -331,17 +335,10 @@ def _random_columns(combination, rank, dtype):
         block[inside] = panel[index[inside] - start]
     rounding = _ROUNDING if dtype == np.float64 else _ROUGH_ROUNDING
     block.flat[:: rank + 1] += rounding * max(block.trace(), np.finfo(np.float64).tiny)
-    return columns, block
-
-
-def _nystrom_factor(columns, block, rank):
-    """L (m, rank) with ``K ~ LL'``, of the first `_random_columns`; in place if of all of them."""
-    low = np.linalg.cholesky(block[:rank, :rank]).astype(columns.dtype)
-    whole = rank == len(block)
-    factor = columns if whole else np.empty((len(columns), rank), columns.dtype)
-    for part in panels(len(factor), rank**2):
-        factor[part] = lower_solve(low, columns[part, :rank].T).T
-    return factor
+    low = np.linalg.cholesky(block).astype(dtype)
+    for part in panels(m, rank**2):
+        columns[part] = lower_solve(low, columns[part].T).T
+    return columns
 
 
 def _limits(combination, alpha, most, least):
@@ -366,7 +363,7 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
     limits = _limits(combination, machine.alpha, most, _LEAST_STEPS[1])
     if limits is not None:
-        system = system_on_matrix(combination, y, machine.alpha, weight=weight)
+        system = system_on_matrix(combination, y, machine.alpha, weight=weight, precise=True)
         found = system.solve(machine.alpha, tol=tol, **limits)
         # With a tolerance nearly reached, a factorization costs more than its digits are worth.
         tol = tol if found.converged else _SINGLE_TOL

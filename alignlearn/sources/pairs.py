@@ -210,18 +210,27 @@ class PairCombination(Combination):
         samples = self.source.samples(index), self._columns(columns)
         return self._gram(*samples, exact=exact, out=out)
 
-    def upper_rows(self, height):
-        """Blocks of rows without the columns before the block; see `Combination.upper_rows`."""
-        if self._is_bound(self.source.X):
-            X, m = self.source.X, self.n_samples
-            bound = grams.GramRows(*self.terms, X, X, exact=False)
-            memory = np.empty(min(height, m) * m, self.source.dtype)
-            for start in range(0, m, height):
-                index = np.arange(start, min(start + height, m))
-                out = memory[: len(index) * (m - start)].reshape(len(index), m - start)
-                yield bound.fill(index, out, start)
-        else:
-            yield from super().upper_rows(height)
+    def fill_upper_rows(self, height, out):
+        """Put blocks of rows into flat memory; see `Combination.fill_upper_rows`.
+
+        If that is float32, values are computed in float32 where this is precise enough.
+        """
+        single = self._in_single() if out.dtype == np.float32 else None
+        combination = self if single is None else single
+        X, m, at = combination.source.X, self.n_samples, 0
+        if not combination._is_bound(X):
+            super().fill_upper_rows(height, out)
+            return
+        bound = grams.GramRows(*combination.terms, X, X, exact=False)
+        other = None if out.dtype == X.dtype else np.empty(min(height, m) * m, X.dtype)
+        for start in range(0, m, height):
+            shape = min(height, m - start), m - start
+            part = out[at : at + shape[0] * shape[1]]
+            block = part if other is None else other[: part.size]
+            bound.fill(np.arange(start, start + shape[0]), block.reshape(shape), start)
+            if other is not None:
+                part[:] = block
+            at += part.size
 
     def column_blocks(self, index, height):
         """Blocks of rows of the columns of some samples; see `Combination.column_blocks`."""

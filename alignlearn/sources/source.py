@@ -298,14 +298,16 @@ class Combination(ABC):
         K = self.cross_gram(self.source.as_new(index), exact)
         return K if columns is None else K[:, columns]
 
-    def upper_rows(self, height):
-        """Blocks of ``height`` rows, one after the other, without the columns before the block.
+    def fill_upper_rows(self, height, out):
+        """Put blocks of ``height`` rows, one after the other, into ``out``, which is flat.
 
-        A block may overwrite the last one.
+        They have no columns before the block, and may omit terms ``f(x) + f(x')``.
         """
-        m = self.n_samples
+        m, at = self.n_samples, 0
         for start in range(0, m, height):
-            yield self.rows(np.arange(start, min(start + height, m)), np.arange(start, m))
+            block = self.rows(np.arange(start, min(start + height, m)), np.arange(start, m))
+            out[at : at + block.size] = block.reshape(-1)
+            at += block.size
 
     def columns(self, rows, index):
         """Entries (len(rows), len(index)) of the exact Gram matrix, for two index arrays."""
