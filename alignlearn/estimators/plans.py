@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Multiples of the gamma of a Laplacian kernel: of the next one on the fourth level, and of the one
+# Multiples of the gamma of a Laplacian kernel: of the next one on the last level, and of the one
 # after other kernels there (with 4 it would not be narrower).
 _FINER, _ROUGHER = 4.0, 16.0
 
@@ -40,7 +40,7 @@ class Way(NamedTuple):
     least_squares : bool
         For classifiers: whether labels are fitted by kernel ridge regression.
     reserve : bool
-        Whether it is tried on the fourth level only, see `finer`.
+        Whether it is tried at the end of the last level only, see `finer`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Way(NamedTuple):
         return self._replace(name=name, multiple=multiple, parent=self.name)
 
     def finer(self):
-        """Return the method that the fourth level tries after this one; None for columns.
+        """Return the method that the last level tries after this one; None for columns.
 
         After a Laplacian kernel it is the one with four times the gamma, and after another kernel
         a narrow Laplacian kernel.

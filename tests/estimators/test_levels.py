@@ -185,6 +185,22 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
     assert model.best_score_ == mean[last].max()
 
 
+def test_the_third_level_tries_narrow_kernels_if_it_is_the_last_one():
+    """Effects of 600 units, five samples each; the second level has two samples of each."""
+    rng = np.random.default_rng(0)
+    units, effects = rng.uniform(size=(600, 2)), rng.normal(size=600)
+    unit = rng.integers(0, 600, 3000)
+    y = effects[unit] + 0.3 * rng.normal(size=3000)
+    model = al.MKLRegressorCV(strategy="best").fit(units[unit], y)
+    table = model.cv_results_
+    last = table["n_samples"] == 3000
+    assert len(set(table["n_samples"])) == 3
+    multiples = [float(name.partition("*")[2] or 1.0) for name in table["param_method"][last]]
+    assert max(multiples) >= 32.0  # without such candidates it is 8
+    assert float(model.method_.partition("*")[2]) >= 32.0
+    assert model.best_score_ == table["mean_test_score"][last].max()
+
+
 def test_a_search_on_one_level_tries_all_values_on_every_fold():
     """900 training samples and large penalties are solved in iterations, which may omit values."""
     rng = np.random.default_rng(0)
