@@ -312,7 +312,7 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None, precise=F
 
 
 def _neighbors(held, diagonal, omitted, factor, root, alpha):
-    """The `NeighborInverse` of what a factor of few columns omits; None if columns alone take less time."""
+    """The `NeighborInverse` of what a factor omits; None if columns alone take less time."""
     share = omitted.sum() / max(diagonal.sum(), np.finfo(np.float64).tiny)
     if share <= _LEAST_OMITTED:
         return None
