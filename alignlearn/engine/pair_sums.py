@@ -53,32 +53,23 @@ def _choose_forms(plain, X, V):
     pseudo-random grid, so that the choice depends on nothing else.
     """
     sides = np.sort(np.random.default_rng(0).integers(0, len(V), (2, _PILOT_SIDE)), axis=1)
-    samples = take(X, sides.ravel()), frozen(V[sides.ravel()]), _means(plain, V)
-    mean, square = _pilot_moments(plain, *samples)
+    X, ops, V = take(X, sides.ravel()), compiled(plain, _means(plain, V)), V[sides.ravel()]
+    target, root = frozen(np.empty((len(V), 0), V.dtype)), frozen(np.empty(0, V.dtype))
+    data = PairData(plain, ops, X, frozen(V), target, factor_values(plain, X), root)
+    stop = np.zeros(1, dtype=np.bool_)
     with np.errstate(over="ignore", invalid="ignore"):
-        square -= np.square(mean)
+        # Means of the values, and of their squares, for the first half of samples and the others.
+        sums = pair_sums(data, (0, _PILOT_SIDE, _PILOT_SIDE, 2 * _PILOT_SIDE), stop)
+        mean = sums.by_row.sum(axis=1) / _PILOT_SIDE**2
+        square = np.diagonal(sums.S) / _PILOT_SIDE**2 - np.square(mean)
     # A shift helps if the mean is so large that a digit of the variation is lost.
     shift = np.where(np.abs(mean) > 3.0 * np.sqrt(np.maximum(square, 0.0)), -mean, 0.0)
     large = np.isfinite(mean) & ~np.isfinite(square)
     if large.any():  # after the shift, nothing remains of a constant kernel
-        value = np.where(large, _pilot_moments(plain, *samples, n=1)[0], 0.0)
+        first = pair_sums(data, (0, 1, _PILOT_SIDE, _PILOT_SIDE + 1), stop).by_row[:, 0]
+        value = np.where(large, first, 0.0)
         shift = np.where(large & (np.abs(mean - value) <= 1e-8 * np.abs(mean)), -value, shift)
     return mean + plain.offsets < 0.5, np.where(np.isfinite(shift), shift, 0.0)
-
-
-def _pilot_moments(program, X, V, means, n=_PILOT_SIDE):
-    """Means of the values, and of their squares, for n of the first half of samples and n others.
-
-    Each of shape (p,); not finite where sums overflow.
-    """
-    target, root = (frozen(np.empty(shape, V.dtype)) for shape in ((len(V), 0), 0))
-    data = PairData(
-        program, compiled(program, means), X, V, target, factor_values(program, X), root
-    )
-    box = 0, n, _PILOT_SIDE, _PILOT_SIDE + n
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = pair_sums(data, box, np.zeros(1, dtype=np.bool_))
-        return sums.by_row.sum(axis=1) / n**2, np.diagonal(sums.S) / n**2
 
 
 class Sums(NamedTuple):

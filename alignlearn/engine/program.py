@@ -211,7 +211,8 @@ class Builder:
             if (full or not was_full) and count <= _MAX_DOUBLINGS:
                 step, doublings = (op, dst, row, n), count
                 break
-        self.emit(*step, f0=0.0 if step[3] else coefficient)
+        self._code.append(step)
+        self._parameters.append((0.0 if step[3] else coefficient, 0.0, 0.0))
         if mode.is_step:
             self._ladder[src, coefficient] = (dst, full, doublings)
         return 0.0 if full else 1.0

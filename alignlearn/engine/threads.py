@@ -146,7 +146,8 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
     stop[0] = False
     in_main = threading.current_thread() is threading.main_thread()
     if count > 1 or (stoppable and in_main):
-        _on_new_threads(function, (*args, stop) if stoppable else args, count, stop, watch)
+        given = function, (*args, stop) if stoppable else args
+        _on_new_threads(*given, _Team(count), stop, watch)
         return
     if outer is not None:
         stop = outer
@@ -155,8 +156,8 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
         raise SystemExit  # raised in this thread by `_end`; its result is not used
 
 
-def _on_new_threads(function, args, count, stop, watch):
-    ended, team, over = SimpleQueue(), _Team(count), threading.Event()
+def _on_new_threads(function, args, team, stop, watch):
+    ended, over, count = SimpleQueue(), threading.Event(), team.count
 
     def run(t):
         _here.stop, _here.team, error = stop, team, None
@@ -170,16 +171,14 @@ def _on_new_threads(function, args, count, stop, watch):
             # `_end` must not find a new thread under the number of a finished one.
             over.wait(_LAST)
 
-    # Each thread has the context variables of its caller, such as the list that collects warnings.
-    threads = [
-        threading.Thread(target=copy_context().run, args=(run, t), daemon=True)
-        for t in range(count)
-    ]
-    errors, left = {}, count
+    threads, errors, left = [], {}, count
     try:
-        for thread in threads:
+        for t in range(count):
+            # With the context variables of the caller, such as the list that collects warnings.
+            given = {"target": copy_context().run, "args": (run, t)}
+            threads.append(threading.Thread(**given, daemon=True))
             with _starts:
-                thread.start()
+                threads[-1].start()
         while left and not errors:
             try:
                 t, error = ended.get(timeout=_POLL)

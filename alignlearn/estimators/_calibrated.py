@@ -253,23 +253,23 @@ def _learner(estimator, n_samples):
 
 def check_classes(method, labels, splits, weight):
     """Raise an error if a training set does not contain every class, as probabilities require."""
-    for which, split in enumerate(splits if method is not None else ()):
-        missing = lacking_class(labels, [split], weight)
-        if missing is not None:
-            raise ValueError(
-                f"probability={method!r} needs every class in every training set, but "
-                f"class {missing!r} is missing from that of fold {which} of cv; "
-                "accepted: other folds, or probability=None."
-            )
+    found = None if method is None else lacking_class(labels, splits, weight)
+    if found is not None:
+        which, missing = found
+        raise ValueError(
+            f"probability={method!r} needs every class in every training set, but "
+            f"class {missing!r} is missing from that of fold {which} of cv; "
+            "accepted: other folds, or probability=None."
+        )
 
 
 def lacking_class(labels, splits, weight):
-    """A class that is missing from the training set of a split; None if there is none."""
-    for train, _ in splits if labels.ndim == 1 else ():
+    """(fold, class) of a class that is missing from a training set; None if there is none."""
+    for which, (train, _) in enumerate(splits if labels.ndim == 1 else ()):
         used = train if weight is None else train[weight[train] > 0.0]
         missing = np.setdiff1d(labels, labels[used])
         if missing.size:
-            return missing[0].item()
+            return which, missing[0].item()
     return None
 
 

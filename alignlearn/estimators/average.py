@@ -96,23 +96,20 @@ class AveragePredictor(Predictor):
         ]
         intercept = sum(factor * p.intercept for factor, _, p, _ in self.parts)
         super().__init__(np.empty((0, np.size(intercept))), intercept)
-        self.is_given, self.n_features = self._first.is_given, self._first.n_features
-
-    @property
-    def _first(self):
-        return self.parts[0][2]
+        first = members[0].model._predictor
+        self.is_given, self.n_features = first.is_given, first.n_features
 
     def check(self, X):
         """New samples, validated except for their number of features."""
-        return self._first.check(X)
+        return self.parts[0][2].check(X)
 
     def count(self, X):
         """How many checked samples there are."""
-        return self._first.count(X)
+        return self.parts[0][2].count(X)
 
     def take(self, X, rows):
         """Some of the checked samples."""
-        return self._first.take(X, rows)
+        return self.parts[0][2].take(X, rows)
 
     def decisions(self, X, engine=CPU):
         """The sum of the decisions, (n, q)."""

@@ -34,18 +34,6 @@ FROM_STATISTICS = (
 )
 
 
-def _of_result(result):
-    """Return the fitted attributes of a `WeightResult`."""
-    values = (
-        result,
-        result.statistics,
-        result.alignment,
-        result.uniform_alignment,
-        result.kernel_alignments,
-    )
-    return dict(zip(FROM_STATISTICS, values))
-
-
 class _FromStatistics:
     """A fitted attribute that is computed at first access, if ``fit`` deferred it."""
 
@@ -59,8 +47,7 @@ class _FromStatistics:
         if "_postponed" not in fitted:
             name = type(estimator).__name__
             raise AttributeError(f"{name!r} object has no attribute {self._name!r}")
-        found = fitted["_postponed"].result()
-        fitted.update(_of_result(found if estimator._had_target else toward_itself(found)))
+        estimator._store_result(fitted["_postponed"].result())
         fitted.pop("_postponed", None)
         return fitted[self._name]
 
@@ -122,13 +109,12 @@ class KernelLearner(Estimator):
         inputs.check_room(source, [weighting], self._matrices(source))
         problem = self._problem(source, y, task, rows=self._learned_on)
         found = stage_one.learn(problem, self.weighting, later=self.client is None)
-        if found.later is not None:
-            fitted = {"_postponed": found.later}
-        else:
-            fitted = _of_result(found.result if self._had_target else toward_itself(found.result))
         for name in FROM_STATISTICS:
             self.__dict__.pop(name, None)
-        vars(self).update(fitted)
+        if found.later is not None:
+            self._postponed = found.later
+        else:
+            self._store_result(found.result)
         self._store_columns(X, source.n_features)
         self.scale_, self.weights_ = found.scale, found.weights
         self.kernels_ = source.fitted_kernels
@@ -138,6 +124,13 @@ class KernelLearner(Estimator):
         if self.missing == "tables":
             self.completion_ = learned.report() if source.has_gaps else None
         return learned
+
+    def _store_result(self, result):
+        """Store the fitted attributes of a `WeightResult`."""
+        found = result if self._had_target else toward_itself(result)
+        self.result_, self.statistics_, self.alignment_ = found, found.statistics, found.alignment
+        self.uniform_alignment_ = found.uniform_alignment
+        self.kernel_alignments_ = found.kernel_alignments
 
     def _prepared(self, X, sample_weight, y=None, task=None):
         """Return the features of a data frame if kernels are the default, otherwise X.

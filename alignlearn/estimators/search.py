@@ -251,14 +251,18 @@ def search(
         for calls in trials.rounds(client, progress):
             each(client, calls, most_threads, progress.report)
     every = {**({} if names is None else names), parameter: values}
-    rows = _in_grid(
-        np.arange(trials.scores[..., 0].size).reshape(-1, len(values)), every, parameter
-    )
+    # Numbers of (candidate, value) in the order of scikit-learn's grid, where names are sorted.
+    order = sorted(set(every) - {parameter})
+    sizes_of = *(len(every[name]) for name in order), len(values)
+    rows = np.arange(trials.scores[..., 0].size).reshape(sizes_of)
+    rows = np.moveaxis(rows, -1, sorted(every).index(parameter)).ravel()
     tables = [
         trials.table(level, rows, every, members is not None) for level in range(trials.n_levels)
     ]
     if len(tables) == 1:
-        entered = np.flatnonzero(trials.entered()[rows // len(values)])
+        # A candidate was not tried if its parent was dropped.
+        tried = np.isfinite(trials.scores).any(axis=(1, 2))
+        entered = np.flatnonzero(tried[rows // len(values)])
         rows, table = rows[entered], some_rows(tables[0], entered)
     else:
         table = stacked(tables, sizes[: len(tables)])
@@ -361,10 +365,6 @@ class _Trials:
         """Numbers of the folds of a level that these rungs try. Default: all rungs."""
         rungs = self.schedule if rungs is None else rungs
         return list(dict.fromkeys(t for rung in rungs if rung.level == level for t in rung.folds))
-
-    def entered(self):
-        """Whether each candidate was tried; false if its parent was dropped."""
-        return np.isfinite(self.scores).any(axis=(1, 2))
 
     def _kept_on(self, ranked, keep):
         """The best of some ranked candidates, equally many from each group."""
@@ -525,13 +525,6 @@ def _ranked(scores):
         order.append((w, first_best(mean[w])))
         best[w] = -np.inf
     return order
-
-
-def _in_grid(values, every, parameter):
-    """Values of (candidate, value of the parameter) in the order of scikit-learn's grid, flat."""
-    others = sorted(set(every) - {parameter})
-    values = values.reshape(*(len(every[name]) for name in others), len(every[parameter]))
-    return np.moveaxis(values, -1, sorted(every).index(parameter)).ravel()
 
 
 def check_grid(name, values, default, strict=True):

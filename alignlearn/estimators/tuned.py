@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +46,41 @@ from .plans import PLANS
 from .prepared_columns import PreparedMatrix
 from .results_table import doubt_edges, method_table, weighting_table
 from .scoring import read_scoring
-from .ways import FoldWays, fold_kernels, level_kernels
+from .ways import FoldWays, WayKernels, fold_kernels
 
 CS = np.logspace(-2, 3, 6).tolist()
 _THREADED = 300  # samples from which on threads save time (two on 200 samples take 8% more)
 _EACH = ("alignf", "uniform")  # default rules for a search with several given kernels
 _WEIGHTS_ALONE = ("uniform", "alignf")  # methods that only learn weights of the given kernels
 _OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # private attributes of ``model_``
+
+
+class Planned(NamedTuple):
+    """The search of a strategy, and what the final fits need.
+
+    Attributes
+    ----------
+    X, y, source
+        All samples.
+    y_used : ndarray
+        Targets of the samples of positive weight.
+    plan : Plan
+    kernels : WayKernels
+        On the samples from which methods learn.
+    problem : SearchProblem
+    given, options : tuple, dict
+        Arguments of `search.search`.
+    """
+
+    X: Any
+    y: Any
+    source: Any
+    y_used: Any
+    plan: Any
+    kernels: Any
+    problem: Any
+    given: tuple
+    options: dict
 
 
 class Tuned(KernelModel):
@@ -303,7 +331,7 @@ class Tuned(KernelModel):
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
             names={"weighting": given} if several else {},
-            others=self._other_scores(),
+            others=read_scoring(self.scoring, self._estimator_type, self.refit).names,
             keep=problem.keep,
             most_threads=self._at_once(used.n_samples),
             client=self.client,
@@ -315,10 +343,10 @@ class Tuned(KernelModel):
         self.weighting_ = model.weighting
         return found
 
-    def _fit_by_strategy(self, X, y, source, problem):
-        """Select methods and values on folds, and average their fits to all samples.
+    def _plan(self, X, y, source, problem):
+        """Return the `Planned` search of a strategy over methods and values.
 
-        Parameters and result are as in `_fit_by_rules`; folds are those of the problem's levels.
+        Parameters are as in `_fit_by_rules`; folds are those of the problem's levels.
         """
         levels = problem.levels
         inputs.check_room(source, [], self._matrices(source))
@@ -335,13 +363,25 @@ class Tuned(KernelModel):
         preparation = None if frame is None else X.preparation
         given = sources, ys, used.n_samples, problem, frame, preparation
         plan, kernels, candidates, problem = self._ways(*given)
-        given, asked = self._asked(plan, candidates, ys, problem)
-        found = search.search(*given, **asked, verbose=source.progress)
-        found = self._chosen(found, plan, ys, problem, asked["parts"])
+        given, options = self._asked(plan, candidates, ys, problem)
+        options["verbose"] = source.progress
+        return Planned(X, y, source, y_used, plan, kernels, problem, given, options)
+
+    def _fit_members(self, planned, found):
+        """Average the fits of the best methods to all samples; return their `SearchResult`."""
+        X, y, source, y_used, plan, kernels, problem, (candidates, values, *_), options = planned
+        levels = problem.levels
+        if len(levels) == 1 or plan.averaged == 1:
+            found = members_of(found, plan, problem.score, self._task)
+        else:
+            parts = options["parts"](found.folds[0])  # of the test samples, which show the noise
+            few = self._task == "classification"
+            few = few and (problem.machine or max(options["sizes"]) <= LEVELS[1])
+            found = with_partner(found, plan, problem.score, self._task, parts, few)
         ways = [plan.ways[w] for w, _ in found.chosen]
         kernels.learn(ways)
-        machine, blocks = self._final(problem, candidates, found, given[1], y_used, ways)
-        chosen = [{problem.parameter: given[1][k]} for _, k in found.chosen]
+        machine, blocks = self._final(problem, candidates, found, values, y_used, ways)
+        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
         asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
         calls, most = self._fits_of(asked, X, y, source, levels[_learned_level(levels)].rows)
         what = f"final fit on {source.n_samples} samples"
@@ -376,7 +416,7 @@ class Tuned(KernelModel):
         return (candidates, values, schedule, problem.score, fits), {
             "parameter": problem.parameter,
             "names": {"method": [way.name for way in plan.ways]},
-            "others": self._other_scores(),
+            "others": read_scoring(self.scoring, self._estimator_type, self.refit).names,
             "members": len(plan.ways),
             "keep": True,
             "sizes": [len(one) for one in ys],
@@ -388,14 +428,6 @@ class Tuned(KernelModel):
             ),
         }
 
-    def _chosen(self, found, plan, ys, problem, parts):
-        """The `SearchResult` of the members; ``parts`` of the test samples show the noise."""
-        if len(problem.levels) == 1 or plan.averaged == 1:
-            return members_of(found, plan, problem.score, self._task)
-        few = self._task == "classification" and (problem.machine or max(map(len, ys)) <= LEVELS[1])
-        blocks = parts(found.folds[0])
-        return with_partner(found, plan, problem.score, self._task, blocks, few)
-
     def _ways(self, sources, ys, n_samples, problem, frame, preparation):
         """Return the `Plan` for these kernels, the last `WayKernels`, candidates, problem.
 
@@ -404,8 +436,13 @@ class Tuned(KernelModel):
         """
         levels = problem.levels
         given = self.kernels, self._task, check_seed("random_state", self.random_state)
-        learned = sources[: _learned_level(levels) + 1]
-        kernels = level_kernels(learned, ys, *given, preparation)
+        last = _learned_level(levels)
+        most = WayKernels(sources[last], given[0], ys[last], *given[1:], preparation=preparation)
+        fewer = [
+            WayKernels(source, given[0], y, *given[1:], most, preparation)
+            for source, y in zip(sources[:last], ys)
+        ]
+        kernels = [*fewer, most]
         strategy = "auto" if self.strategy is None else self.strategy
         plan = PLANS[check_choice("strategy", strategy, tuple(PLANS))]
         if not check_flag("ensemble", self.ensemble):
@@ -429,10 +466,6 @@ class Tuned(KernelModel):
         most = problem.most
         candidates = FoldWays(kernels, levels, sources, ys, *how).candidates(plan.ways, most)
         return plan, kernels[-1], candidates, problem
-
-    def _other_scores(self):
-        """Return the names of all scores, if several are given."""
-        return read_scoring(self.scoring, self._estimator_type, self.refit).names
 
     def _at_once(self, n_samples):
         """Return how many Gram matrices of so many samples fit into memory, at least 1.
@@ -478,7 +511,7 @@ class Tuned(KernelModel):
         """Return the unfitted `Member` of each method and block, with the block."""
         asked, units = [], units_of(found, self._task)
         for way, unit, values, own in zip(ways, units, chosen, blocks):
-            root = kernels.root_of_way(way)
+            root = kernels.root(way)
             for block in own:
                 changes = {**values, "machine": "krr" if way.least_squares else machine}
                 if way.name not in _WEIGHTS_ALONE:

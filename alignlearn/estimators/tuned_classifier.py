@@ -393,7 +393,9 @@ default 5
         if self._by_strategy():
             problem = self._problem_of_levels(labels, source, splits, values, given)
             with one_blas_thread():
-                found = self._fit_by_strategy(X, labels, source, problem)
+                planned = self._plan(X, labels, source, problem)
+                found = search.search(*planned.given, **planned.options)
+                found = self._fit_members(planned, found)
             if probability is not None:
                 self._calibrate_average(found, labels, source, problem)
             return self
@@ -458,7 +460,7 @@ default 5
             lacking = lacking_class(labels, splits, source.weight)
             if lacking is not None:
                 self.model_.calibration_ = None
-                self._uncalibrated = f"a training set of the search lacks class {lacking!r}"
+                self._uncalibrated = f"a training set of the search lacks class {lacking[1]!r}"
                 return
         if labels.ndim == 2:
             trained = [present_classes(labels[_used(train, source.weight)]) for train, _ in splits]

@@ -409,7 +409,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         problem = problem._replace(n_different=different)
         if levels:
             with one_blas_thread():
-                self._fit_by_strategy(X, y, source, problem)
+                planned = self._plan(X, y, source, problem)
+                self._fit_members(planned, search.search(*planned.given, **planned.options))
         else:
             self._fit_by_rules(X, y, source, splits, problem)
         return self

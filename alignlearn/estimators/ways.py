@@ -116,6 +116,9 @@ class WayKernels:
         else:
             self.single, self.first, self.unexplained = like.single, like.first, like.unexplained
         self.everything = np.arange(source.n_samples)
+        vectors = source.n_features is not None and self.groups is None
+        # The number of the column of each feature.
+        self._column = np.arange(source.n_features) if vectors else self.groups
         # The source of the single kernel on the original samples.
         self._of_single = _reopened(source, source.X, [self.single]) if source.is_paired else None
 
@@ -136,6 +139,9 @@ class WayKernels:
         paired = self.source.is_paired
         dense = isinstance(self.source.X, np.ndarray)
         vectors = paired and getattr(self.source.X, "ndim", 0) == 2 and has_gradient(self.single)
+        # Kernels of columns are tried only for few enough columns and samples.
+        by_columns = dense and self.kernels is None and n_samples <= LEVELS[1]
+        by_columns = by_columns and 2 <= len(np.unique(self._column)) <= _MOST_COLUMNS
         some = [
             way
             for way in plan.ways
@@ -143,7 +149,7 @@ class WayKernels:
             and (not way.scaled or vectors)
             and (not way.full or (dense and self.source.n_features <= _MOST_FULL))
             and (not way.rough or dense)
-            and (not way.columns or (dense and self._by_columns(n_samples)))
+            and (not way.columns or by_columns)
         ]
         if len(self.source.names) == 1:  # all weights are equal
             some = [way for way in some if way.rule == "uniform"]
@@ -168,21 +174,11 @@ class WayKernels:
         source = self.source
         return source.is_paired and all(k.is_psd for k in source.fitted_kernels)
 
-    def _by_columns(self, n_samples):
-        """Whether kernels of columns are tried: only for few enough columns and samples."""
-        if self.kernels is not None or n_samples > LEVELS[1] or self.source.X.ndim != 2:
-            return False
-        return 2 <= len(np.unique(self._of_columns())) <= _MOST_COLUMNS
-
-    def _of_columns(self):
-        """Return the number of the column of each feature."""
-        return np.arange(self.source.n_features) if self.groups is None else self.groups
-
     def _unit_root(self, train=None):
         """Factors that give each column variance 1 on a training set; 0 for constant columns."""
         rows = self.everything if train is None else train
         weight = None if self.source.weight is None else self.source.weight[rows]
-        blocks = Blocks.of(self._of_columns(), self.source.X[rows], weight)
+        blocks = Blocks.of(self._column, self.source.X[rows], weight)
         total = np.bincount(blocks.groups, blocks.variances)
         vary = varying(self.source.X[rows])
         root = np.divide(1.0, np.sqrt(total), out=np.zeros_like(total), where=total > 0.0)
@@ -248,7 +244,7 @@ class WayKernels:
     def kernels_of(self, way, root=None, train=None, fold=None):
         """Kernels of a method, learned on a training set; None for the default ladder.
 
-        Default: on all samples. ``root``: as `root_of_way` returns it.
+        Default: on all samples. ``root``: as `root` returns it.
         """
         if way.rough:
             return [Laplacian(multiple=way.multiple)]
@@ -259,9 +255,9 @@ class WayKernels:
             return [self.single if same else Gaussian(way.multiple * self.single.gamma)]
         if way.columns == "linear":
             return [Linear()]
-        of, members = self._of_columns(), {}
+        members = {}
         for feature in np.flatnonzero(root).tolist():
-            members.setdefault(int(of[feature]), []).append(feature)
+            members.setdefault(int(self._column[feature]), []).append(feature)
         columns = self._screened(members, root, train)
         each = [self._on(members, (c,)) for c in columns]
         if way.columns == "each":
@@ -279,21 +275,16 @@ class WayKernels:
         pairs = [self._on(members, sorted(pair)) for pair in combinations(heavy, 2)]
         return [each[k] for k in sorted(order[:_HEAVY])] + pairs
 
-    def root_of_way(self, way, train=None, fold=None, matrix=None):
+    def root(self, way, train=None, fold=None, matrix=None):
         """Factor of the features of a method, learned on a training set; None if there is none.
 
-        Default: on all samples. For ``matrix`` see `root`.
+        The square roots of the feature scales, or of their matrix. Default: all samples. With
+        ``matrix``, gradients are computed for a matrix and also give the scales. Default: only if a
+        matrix is learned.
         """
-        if way.columns:
-            return self._unit_root(train)
-        return self.root(way.full, train, fold, matrix) if way.scaled else None
-
-    def root(self, full=False, train=None, fold=None, matrix=None):
-        """Square roots of the feature scales, or of their matrix, learned on a training set.
-
-        Default: all samples. With ``matrix``, gradients are computed for a matrix and also give the
-        scales. Default: only if a matrix is learned.
-        """
+        if way.columns or not way.scaled:
+            return self._unit_root(train) if way.columns else None
+        full = way.full
         rows, fold = (self.everything, None) if train is None else (train, fold)
         with self._known.lock(("root", fold, full)):
             if ("root", fold, full) in self._known:
@@ -355,7 +346,7 @@ class WayKernels:
         """Learn what some methods need from all samples; matrix and scales share gradients."""
         new = [way for way in ways if way.scaled and ("root", None, way.full) not in self._known]
         for way in sorted(new, key=lambda way: not way.full):
-            self.root(way.full, matrix=any(way.full for way in new))
+            self.root(way, matrix=any(way.full for way in new))
 
     def _gram(self, some):
         """The Gram matrix of the first kernel on some samples, if it is already available."""
@@ -381,7 +372,7 @@ class WayKernels:
         return np.float32 if bounded else np.float64
 
     def opened(self, way, kernels, root, source=None):
-        """Open kernels of a method on samples times a factor, see `kernels_of` and `root_of_way`.
+        """Open kernels of a method on samples times a factor, see `kernels_of` and `root`.
 
         ``source``: the source of the samples. Default: all samples of this object.
         """
@@ -475,7 +466,7 @@ class FoldWays:
         if level < len(self.kernels):
             train, matrix = split[0], not self.full.isdisjoint(beside)
             kernels = self.kernels[level] if self.of_folds is None else self.of_folds[fold]
-        root = kernels.root_of_way(way, train, fold, matrix)
+        root = kernels.root(way, train, fold, matrix)
         learned = kernels.kernels_of(way, root, train, fold), root
         source = own = kernels.opened(way, *learned)
         if train is None:
@@ -488,21 +479,17 @@ class FoldWays:
                 if way.rule is None:
                     found = stage_one.scale_one(own, normalize=learner.normalize, rows=train)
                 else:
-                    known = self._statistics(way, kernels, own, learner.unbiased, train, fold)
+                    known = None
+                    if train is not None and own is kernels.source:
+                        of, t = self.statistics[fold]
+                        known = of[t]
+                    elif way.columns == "each" and not learner.unbiased:
+                        known = kernels.column_statistics(own, train, fold)
                     how = {"rows": train, "statistics": known}
                     problem = learner._problem(own, kernels.y, kernels.task, **how)
                     found = stage_one.learn(problem, way.rule)
                 self._known[key] = found.unscaled
         return Made(source.combine(self._known[key]), self.ys[level], split)
-
-    def _statistics(self, way, kernels, source, unbiased, train, fold):
-        """Statistics that are already known, on a training set; None if there are none."""
-        if train is not None and source is kernels.source:
-            of, t = self.statistics[fold]
-            return of[t]
-        if way.columns == "each" and not unbiased:
-            return kernels.column_statistics(source, train, fold)
-        return None
 
     def candidates(self, ways, limit=np.inf):
         """Return a `Candidate` for each method, tried with values up to ``limit``.
@@ -513,10 +500,6 @@ class FoldWays:
         number = {way.name: k for k, way in enumerate(ways)}
         late = {way.name for way in ways if way.parent is not None}  # enter on the last level
         most = self.kernels[-1]
-        shared = {
-            full: Shared(full, partial(most.root, full), partial(most.keep_root, full))
-            for full in (False, True)
-        }
         classes = most.task == "classification"
         self.full = {way.name for way in ways if way.full}
         return [
@@ -531,7 +514,9 @@ class FoldWays:
                 most=MOST_C if way.least_squares or (way.columns and classes) else limit,
                 until=self._until(way.parent in late) if way.least_squares else np.inf,
                 divisible=way.scaled,
-                shared=shared[way.full] if way.scaled else None,
+                shared=Shared(way.full, partial(most.root, way), partial(most.keep_root, way.full))
+                if way.scaled
+                else None,
                 finer=getattr(way.finer(), "name", None),
                 reserve=way.reserve,
             )
@@ -550,17 +535,6 @@ class FoldWays:
         sizes = np.unique(y, return_counts=True, axis=0)[1]  # many labels: of their sets
         overlap = _OVERLAP_OF_MANY if late or len(sizes) > 2 else _OVERLAP
         return 1.0 - overlap * (1.0 - sizes.max() / len(y))
-
-
-def level_kernels(sources, ys, kernels, task, rng, preparation):
-    """Return the `WayKernels` on the samples of each level that learns something."""
-    most = WayKernels(
-        sources[-1], kernels, ys[len(sources) - 1], task, rng, preparation=preparation
-    )
-    fewer = [
-        WayKernels(s, kernels, y, task, rng, most, preparation) for s, y in zip(sources[:-1], ys)
-    ]
-    return [*fewer, most]
 
 
 def fold_kernels(frame, kernels, levels, *given):

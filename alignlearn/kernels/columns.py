@@ -55,14 +55,10 @@ class Columns(Unary):
         object.__setattr__(self, "columns", column_tuple(self.columns))
 
     @property
-    def _named(self):
-        return isinstance(self.columns[0], str)
-
-    @property
     def _slice(self):
         """The columns as a slice if their steps are equal, None otherwise."""
         first, last, n = self.columns[0], self.columns[-1], len(self.columns)
-        if self._named or n < 2 or not last > first:
+        if isinstance(first, str) or n < 2 or not last > first:
             return None
         step = self.columns[1] - first
         run = slice(first, last + 1, None if step == 1 else step)
@@ -90,26 +86,22 @@ class Columns(Unary):
         return f"Columns(kernel={short(self.kernel)}, columns={shown}{name})"
 
     def resolve(self, X, weight=None):
-        if self._named:
+        if isinstance(self.columns[0], str):
             self.resolve_names(None)
         kernel = self.kernel.resolve(select_columns(X, self.columns), weight)
         return self if kernel is self.kernel else self._with(kernel)
 
-    def _with(self, kernel):
-        """These columns with another kernel, and the names that they have in a data frame."""
-        return Columns(kernel, self.columns, self.name)._shown_as(self._labels)
-
-    def _shown_as(self, labels):
-        if labels is not None:
-            object.__setattr__(self, "_labels", labels)
-        return self
+    def _with(self, kernel, columns=None, labels=None):
+        """The same with another kernel; ``labels``: names of the columns in a data frame."""
+        found = Columns(kernel, self.columns if columns is None else columns, self.name)
+        object.__setattr__(found, "_labels", self._labels if labels is None else tuple(labels))
+        return found
 
     def resolve_names(self, names):
         columns = column_numbers("Columns", self.columns, names)
         inside = names is not None and max(columns) < len(names)
         inner = some_names(names, columns) if inside else None
-        found = Columns(self.kernel.resolve_names(inner), columns, self.name)
-        return found._shown_as(self._labels if inner is None else tuple(inner))
+        return self._with(self.kernel.resolve_names(inner), columns, inner)
 
     def added_columns(self, n):
         inner = self.kernel.added_columns(len(self.columns))

@@ -81,7 +81,16 @@ def ladder(kernel_class, multiples, **parameters):
     >>> [str(kernel) for kernel in ladder(Matern, [0.5, 2.0], nu=2.5)]
     ['matern(gamma=scale * 0.5, nu=2.5)', 'matern(gamma=scale * 2, nu=2.5)']
     """
-    known = _parameters_with_gamma(kernel_class)
+    if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
+        raise TypeError(
+            f"kernel_class must be a class of kernels such as Gaussian, got {kernel_class!r:.80}."
+        )
+    known = set(signature(kernel_class).parameters)
+    if "gamma" not in known:
+        raise TypeError(
+            f"kernel_class={kernel_class.__name__} has no parameter gamma; accepted: classes that "
+            "have one, such as Gaussian."
+        )
     unknown = sorted(set(parameters) - (known - {"multiple"}))
     if unknown:
         raise TypeError(
@@ -101,21 +110,6 @@ def ladder(kernel_class, multiples, **parameters):
             f"the samples; accepted: a number."
         )
     return [kernel_class(**{**parameters, **values}) for values in varied]
-
-
-def _parameters_with_gamma(kernel_class):
-    """Parameter names of a kernel class, which include ``gamma``."""
-    if not (isinstance(kernel_class, type) and issubclass(kernel_class, Kernel)):
-        raise TypeError(
-            f"kernel_class must be a class of kernels such as Gaussian, got {kernel_class!r:.80}."
-        )
-    names = set(signature(kernel_class).parameters)
-    if "gamma" not in names:
-        raise TypeError(
-            f"kernel_class={kernel_class.__name__} has no parameter gamma; accepted: classes that "
-            "have one, such as Gaussian."
-        )
-    return names
 
 
 def _check_positive(name, values):

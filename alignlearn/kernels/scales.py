@@ -24,9 +24,9 @@ import numpy as np
 
 from alignlearn.engine import opcodes as ops
 from alignlearn.engine.sparse import SparsePrimitive, sparse_rows
-from alignlearn.validation import check_number, is_sparse, varying
+from alignlearn.validation import is_sparse, varying
 
-_RULES = ("scale", "median", "auto")
+GAMMA_RULES = ("scale", "median", "auto")
 _PAIRS = 2000
 _LEAST = 1e-307  # the inverse of a smaller number overflows
 _LEAST_SINGLE = 1e-37  # as above, for float32 samples
@@ -41,17 +41,6 @@ def resolve_each(kernels, X, weight=None):
         return [kernel.resolve(X, weight) for kernel in kernels]
     finally:
         _known.reset(token)
-
-
-def check_gamma(gamma):
-    """Return a number > 0 as a float, or the name of a rule."""
-    if isinstance(gamma, str):
-        if gamma not in _RULES:
-            raise ValueError(
-                f'gamma={gamma!r}: accepted are a number > 0, "scale", "median" and "auto".'
-            )
-        return gamma
-    return check_number("gamma", gamma, low=0.0, strict=True)
 
 
 def resolve_gamma(gamma, X, primitive, weight=None):
@@ -94,7 +83,7 @@ def _varies(X, weight=None):
 
 def _size(X, primitive, weight):
     """The size of a primitive on the data; see "scale" in the module docstring."""
-    d, variance = X.shape[1], _variance(X, weight)
+    d, variance = X.shape[1], (_sparse_variance if is_sparse(X) else _variance)(X, weight)
     if primitive == ops.DISTANCE:
         return np.sqrt(d * variance)
     return d * np.sqrt(variance) if primitive == ops.L1_DISTANCE else d * variance
@@ -102,8 +91,6 @@ def _size(X, primitive, weight):
 
 def _variance(X, weight=None):
     """Variance of all entries, read in blocks of rows; exactly 0 if all are equal."""
-    if is_sparse(X):
-        return _sparse_variance(X, weight)
     first = 0 if weight is None else int(np.argmax(weight > 0.0))
     origin, step = float(X[first, 0]), max(1, _BLOCK_ENTRIES // X.shape[1])
     total = X.size if weight is None else weight.sum() * X.shape[1]

@@ -18,7 +18,7 @@ from alignlearn.validation import check_number
 
 from .base import LARGEST_POWER, Kernel, named
 from .gradients import GradientTerm
-from .scales import check_gamma, resolve_gamma
+from .scales import GAMMA_RULES, resolve_gamma
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,14 @@ class GammaKernel(Kernel):
     _primitive = ops.INNER_PRODUCT
 
     def __post_init__(self):
-        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+        gamma = self.gamma
+        if not isinstance(gamma, str):
+            gamma = check_number("gamma", gamma, low=0.0, strict=True)
+        elif gamma not in GAMMA_RULES:
+            raise ValueError(
+                f'gamma={gamma!r}: accepted are a number > 0, "scale", "median" and "auto".'
+            )
+        object.__setattr__(self, "gamma", gamma)
 
     def __str__(self):
         gamma = self.gamma if isinstance(self.gamma, str) else f"{self.gamma:g}"

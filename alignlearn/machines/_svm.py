@@ -40,17 +40,13 @@ from alignlearn.validation import (
     is_label_matrix,
 )
 
+from .hard_margin import hard_margin
 from .scores import LabelScore, TargetScore
 
 _FEW = 0.5  # share of active samples below which rows are gathered from the matrix
-# Two classes count as separable if the distance of their convex hulls exceeds this share of the
-# diameter of the data; the square, 1e-10, still stands out from the rounding of b'Kb.
-_LEAST_DISTANCE = 1e-5
-_ROUNDING = 1e-6  # of b'Kb in units of R^2; enough for float32 kernels
 # Training samples per pair of classes above which decisions take less memory than the kernel values
 # from which they would be computed again. Several values of C share these.
 _WIDE = 4
-_STAGES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)
 
 
 class _Problems(NamedTuple):
@@ -145,7 +141,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     C : float
         > 0. ``numpy.inf`` gives a hard margin: samples of weight 0 are omitted, and other weights
         have no effect. One copy of K is needed to decide whether the classes are separable, by the
-        nearest points of their convex hulls; ``hard_margin`` has the proof.
+        nearest points of their convex hulls; `alignlearn.machines.hard_margin` has the proof.
     multiclass : {"ovo", "ovr"}
         One-vs-one (c (c - 1) / 2 problems; votes, and the decisions where they tie) or one-vs-rest
         (c problems).
@@ -280,7 +276,18 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         side = orientations(signs)
         signs, alpha0 = side[:, None] * signs, None if alpha0 is None else alpha0 * side
         costs = None if np.isinf(C) else _costs(C, weight)
-        coef, numbers, left = _small_problems(K, signs, costs, alpha0, options)
+        coef, numbers = np.zeros(signs.shape[::-1]), np.zeros((len(signs), 5))
+        left = np.arange(len(signs))
+        if costs is not None and isinstance(K, np.ndarray):
+            # Problems that are large, or take many steps, are left.
+            reach, tol, most = costs * signs, options["tol"], options["max_iter"]
+            small = np.count_nonzero(reach, axis=1) <= SMALL
+            if small.any():
+                some = slice(None) if small.all() else small  # which are not copied
+                start = None if alpha0 is None else alpha0[:, some]
+                asked = {"start": start, "tol": tol, "max_iter": most}
+                coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
+            left = np.flatnonzero(~(small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))))
         for p in left:
             start = None if alpha0 is None else alpha0[:, p]
             own = weight if weight.ndim == 1 else weight[p]
@@ -335,7 +342,6 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         """The `SMOResult` of one problem of two classes."""
         if np.isinf(C):
             sign = np.where(weight > 0.0, sign, 0.0)
-            refuse_rows(K)
             return hard_margin(K, sign, start=start, **options)
         reach = _costs(C, weight) * sign
         bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
@@ -476,41 +482,6 @@ def check_matrix(K, n_samples, check):
     return K
 
 
-def refuse_rows(K):
-    """Raise an error: a hard margin needs the whole matrix."""
-    if isinstance(K, RowCache):
-        raise ValueError(
-            "C=inf is a hard margin, which needs the Gram matrix and a copy of it, "
-            f"about {16 * K.m**2 / 2**30:.1f} GiB for {K.m} samples, but "
-            f"memory={K.memory} bytes. Use a finite C, fewer samples or more memory."
-        )
-
-
-def _small_problems(K, signs, costs, start, options):
-    """Solve the problems of two classes that are small.
-
-    Returns
-    -------
-    coef : (m, n_problems) float64
-    numbers : (n_problems, 5) float64
-        As of `smo_each`.
-    left : list of int
-        Problems that are large, or take many steps, and are not solved.
-    """
-    coef, numbers = np.zeros(signs.shape[::-1]), np.zeros((len(signs), 5))
-    if costs is None or not isinstance(K, np.ndarray):
-        return coef, numbers, range(len(signs))
-    reach, tol, most = costs * signs, options["tol"], options["max_iter"]
-    small = np.count_nonzero(reach, axis=1) <= SMALL
-    if small.any():
-        some = slice(None) if small.all() else small  # which are not copied
-        start = None if start is None else start[:, some]
-        asked = {"start": start, "tol": tol, "max_iter": most}
-        coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
-    solved = small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))
-    return coef, numbers, np.flatnonzero(~solved)
-
-
 def _numbers(result):
     """Multiplier, violation, objective, duality gap and steps of an `SMOResult`."""
     return (
@@ -607,86 +578,3 @@ def spread(machine):
     coef = np.zeros((machine.n_train_, found.shape[1]))
     coef[machine.support_] = found
     return coef
-
-
-def hard_margin(K, sign, *, tol, max_iter, start=None):
-    """Solve min |w|^2 / 2 subject to sign_i (w.phi_i + b) >= 1; the `SMOResult` of its dual.
-
-    The dual is unbounded if the classes are not separable, so a bounded problem is solved first.
-    With s the signs (0 for an omitted sample) and K in units of R^2, it is
-
-        minimize  b'(K + ss')b / 2 - 2 s'b,  sum(b) = 0,  s_i b_i >= 0.
-
-    Its solution is a multiple of the pair of nearest points of the two convex hulls (then
-    s'b <= 2), and any b bounds their distance: from above by |sum_i b_i phi_i| / (s'b / 2), from
-    below by the gap between the classes along the direction w = sum_i b_i phi_i. The tolerance is
-    tightened until either bound passes ``1e-5 R``, R being the largest distance from one sample.
-    If the upper bound passes, b / (s'b / 2) is a Farkas certificate to that precision: two convex
-    combinations, one from each class, that coincide in feature space.
-
-    Raises
-    ------
-    ValueError
-        If the classes are not separable in the feature space of K.
-    """
-    nearest, n_iter = _nearest_points(K, sign, max_iter)
-    if start is None:
-        start = nearest
-    reach = np.full(sign.size, np.inf)
-    bounds = np.where(sign < 0, -reach, 0.0), np.where(sign > 0, reach, 0.0)
-    result = smo(K, -sign, bounds, start=start, tol=tol, max_iter=max_iter)
-    gap = _hard_gap(result, sign)
-    return replace(result, duality_gap=gap, n_iter=n_iter + result.n_iter)
-
-
-def _nearest_points(K, sign, max_iter):
-    """Solution of the bounded problem, scaled to the hard margin, and the steps it took."""
-    used = np.flatnonzero(sign)
-    squared = K.diagonal()[used] + K[used[0], used[0]] - 2.0 * K[used[0], used]
-    radius2 = float(squared.max())
-    if radius2 <= 0.0:
-        raise ValueError(_message(0.0))
-    bounded = K / K.dtype.type(radius2)
-    bounded += np.multiply.outer(sign, sign)
-    reach = 4.0 * sign  # twice the maximum for s'b <= 2: never active, but it limits every step
-    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-    coef, n_iter = None, 0
-    for tol in _STAGES:
-        result = smo(
-            bounded, -2.0 * sign, bounds,
-            start=coef, tol=tol, max_iter=max_iter,
-        )  # fmt: skip
-        coef, n_iter = result.coef, n_iter + result.n_iter
-        total = float(sign @ coef)
-        values = result.gradient + (2.0 - total) * sign
-        square = float(coef @ values)
-        if square < -_ROUNDING:
-            raise ValueError(
-                "C=inf is a hard margin, which needs a positive semi-definite K; "
-                "this K is indefinite. Use a finite C."
-            )
-        width = np.sqrt(max(square, 0.0))
-        gap = values[sign > 0].min() - values[sign < 0].max()
-        if gap > _LEAST_DISTANCE * width and gap > 0.0:
-            return coef * (2.0 / (gap * radius2)), n_iter
-        if width <= 0.5 * _LEAST_DISTANCE * total:
-            break
-    raise ValueError(_message(2.0 * width / total))
-
-
-def _message(distance):
-    return (
-        "C=inf is a hard margin, but the two classes are not separable in the feature space "
-        f"of K: their convex hulls are at most {distance:.2g} of the data's radius apart. Use a "
-        "finite C or another kernel."
-    )
-
-
-def _hard_gap(result, sign):
-    """Primal minus dual value; the primal point is w scaled until every margin is 1."""
-    values = sign * (result.gradient + sign - result.multiplier)
-    margin = values[sign != 0.0].min()
-    square = float(result.coef @ (result.gradient + sign))
-    if margin <= 0.0:
-        return np.inf
-    return max(0.5 * square / margin**2 + result.objective, 0.0)

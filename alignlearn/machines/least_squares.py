@@ -10,7 +10,6 @@ import numpy as np
 from alignlearn._pairs import (
     ClassCoefficients,
     Coefficients,
-    PairDecisions,
     are_many,
     is_compact,
     pair_differences,
@@ -148,30 +147,24 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         self.classes_, signs, weight = two_class_problems(y, "ovr", **weights)
         return np.ascontiguousarray(signs.T), weight
 
-    def problems(self, columns):
-        """Decisions or coefficients (n, n_problems) from those of `targets`, (n, c) or (n, 1)."""
-        return pair_differences(columns) if self._are_pairs(columns) else columns
+    def problems(self, columns, listed=None):
+        """Decisions or coefficients (n, n_problems) from those of `targets`, (n, c) or (n, 1).
 
-    def _are_pairs(self, columns):
-        """Whether decisions of these columns are those of pairs of classes."""
+        ``listed`` makes those of the pairs of many classes, such as `PairDecisions.of_columns`.
+        """
         check_fitted(self, "classes_")
         of_one = self.classes_.ndim == 1  # not of many labels
-        return self.multiclass == "ovo" and of_one and columns.shape[1] > 2
-
-    def raw_problems(self, columns):
-        """Decisions as of `problems`; of the pairs of many classes `PairDecisions`."""
-        if self._are_pairs(columns) and are_many(columns.shape[1]):
-            return PairDecisions.of_columns(columns)
-        return self.problems(columns)
+        if not (self.multiclass == "ovo" and of_one and columns.shape[1] > 2):
+            return columns
+        if listed is not None and are_many(columns.shape[1]):
+            return listed(columns)
+        return pair_differences(columns)
 
     def store(self, ridge):
         """Keep the solution of a `KernelRidge` that was fitted to `targets`."""
         check_fitted(self, "classes_")
         columns = ridge.dual_coef_
-        if self._are_pairs(columns) and are_many(columns.shape[1]):
-            self.dual_coef_ = ClassCoefficients(columns)
-        else:
-            self.dual_coef_ = self.problems(columns)
+        self.dual_coef_ = self.problems(columns, ClassCoefficients)
         self.intercept_ = self.problems(ridge.intercept_[None])[0]
         self.support_, self.n_train_ = np.arange(len(columns)), len(columns)
         self.n_iter_ = np.full(self.intercept_.size, int(np.max(getattr(ridge, "n_iter_", 1))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from alignlearn._pairs import stored_coefficients
+from alignlearn._pairs import PairDecisions, stored_coefficients
 from alignlearn.solvers.dense import solve_shifted
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
@@ -140,7 +140,7 @@ def least_squares_predictions(make, combination, y, split, values):
             for k, w in enumerate(weight)
         ]
         columns = [np.hstack(of_alpha) for of_alpha in zip(*each)]
-    return [machine.raw_problems(one) for one in columns]
+    return [machine.problems(one, PairDecisions.of_columns) for one in columns]
 
 
 def regressor_predictions(

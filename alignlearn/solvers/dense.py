@@ -102,6 +102,7 @@ class ShiftedInverse:
 
     def __init__(self, A):
         self._diagonal, self._beside, tau = tridiagonalize(A)
+        self._below = self._beside if self._beside.size else np.zeros(1)  # LAPACK takes none empty
         self._reflectors = A, group_reflectors(A, tau)
 
     def smallest_eigenvalue(self):
@@ -123,7 +124,7 @@ class ShiftedInverse:
         rotate(*self._reflectors, rotated, transpose=True)
         out, usable = np.zeros((len(rotated), len(alphas), rotated.shape[1])), []
         for k, alpha in enumerate(alphas):
-            pivots, _, x, info = lapack.dptsv(self._diagonal + alpha, self._below(), rotated)
+            pivots, _, x, info = lapack.dptsv(self._diagonal + alpha, self._below, rotated)
             usable.append(not info and pivots.min() > rounding)
             if usable[-1]:
                 out[:, k] = x
@@ -145,7 +146,7 @@ class ShiftedInverse:
         """
         from scipy.linalg import lapack
 
-        factors = [lapack.dpttrf(self._diagonal + alpha, self._below())[:2] for alpha in alphas]
+        factors = [lapack.dpttrf(self._diagonal + alpha, self._below)[:2] for alpha in alphas]
         pivots, lower = (np.array(parts) for parts in zip(*factors))
         out, step = np.empty((len(pivots), n_columns)), max(16, _BLOCK // len(self._diagonal))
         for i in range(0, n_columns, step):
@@ -156,9 +157,6 @@ class ShiftedInverse:
             _add_squares(rotated, lower, 1.0 / pivots, solved, part)
             out[:, i:j] = part
         return out
-
-    def _below(self):
-        return self._beside if self._beside.size else np.zeros(1)  # an empty array is an error
 
 
 @jit_sum

@@ -117,10 +117,30 @@ def nonnegative_qp(M, a, *, tol=1e-12, max_iter=None, check_psd=True):
     if close:
         first = _representatives(M, d, b, _IDENTICAL_TOLERANCE)
     usable = (d > 0.0) & (first == np.arange(a.size))
-    u, n_iter = _proximal_point(M, d, b, usable, tol, limit)
+    # Proximal points: delta grows by 10 whenever a factorization finds M indefinite and, at most
+    # _RETRIES times, if rounding keeps the residual above tol.
+    delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
+    u, k = np.zeros(b.size), int(np.where(usable, b, 0.0).argmax())
+    u[k] = b[k]  # the first variable to enter, alone
+    while delta <= _PSD_TOLERANCE:
+        found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
+        n_iter += n
+        if found is not None:
+            residual = _residual(gradient(M, d, b, found), found)
+            if residual < least:
+                best, least, u = found, residual, found
+            if retries == 0 or residual <= _accepted(found, tol) or n_iter >= limit:
+                break
+            retries -= 1
+        delta *= 10.0
+    if best is None:
+        raise ValueError(
+            "M is not positive semi-definite: the block of positive variables, scaled to a unit "
+            f"diagonal, has an eigenvalue below -{_PSD_TOLERANCE:g}."
+        )
     if not whole:
-        _check_rows(M, d, np.flatnonzero(u))
-    u = u[first] / np.bincount(first, minlength=a.size)[first]
+        _check_rows(M, d, np.flatnonzero(best))
+    u = best[first] / np.bincount(first, minlength=a.size)[first]
     return _result(M, d, b, u, size, n_iter, tol)
 
 
@@ -149,33 +169,6 @@ def _accepted(u, tol):
     return max(tol, min(4.0 * _EPS * max(1.0, u.sum()), 1e-10))
 
 
-def _proximal_point(M, d, b, usable, tol, limit):
-    """Outer iteration; ``delta`` grows by 10 whenever a factorization finds ``M`` indefinite.
-
-    It also grows, at most `_RETRIES` times, if rounding keeps the residual above ``tol``.
-    """
-    delta, n_iter, best, least, retries = 1e-12, 0, None, np.inf, _RETRIES
-    u, k = np.zeros(b.size), int(np.where(usable, b, 0.0).argmax())
-    u[k] = b[k]  # the first variable to enter, alone
-    while delta <= _PSD_TOLERANCE:
-        found, n = _rounds(M, d, b, u, usable, delta, tol, limit - n_iter)
-        n_iter += n
-        if found is not None:
-            residual = _residual(gradient(M, d, b, found), found)
-            if residual < least:
-                best, least, u = found, residual, found
-            if retries == 0 or residual <= _accepted(found, tol) or n_iter >= limit:
-                break
-            retries -= 1
-        delta *= 10.0
-    if best is not None:
-        return best, n_iter
-    raise ValueError(
-        "M is not positive semi-definite: the block of positive variables, scaled to a unit "
-        f"diagonal, has an eigenvalue below -{_PSD_TOLERANCE:g}."
-    )
-
-
 def _rounds(M, d, b, u, usable, delta, tol, limit):
     """Proximal rounds with one ``delta``; None if it is too small.
 
@@ -185,11 +178,15 @@ def _rounds(M, d, b, u, usable, delta, tol, limit):
     start = u > 0.0
     if u.size >= _BLOCKS:
         face, n_iter, start = lapack.block_pivoting(M, d, b, delta, u, usable, 0.1 * tol, limit)
-    if face is None:
-        face, n = lapack.feasible_face(M, d, b, delta, np.flatnonzero(start))
-        n_iter += n
-        if face is None:
+    index = np.flatnonzero(start)
+    while face is None:  # variables that are negative at the minimizer on the face leave it
+        n_iter += 1
+        R = lapack.factor(M, d, index, delta) if index.size else np.empty((0, 0))
+        if R is None:
             return None, n_iter
+        x = lapack.solve(R, b[index]) if index.size else np.empty(0)
+        face = (index, x, R) if (x > 0.0).all() else None
+        index = index[x > 0.0]
     index, x, R = face
     u = np.zeros(u.size)
     u[index] = x

@@ -106,24 +106,6 @@ def block_pivoting(M, d, b, delta, v, usable, threshold, max_iter=50):
     return None, n_factorizations, best
 
 
-def feasible_face(M, d, b, delta, index):
-    """Shrink ``index`` to a face whose minimizer is positive, by dropping negative variables.
-
-    Returns
-    -------
-    (index, x, R) or None, n_factorizations
-    """
-    for n_factorizations in range(1, index.size + 2):
-        R = factor(M, d, index, delta) if index.size else np.empty((0, 0))
-        if R is None:
-            return None, n_factorizations
-        x = solve(R, b[index]) if index.size else np.empty(0)
-        if (x > 0.0).all():
-            return (index, x, R), n_factorizations
-        index = index[x > 0.0]
-    return None, n_factorizations
-
-
 def active_set(problem, delta, v, usable, face, threshold, max_iter):
     """Minimize ``v'(S + delta I)v - 2 v'b`` over ``v >= 0`` from a feasible ``v``, in place.
 

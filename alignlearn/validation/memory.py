@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +24,15 @@ _GROUP_FILES = {
 
 def free_memory() -> float:
     """Bytes that this process may still use; infinity if the system does not report it."""
-    limits = [_physical(), group_memory()]
+    limits = [group_memory()]
+    try:
+        with open("/proc/meminfo") as lines:
+            # Unlike free pages, these include reclaimable memory.
+            known = (1024 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
+            limits.append(next(known))
+    except (OSError, StopIteration):
+        with suppress(AttributeError, OSError, ValueError):
+            limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     try:
         import resource
 
@@ -33,19 +42,6 @@ def free_memory() -> float:
     except ImportError:  # Windows
         pass
     return min(limits)
-
-
-def _physical():
-    try:
-        with open("/proc/meminfo") as lines:
-            # Unlike free pages, these include reclaimable memory.
-            return next(1024 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
-    except (OSError, StopIteration):
-        pass
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return float("inf")
 
 
 def _address_space():

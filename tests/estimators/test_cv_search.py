@@ -353,7 +353,7 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
 
 def _opened(kernels, way, train, fold):
     """The source of a method whose kernels and factors are learned on a training set."""
-    root = kernels.root_of_way(way, train, fold)
+    root = kernels.root(way, train, fold)
     return kernels.opened(way, kernels.kernels_of(way, root, train, fold), root)
 
 

@@ -161,7 +161,8 @@ def test_sets_and_contributions_of_classes(monkeypatch):
 
 def test_decisions_of_pairs_are_a_matrix_that_is_not_stored():
     first = SupportVectorClassifier(3.0).fit(K, Y).raw_decisions(K_NEW)
-    second = LeastSquaresClassifier().fit(K, Y).raw_problems(RNG.normal(size=(50, N_CLASSES)))
+    columns = RNG.normal(size=(50, N_CLASSES))
+    second = LeastSquaresClassifier().fit(K, Y).problems(columns, _pairs.PairDecisions.of_columns)
     A, B = np.asarray(first), np.asarray(second)
     rows = np.array([3, 1, 40])
     for found, expected in (
