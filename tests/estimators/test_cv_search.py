@@ -306,7 +306,8 @@ def test_scales_find_features_that_matter_only_together(seed):
     def scales(**options):
         source = open_source(X, None, **options)
         again = np.random.default_rng(seed)
-        return np.square(ways.WayKernels(source, None, y, "regression", again).root())
+        kernels = ways.WayKernels(source, None, y, "regression", again)
+        return np.square(kernels.root(plans.Way("scaled", None, scaled=True)))
 
     found = scales()
     assert found[:2].sum() > 0.65 * found.sum()

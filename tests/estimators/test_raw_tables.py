@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 
 import alignlearn as al
 from alignlearn.comparison import explain
-from alignlearn.estimators import column_screening
+from alignlearn.estimators import column_screening, plans
 from alignlearn.estimators.column_screening import column_alignments
 from alignlearn.estimators.ways import WayKernels
 from alignlearn.kernels import kernel_list
@@ -301,7 +301,7 @@ def test_a_category_has_the_scale_of_a_number_with_the_same_effect():
     frame = pd.DataFrame({"level": level.astype(str), "number": number, "noise": number[::-1]})
     y = effect / effect.std() + number
     kernels = WayKernels(*_opened(frame, y))
-    squares = np.square(kernels.root())
+    squares = np.square(kernels.root(plans.Way("scaled", None, scaled=True)))
     sums = [squares[kernels.groups == c][0] for c in range(3)]
     assert 0.4 < sums[0] / sums[1] < 2.5
     assert sums[2] < 0.2 * sums[1]
