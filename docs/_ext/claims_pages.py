@@ -207,13 +207,14 @@ def write(folder):
         _write_if_changed(folder / f"{paper}-proofs.md", proofs(paper))
 
 
-def _needs_mathjax(app, env):
+def _needs_mathjax(app, pagename, templatename, context, doctree):
     # Sphinx does not see the formulas of the HTML table, and would leave MathJax out of the page.
-    env.get_domain("math").data["has_equations"]["claims/index"] = True
+    if pagename == "claims/index":
+        context["has_maths_elements"] = True
 
 
 def setup(app):
     """Called by Sphinx."""
     app.connect("builder-inited", lambda app: write(Path(app.srcdir) / "claims"))
-    app.connect("env-updated", _needs_mathjax)
+    app.connect("html-page-context", _needs_mathjax, priority=100)  # before that of MathJax
     return {"parallel_read_safe": True, "parallel_write_safe": True}
