@@ -110,8 +110,8 @@ def load(
     -------
     Dataset
         X is neither scaled nor centered; strings in a table become columns of 0 and 1, named
-        ``color=red``, and fields such as "$1,234.50" numbers. Registered two-class sets have y = -1 or +1. ``notes`` describes how the data
-        were read.
+        ``color=red``, and fields such as "$1,234.50" numbers. Registered two-class sets have y = -1
+        or +1. ``notes`` describes how the data were read.
 
     Raises
     ------
