@@ -13,7 +13,8 @@ from alignlearn.dependence import DependenceTest
 from alignlearn.dependence.permutations import permutation_p_value
 from alignlearn.dependence.views import as_column, naming, open_views, view_kernels
 from alignlearn.estimators import inputs
-from alignlearn.estimators.base import FrameOutput, check_same_names, parameters
+from alignlearn.estimators.base import check_same_names, parameters
+from alignlearn.estimators.frame_output import FrameOutput
 from alignlearn.kernels import check_group_names
 from alignlearn.sources import Opener, Tables
 from alignlearn.validation import (

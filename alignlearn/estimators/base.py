@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +21,6 @@ from alignlearn.machines.scores import LabelScore, TargetScore
 from alignlearn.solvers.multiclass import predicted_labels
 from alignlearn.sources import GramStack, Tables, as_fitted, as_tables, with_absent
 from alignlearn.validation import (
-    check_choice,
     not_fitted,
     row_labels,
     stored_labels,
@@ -35,6 +32,7 @@ from alignlearn.validation.frames import is_frame
 from ._html import estimator_html
 from .inputs import feature_names, take_sparse
 from .prepared_columns import PreparedMatrix, as_prepared
+from .routing import ROUTED, metadata_of, request_setter
 
 if TYPE_CHECKING:
     from typing_extensions import Self, dataclass_transform
@@ -45,9 +43,6 @@ else:
         return lambda decorator: decorator
 
 
-# Methods whose arguments beside X and y can be metadata, in scikit-learn's words.
-_ROUTED = ("fit", "predict", "decision_function", "score", "transform")
-_CONTAINERS = ("default", "pandas", "polars")
 OF_COLUMNS = (
     "n_features_in_",
     "feature_names_in_",
@@ -141,67 +136,6 @@ LAST = ("verbose", "device", "client", "random_state")
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?=\n\n\w+\n---|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def _metadata(cls, method):
-    """Names of the arguments of a method beside X and y."""
-    function = getattr(cls, method, None)
-    parameters = [] if function is None else inspect.signature(function).parameters.values()
-    named = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return [name for name in named if name not in ("self", "X", "y")]
-
-
-def _request_setter(method):
-    """``set_fit_request`` and its like."""
-
-    def set_request(self, **requests):
-        self._requests = _requested(self, method, requests)
-        return self
-
-    set_request.__name__ = f"set_{method}_request"
-    set_request.__doc__ = f"""Set which arguments of ``{method}`` meta-estimators pass on.
-
-        Parameters
-        ----------
-        **requests : True, False, None or str
-            For each argument other than X and y. True: pass it. False: do not pass it. None
-            (default): raise an error if it is given. str: pass the argument of this name.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        RuntimeError
-            scikit-learn's metadata routing is not enabled.
-        TypeError, ValueError
-            ``{method}`` has no such argument, or a value is none of these.
-        """
-    return set_request
-
-
-def _requested(estimator, method, requests):
-    """The requests of all methods, some changed, as data: {method: {argument: request}}."""
-    from sklearn import get_config
-    from sklearn.utils.metadata_routing import UNCHANGED
-
-    name, known = type(estimator).__name__, _metadata(type(estimator), method)
-    if not get_config().get("enable_metadata_routing", False):
-        raise RuntimeError(
-            f"set_{method}_request is for metadata routing, which is not enabled; call "
-            "sklearn.set_config(enable_metadata_routing=True) first."
-        )
-    routing = estimator.get_metadata_routing()
-    for argument, request in requests.items():
-        if argument not in known:
-            raise TypeError(
-                f"set_{method}_request: {name}.{method} has no argument {argument!r}; accepted: "
-                f"{', '.join(known)}."
-            )
-        if request != UNCHANGED:
-            getattr(routing, method).add_request(param=argument, alias=request)
-    return {method: dict(getattr(routing, method).requests) for method in _ROUTED}
-
-
 def shared(name):
     """The default of a parameter that is in `SHARED`."""
     return SHARED[name].default
@@ -263,9 +197,9 @@ class Estimator(ParamsMixin):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        for method in _ROUTED:
-            if _metadata(cls, method):
-                setattr(cls, f"set_{method}_request", _request_setter(method))
+        for method in ROUTED:
+            if metadata_of(cls, method):
+                setattr(cls, f"set_{method}_request", request_setter(method))
         wrap_methods(cls)
 
     def get_metadata_routing(self):
@@ -274,7 +208,7 @@ class Estimator(ParamsMixin):
 
         asked = getattr(self, "_requests", None)
         if asked is None:
-            asked = {method: dict.fromkeys(_metadata(type(self), method)) for method in _ROUTED}
+            asked = {method: dict.fromkeys(metadata_of(type(self), method)) for method in ROUTED}
         routing = MetadataRequest(owner=type(self).__name__)
         for method, requests in asked.items():
             for argument, request in requests.items():
@@ -346,7 +280,14 @@ class Estimator(ParamsMixin):
             self.sample_numbers_in_, self.n_stacked_in_ = X.rows, X.shape[1]
             labels = X.labels
         else:
-            labels = _labels_of_matrices(X, getattr(self, "kernels", None))
+            kernels, labels = getattr(self, "kernels", None), None
+            if (
+                isinstance(kernels, str)
+                and kernels == "precomputed"
+                and isinstance(X, (list, tuple))
+            ):
+                known = (row_labels(one) for one in X)
+                labels = stored_labels(next((own for own in known if own is not None), None))
         if labels is not None:
             self.sample_labels_in_ = labels
         names = feature_names(X)
@@ -497,89 +438,6 @@ class OutlierDetector(Estimator):
         ndarray of int of shape (m,)
         """
         return self.fit(X, **params).predict(X)
-
-
-class FrameOutput(Estimator):
-    """``set_output`` and names of the output, for estimators with ``transform``.
-
-    A subclass passes its results through ``_in_container``.
-    """
-
-    _n_features_out: int  # columns of the output
-
-    # Meta-estimators read this to decide whether the estimator chooses the container itself.
-    _sklearn_auto_wrap_output_keys = frozenset({"transform"})
-
-    def set_output(self, *, transform=None) -> Self:
-        """Choose the container of the results of ``transform`` and ``fit_transform``.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            "default" is an array; None changes nothing. Without a choice, scikit-learn's
-            ``set_config(transform_output=...)`` applies, if a program has loaded scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        if transform is not None:
-            check_choice("transform", transform, _CONTAINERS)
-            self._sklearn_output_config = {"transform": transform}
-        return self
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of the output: the class name in lower case and a number.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Only compared with the names, or the number, of the features in ``fit``.
-
-        Returns
-        -------
-        ndarray of str, dtype object
-        """
-        self._check_is_fitted()
-        if input_features is not None:
-            given, names = list(input_features), getattr(self, "feature_names_in_", None)
-            width = getattr(self, "n_features_in_", len(given))
-            if names is not None and list(names) != given:
-                raise ValueError("input_features is not equal to feature_names_in_.")
-            if len(given) != width:
-                raise ValueError(
-                    "input_features should have length equal to number of features "
-                    f"({width}), got {len(given)}."
-                )
-        prefix = type(self).__name__.lower()
-        return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
-
-    def _in_container(self, values, X):
-        """The output (n, n_features_out) for X in the container that was chosen."""
-        own = getattr(self, "_sklearn_output_config", {}).get("transform")
-        sklearn = sys.modules.get("sklearn")
-        default = "default" if sklearn is None else sklearn.get_config()["transform_output"]
-        chosen = check_choice("transform_output", own or default, _CONTAINERS)
-        if chosen == "default":
-            return values
-        try:
-            library = import_module(chosen)
-        except ImportError as error:
-            raise ImportError(
-                f"a transform output of {chosen!r} needs {chosen}, which is not installed."
-            ) from error
-        names = self.get_feature_names_out()
-        if chosen == "polars":
-            return library.DataFrame(values, schema=names.tolist(), orient="row")
-        index = X.index if isinstance(X, (library.DataFrame, library.Series)) else None
-        return library.DataFrame(values, index=index, columns=names, copy=False)
-
-
-def _labels_of_matrices(X, kernels):
-    """Row labels of a list of precomputed kernels, as a model stores them, else None."""
-    if not (isinstance(kernels, str) and kernels == "precomputed" and isinstance(X, (list, tuple))):
-        return None
-    return stored_labels(next((own for own in map(row_labels, X) if own is not None), None))
 
 
 def check_same_names(fitted, given):

@@ -12,7 +12,8 @@ from alignlearn.statistics.targets import reads_as_regression
 from alignlearn.validation import check_choice
 from alignlearn.weights import get_weighting, without_target
 
-from .base import FrameOutput, parameters, shared
+from .base import parameters, shared
+from .frame_output import FrameOutput
 from .learner import KernelLearner
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import FrameOutput, parameters, shared
+from .base import parameters, shared
+from .frame_output import FrameOutput
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -136,7 +136,10 @@ def doubt_offsets(samples, kernels):
         kernels, (Kernel, str, list, tuple, type(None))
     ):
         return
-    if kernels == "precomputed" or not any(_follows_scale(k) for k in kernel_list(kernels)):
+    if kernels == "precomputed":
+        return
+    gammas = [getattr(kernel, "gamma", None) for kernel in kernel_list(kernels)]
+    if not any(isinstance(gamma, str) and gamma == "scale" for gamma in gammas):
         return
     some = np.asarray(samples[:: -(-len(samples) // _LOOKED_AT)], dtype=np.float64)
     some = some / (np.abs(some).max() or 1.0)
@@ -147,10 +150,6 @@ def doubt_offsets(samples, kernels):
             "gamma='scale' is too small and the kernels are nearly constant; scale X, for instance "
             "by sklearn.preprocessing.StandardScaler."
         )
-
-
-def _follows_scale(kernel):
-    return isinstance(getattr(kernel, "gamma", None), str) and kernel.gamma == "scale"
 
 
 def doubt_gram_matrix(X):

@@ -18,7 +18,7 @@ import numpy as np
 
 from alignlearn.validation.frames import coded
 
-from .prepared_columns import MIN_COUNT
+from .column_maps import MIN_COUNT
 
 _LEAST_VALUES = 10  # of fewer, a kernel separates each from the others
 _LEAST_SAMPLES = 10  # per value, on average, if there are more values than the next constant

@@ -30,7 +30,8 @@ from alignlearn.validation import (
 from alignlearn.validation.memory import check_gram_memory
 
 from . import inputs
-from .base import Classifier, Estimator, FrameOutput, parameters, shared, svm_options
+from .base import Classifier, Estimator, parameters, shared, svm_options
+from .frame_output import FrameOutput
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -14,11 +14,11 @@ from alignlearn.validation import (
 )
 from alignlearn.validation.frames import is_frame
 
-from .base import FrameOutput, parameters
+from .base import parameters
+from .column_maps import CLIP, MIN_COUNT
+from .frame_output import FrameOutput
 from .inputs import check_sample_count
 from .prepared_columns import (
-    CLIP,
-    MIN_COUNT,
     as_prepared,
     check_varies,
     columns_of,

@@ -3,7 +3,8 @@
 from alignlearn.kernels import KreinSpectrum, SpectrumFix, krein_spectrum
 
 from ._ridge import KernelRidge, RidgePath, ridge_loo_path
-from ._svm import SupportVectorClassifier, SupportVectorRegressor
+from ._svm import SupportVectorClassifier
+from ._svr import SupportVectorRegressor
 from .krein import KreinRidge, KreinSVC
 from .least_squares import LeastSquaresClassifier
 from .linear import LinearSVM

@@ -263,7 +263,15 @@ def wrap_methods(cls):
 
 def _aligned(X, others, kernels):
     """X and other arguments with a row per sample, aligned by their labels."""
-    tables = _tables_of(X, kernels)
+    of_objects = isinstance(kernels, (list, tuple)) and all(
+        getattr(kernel, "needs_vectors", True) is False for kernel in kernels
+    )
+    frames = isinstance(X, (list, tuple)) and any(hasattr(table, "iloc") for table in X)
+    tables = {"X": X}  # by the names that messages show
+    if isinstance(X, Mapping) and not is_sparse(X):
+        tables = {f"table {name!r}": table for name, table in X.items()}
+    elif frames and not of_objects:
+        tables = {f"table {k}": table for k, table in enumerate(X)}
     found = align_rows(tables | others)
     if isinstance(kernels, str) and kernels == "precomputed":
         found |= align_columns({name: found[name] for name in tables})
@@ -273,19 +281,6 @@ def _aligned(X, others, kernels):
     if isinstance(X, Mapping):
         return dict(zip(X, found.values())), changed
     return (list(found.values()) if isinstance(X, (list, tuple)) else found["X"]), changed
-
-
-def _tables_of(X, kernels):
-    """The tables of X by the names that messages show."""
-    if isinstance(X, Mapping) and not is_sparse(X):
-        return {f"table {name!r}": table for name, table in X.items()}
-    of_objects = isinstance(kernels, (list, tuple)) and all(
-        getattr(kernel, "needs_vectors", True) is False for kernel in kernels
-    )
-    frames = isinstance(X, (list, tuple)) and any(hasattr(table, "iloc") for table in X)
-    if frames and not of_objects:
-        return {f"table {k}": table for k, table in enumerate(X)}
-    return {"X": X}
 
 
 def _keys(labels):
