@@ -297,12 +297,14 @@ class _Trials:
         self.others = {name: np.full(shape, np.nan) for name in others}
         self.last = np.zeros(shape[:2], dtype=int)  # the last rung that tried it
         self.kept, self.learned = {}, set()
-        everything = [(w, list(schedule[0].values)) for w in self._first()]
+        every = enumerate(candidates)
+        self.first = [w for w, one in every if one.parent is None and not one.reserve]
+        everything = [(w, list(schedule[0].values)) for w in self.first]
         self.parts = len(self._jobs(everything))  # number of candidates of a fold, for progress
 
     def rounds(self, client, progress):
         """Yield the `calls` of each rung, which depend on the results of those before."""
-        going, seen = [(w, None) for w in self._first()], []
+        going, seen = [(w, None) for w in self.first], []
         best = before = None
         for number, rung in enumerate(self.schedule):
             if not self._worth(rung, best, before, seen):
@@ -398,12 +400,6 @@ class _Trials:
         gaps = scores[0] - scores
         error = gaps.std(axis=1, ddof=1) / np.sqrt(len(parts))
         return [one for one, near in zip(going, gaps.mean(axis=1) <= rung.behind * error) if near]
-
-    def _first(self):
-        """Numbers of the candidates that enter at the first rung."""
-        return [
-            w for w, one in enumerate(self.candidates) if one.parent is None and not one.reserve
-        ]
 
     def _with_children(self, going, seen):
         """Kept candidates, (number, best value), and those that enter after them.

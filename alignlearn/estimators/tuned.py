@@ -252,16 +252,15 @@ class Tuned(KernelModel):
             self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
         )
 
-    def _levels(self, y, folds, n_different):
-        """Return the levels of a strategy's search for targets of positive weight."""
+    def _levels(self, y, folds, n_different, final=False):
+        """Return the levels of a strategy's search for targets of positive weight.
+
+        ``final``: whether one of them may have as many samples as the final models.
+        """
         rng = check_seed("random_state", self.random_state)
         memory = check_memory("memory", self.memory)
         classes = self._task == "classification" and y.ndim == 1
-        return levels_of(y, folds, classes, rng, memory, self._tries_all(n_different), n_different)
-
-    def _tries_all(self, n_samples):
-        """Whether a level of the search has as many samples as the final models."""
-        return False
+        return levels_of(y, folds, classes, rng, memory, final, n_different)
 
     def _worth_all(self, candidates, fold, number, value, predicted):
         """Whether this level is tried after a fold of the previous one; see `Rung`."""

@@ -387,7 +387,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         rows = np.arange(len(y)) if source.weight is None else np.flatnonzero(source.weight)
         used, weight, folds = used_targets(y, source.weight, splits)
         different = number_of_different(source)
-        levels = self._levels(used, folds, different) if self._by_strategy() else ()
+        final = self.machine in ("auto", "krr") and different <= MOST_IN_BLOCKS
+        levels = self._levels(used, folds, different, final) if self._by_strategy() else ()
         folds = [fold for level in levels for fold in level.of_all()] or folds
 
         def score(t, predicted, some=None):
@@ -417,9 +418,6 @@ class MKLRegressorCV(Tuned, KernelRegressor):
 
     def _given_values(self):
         return self.Cs if self.machine == "svr" else self.alphas
-
-    def _tries_all(self, n_samples):
-        return self.machine in ("auto", "krr") and n_samples <= MOST_IN_BLOCKS
 
     def _worth_all(self, candidates, fold, number, value, predicted):
         """Whether few centers have a larger error than all pairs, with predictions on a fold."""

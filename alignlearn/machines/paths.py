@@ -178,19 +178,14 @@ def regressor_predictions(
         K, K_test = combination.split(split)
         return ridge_path(K, y[train], K_test, some, weight=weight, overwrite=True)
 
-    if not (min(alphas) > 0.0 and _is_iterative(combination, sizes, min(alphas))):
+    # Iterations cost less than one reduction for many samples, or for large values of alpha.
+    iterative = min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED_OF_LARGE)
+    if iterative and not is_iterative(sizes, MOST_REDUCED):
+        iterative = min(alphas) >= LARGE_ALPHA * np.mean(combination.diagonal())
+    if not iterative:
         return factored(alphas)
     given = combination, y, split, alphas, factored, weight, most_steps, descending
     return iterative_path(*given)
-
-
-def _is_iterative(combination, sizes, least):
-    """Whether iterations cost less than one reduction for all values of alpha."""
-    if not is_iterative(sizes, MOST_REDUCED_OF_LARGE):
-        return False
-    if is_iterative(sizes, MOST_REDUCED):
-        return True
-    return bool(least >= LARGE_ALPHA * np.mean(combination.diagonal()))
 
 
 def leave_one_out_predictions(combination, y, alphas):
