@@ -366,12 +366,37 @@ def cuda_kernel(function, *, cached=True):
     from numba import cuda
 
     if not cached:
-        return cuda.jit(function)
+        return _OneAtATime(cuda.jit(function))
     try:
         kernel = cuda.jit(function, cache=True)
     except RuntimeError:  # no folder can be written
         _warn_uncached()
-        return cuda.jit(function)
+        return _OneAtATime(cuda.jit(function))
     if hasattr(kernel, "_cache"):  # the simulator has none
         kernel._cache = _cuda_cache(type(kernel._cache))(function)
-    return kernel
+    return _OneAtATime(kernel)
+
+
+class _OneAtATime:
+    """A CUDA kernel that is started by one thread at a time.
+
+    Numba loads a cached kernel when it is first started, without a lock of its own: two threads
+    that start it at once get an AssertionError.
+    """
+
+    _lock = threading.Lock()  # of all kernels
+
+    def __init__(self, kernel):
+        self._kernel = kernel
+
+    def __getitem__(self, configuration):
+        configured = self._kernel[configuration]
+
+        def start(*args):
+            with self._lock:
+                configured(*args)
+
+        return start
+
+    def __getattr__(self, name):
+        return getattr(self._kernel, name)

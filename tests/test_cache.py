@@ -8,10 +8,14 @@ import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from alignlearn._jit import cuda_kernel
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -145,6 +149,27 @@ def test_cuda_kernels_are_found_by_what_they_compute():
     one, other, two, ladder = (line.split() for line in first.stdout.splitlines())
     assert one == other  # gammas are arguments
     assert len({*one, *two, *ladder}) == 3 * len(one) - 2  # the last has no program
+
+
+def test_one_thread_at_a_time_starts_cuda_kernels(monkeypatch):
+    """Numba loads a cached kernel at its first start; two at once are an AssertionError."""
+    running, most = [], []
+
+    class Kernel:
+        def __getitem__(self, configuration):
+            return self.start
+
+        def start(self, value):
+            running.append(value)
+            most.append(len(running))
+            time.sleep(0.002)
+            running.remove(value)
+
+    monkeypatch.setattr("numba.cuda.jit", lambda function, **options: Kernel())
+    kernels = [cuda_kernel(run), cuda_kernel(run, cached=False)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: kernels[k % 2][1, 1](k), range(8)))
+    assert most == [1] * 8
 
 
 # The events of compilations of these durations, nested, of the user's functions or of the
