@@ -14,8 +14,8 @@ condition or a return value inverted. Strings and checks of arguments are not ch
 of each module, drawn with --seed.
 
 The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
-are collected once. A first run without a change records for each test its processor time and the
-lines of the module that it reaches. A mutant is tried with the tests that reach its line, the
+are collected once; files that cannot be imported are named. A first run without a change records
+for each test its processor time and the lines of the module that it reaches. A mutant is tried with the tests that reach its line, the
 fastest first, until one fails, each mutant in a forked process. Tests that take longer than
 --slowest seconds are left out, and those of one mutant take at most --budget seconds. Compiled
 loops run as Python in modules that have some.
@@ -38,6 +38,7 @@ import collections
 import contextlib
 import copy
 import gc
+import importlib.util
 import json
 import os
 import random
@@ -271,6 +272,12 @@ class Trial:
         self.path, self.options, self.done = path, options, done
         self.file = ROOT / path
 
+    def pytest_collectreport(self, report):
+        if not report.passed:
+            self.done.setdefault("not collected", {}).setdefault(self.path, []).append(
+                report.nodeid
+            )
+
     def pytest_runtestloop(self, session):
         tree = ast.parse(self.file.read_text(encoding="utf-8"))
         functions = functions_of(self.file)
@@ -482,6 +489,10 @@ def _forked(run, limit):
 def one_module(options, done):
     import pytest
 
+    import alignlearn
+
+    if importlib.util.find_spec("alignlearn.theory") is None:
+        alignlearn.__path__.append(str(ROOT))  # the theory is installed as a part of it
     path = options.modules[0]
     if not options.tests:
         sys.path.insert(0, str(ROOT / "scripts"))
@@ -610,7 +621,7 @@ def read_words(words):
 
 def main(words):
     options = read_words(words)
-    done = {"mutants": {}, "baseline": {}}
+    done = {"mutants": {}, "baseline": {}, "not collected": {}}
     if options.result.is_file():
         done = json.loads(options.result.read_text(encoding="utf-8"))
     if options.table:
@@ -662,11 +673,12 @@ def run_modules(words, options, done):
             slots.append(slot)
             now = json.loads(part.read_text(encoding="utf-8"))
             part.unlink()
-            for kind in ("mutants", "baseline"):
-                done.setdefault(kind, {}).update(now[kind])
+            for kind, found in now.items():
+                done.setdefault(kind, {}).update(found)
             options.result.write_text(json.dumps(done), encoding="utf-8")
         alive = sum(found["killer"] is None for found in now["mutants"].values())
-        print(f"{path}: {len(now['mutants'])} mutants, {alive} alive", flush=True)
+        lost = "".join(f", not collected: {file}" for file in now["not collected"].get(path, []))
+        print(f"{path}: {len(now['mutants'])} mutants, {alive} alive{lost}", flush=True)
         if not now["mutants"]:
             print(log[-1200:], flush=True)
 
@@ -677,7 +689,7 @@ def run_modules(words, options, done):
 def _of_module(done, path):
     mutants = {k: v for k, v in done["mutants"].items() if k.startswith(f"{path}:")}
     baseline = {k: v for k, v in done.get("baseline", {}).items() if k == path}
-    return {"mutants": mutants, "baseline": baseline}
+    return {"mutants": mutants, "baseline": baseline, "not collected": {}}
 
 
 def _output_of(command, env, seconds):
