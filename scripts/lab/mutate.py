@@ -15,10 +15,10 @@ of each module, drawn with --seed.
 
 The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
 are collected once; files that cannot be imported are named. A first run without a change records
-for each test its processor time and the lines of the module that it reaches. A mutant is tried with the tests that reach its line, the
-fastest first, until one fails, each mutant in a forked process. Tests that take longer than
---slowest seconds are left out, and those of one mutant take at most --budget seconds. Compiled
-loops run as Python in modules that have some.
+for each test its processor time and the lines of the module that it reaches. A mutant is tried with
+the tests that reach its line, the fastest first, until one fails, each mutant in a forked process.
+Tests that take longer than --slowest seconds are left out, and those of one mutant take at most
+--budget seconds. Compiled loops run as Python in modules that have some.
 
 Objects that are imported or computed during the collection of tests do not change, so a mutant that
 only they would notice counts as alive. RESULT.json keeps every tried mutant; the same command
