@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from refusals import not_refused
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from strategies import generators
@@ -269,22 +268,6 @@ def test_support_vector_machines_in_the_features_take_weights():
     )
 
 
-@pytest.mark.parametrize("load", [load_breast_cancer, load_diabetes])
-def test_equal_weights_and_the_unit_of_weights(load):
-    """Weights of 1 change nothing; a unit of the weights is one of C, or of 1 / alpha."""
-    X, y = load(return_X_y=True)
-    X, y = (X[:150] - X.mean(axis=0)) / X.std(axis=0), y[:150]
-    model = al.MKLClassifier(tol=1e-9) if load is load_breast_cancer else al.MKLRegressor()
-    want = values(clone(model).fit(X, y), X)
-    ones = np.ones(150)
-    size = np.abs(want).max()
-    np.testing.assert_allclose(values(clone(model).fit(X, y, ones), X), want, atol=1e-7 * size)
-    unit = {"C": 0.25} if load is load_breast_cancer else {"alpha": 4.0}
-    found = clone(model).set_params(**unit).fit(X, y, 4.0 * ones)
-    np.testing.assert_allclose(values(found, X), want, atol=1e-7 * size)
-    assert found.score(X, y, ones) == pytest.approx(found.score(X, y))
-
-
 def test_bad_weights_are_named():
     weights = (
         (-np.ones(M), "sample_weight has negative"),
@@ -334,16 +317,6 @@ def test_rules_that_do_not_say_how_they_take_weights_are_refused():
 
     fitted = al.MKLClassifier(KERNELS, weighting=TwoStage()).fit(X, y, sample_weight=weight)
     assert fitted.statistics_.total_weight == weight.sum()
-
-
-def test_l1_svm_weights_are_costs_and_shares_of_the_trace():
-    X, y, weight, rows = data("two")
-    grams = [al.statistics.center_kernel(al.Gaussian(g)(X)) for g in (0.1, 0.8)]
-    rule = al.L1SVM(2.0, tol=1e-8)
-    found = rule.solve_grams(grams, y, sample_weight=weight)
-    want = rule.solve_grams([K[np.ix_(rows, rows)] for K in grams], y[rows])
-    np.testing.assert_allclose(found.weights, want.weights, atol=1e-6)
-    np.testing.assert_allclose(found.objective, want.objective, rtol=1e-6)
 
 
 def test_guarantees_ask_for_equal_weights():
