@@ -65,8 +65,9 @@ def compare(
     y : array-like of shape (m,)
         Real targets or class labels.
     kernels : sequence of Kernel and str, dict, or RankOneKernels, optional
-        Default: a ladder of nine Gaussians around ``gamma="scale"``; a dict, and several tables as
-        X, as in `MKLClassifier`. They are centered and trace-normalized on the training folds.
+        Default: a ladder of nine Gaussians around ``gamma="scale"``. A dict names the kernels; with
+        several tables as X, a dict or sequence of tables with the same rows, it has the kernels of
+        each table. They are centered and trace-normalized on the training folds.
     methods : sequence of str
         Names of methods. Two-stage: "best-single", "uniform", "align", "alignf", "alignf-linear",
         "align-lq". Rules that optimize weights and model jointly: "l1-svm" for classification,

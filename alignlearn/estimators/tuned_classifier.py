@@ -270,7 +270,7 @@ default 5
     ``summary()`` its samples and candidates. The models of the best two candidates are averaged if
     the average is better than the best candidate by more than noise.
 
-    Many labels, y of shape (m, c) of 0 and 1 as in `MKLClassifier`, have one kernel and one C; the
+    Many labels, y of shape (m, c) with entries 0 and 1, have one kernel and one C; the
     folds are then shuffled without regard to the labels. "accuracy" is the subset accuracy, scores
     of scikit-learn for many labels are taken by their names, and the score of a strategy is the
     mean over the labels. With ``per_label`` each label has a search, and ``C_`` and ``best_score_``

@@ -75,9 +75,31 @@ class SupportVectorRegressor(AlongC, ParamsMixin, TargetScore):
     max_iter: int | None = None
 
     def fit(self, K, y, sample_weight=None, *, alpha0=None, check=True):
-        """Fit the regressor; arguments, errors and warnings as in `SupportVectorClassifier.fit`.
+        """Fit the regressor.
 
-        ``y`` is (m,) or (m, c), real and finite; ``alpha0`` has a column per column of y.
+        Parameters
+        ----------
+        K : (m, m) float64 or float32, or RowCache
+            Symmetric Gram matrix; used in place and not modified. If it does not fit into memory,
+            its rows: see `alignlearn.machines.gram_rows.row_cache`.
+        y : (m,) or (m, c)
+            Targets, real and finite.
+        sample_weight : (m,), optional
+            Not negative; weight 0 omits the sample.
+        alpha0 : (m,) or (m, c), optional
+            Signed dual coefficients to start from; they are made feasible first.
+        check : bool, default True
+            False skips the check that K is finite, symmetric and in C order.
+
+        Raises
+        ------
+        ValueError
+            Invalid input.
+
+        Warns
+        -----
+        ConvergenceWarning
+            A problem stopped above ``tol``; the message has the violation.
         """
         options = check_options(self)
         C = check_number("C", self.C, low=0.0, strict=True)

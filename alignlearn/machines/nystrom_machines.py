@@ -294,7 +294,29 @@ class NystromKernelRidge(ParamsMixin):
     max_iter: int = 200
 
     def fit(self, features, y, sample_weight=None, *, rng, verbose=False):
-        """Fit the machine to y (m,) or (m, c); arguments as in `NystromHinge.fit`."""
+        """Fit the machine.
+
+        Parameters
+        ----------
+        features : NystromFeatures
+        y : (m,) or (m, c)
+            Real and finite.
+        sample_weight : (m,), optional
+        rng : numpy.random.Generator
+            Draws the samples of the preconditioner.
+        verbose : bool or callable
+            Progress callback of the passes, see `Progress`.
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The residual stayed above ``tol``.
+        """
         alpha = check_number("alpha", self.alpha, low=0.0, strict=True)
         weight = check_weights(sample_weight, len(y))
         columns = y.reshape(len(y), -1)

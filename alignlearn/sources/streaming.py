@@ -47,11 +47,12 @@ def alignment_statistics(
         blocks of rows are read. A SciPy sparse matrix stays sparse, unless a kernel is a function
         or precomputed. A list of objects if all kernels are functions. With
         ``kernels="precomputed"``, a sequence of p Gram matrices or `Precomputed`, or an array
-        (p, m, m). Several tables or named matrices as in `MKLClassifier`.
+        (p, m, m). Several tables with the same rows, or named matrices, as a dict.
     y : array-like of shape (m,) or (m, c)
         Real targets or class labels; see ``task``.
     kernels : sequence of Kernel and str, dict, "precomputed" or RankOneKernels, optional
-        Default: nine Gaussian kernels around ``gamma="scale"``. A dict as in `MKLClassifier`.
+        Default: nine Gaussian kernels around ``gamma="scale"``. A dict has the kernels of each
+        table.
     task : {"auto", "classification", "regression"}
         Type of y; "auto" treats floating-point values as regression.
     unbiased : bool, default False
