@@ -32,10 +32,12 @@ from .choice import MOST_DOUBLE, is_single
 from .neighbor_inverse import NeighborInverse
 
 _MOST_RANK = 1000  # maximum columns of a pivoted factor, whose own cost grows with their square
-# Columns of the preconditioner if the matrix is in memory, at most one per 10 samples; more of them
-# for a fit if the first omit more of the diagonal than alpha (measured on 35 kernels of seven
-# tables with 1500 to 20,000 samples, with 100 to 1000 columns).
+# Columns of the preconditioner if the matrix is in memory, at most one per 10 samples, and more of
+# them if the mean diagonal that the first omit, over alpha, is large: for a fit, and for a path
+# which a factorization would end (measured on 35 kernels of seven tables with 1500 to 20,000
+# samples, with 100 to 1000 columns).
 _FEW, _MANY, _SHARE = 300, 700, 10
+_HARD_FIT, _HARD_PATH = 1.0, 20.0
 # A preconditioner of few columns and the nearest neighbors of each sample, instead of many columns,
 # if the share of the omitted diagonal that neighbors explain for the smallest alpha, plus half of
 # the share that these columns omit, exceeds a limit (measured on 24 kernels of six tables with
@@ -288,11 +290,12 @@ def _add_rows_to_two(rows, v, w, of_v, of_w, out_v, out_w, i):
     out_w[i], out_w[i + 1], out_w[i + 2], out_w[i + 3] = t0, t1, t2, t3
 
 
-def system_on_matrix(combination, y, alpha, single=False, weight=None, precise=False):
+def system_on_matrix(combination, y, alpha, single=False, weight=None, hard=np.inf):
     """The `RidgeSystem` of a positive semi-definite combination with its matrix in memory.
 
     ``alpha``: the smallest that it is to be solved for. ``weight`` (m,): of the samples; default:
-    as in the combination. ``precise``: whether for many steps, which more columns may reduce.
+    as in the combination. ``hard``: ratio of the omitted diagonal to alpha from which there are
+    more columns.
     """
     m = combination.n_samples
     weight = check_weights(combination.weight if weight is None else weight, m)
@@ -304,7 +307,7 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None, precise=F
     omitted = diagonal - np.einsum("ij,ij->i", factor, factor, dtype=np.float64)
     given = held, diagonal, omitted, factor, np.sqrt(weight)
     residual = _neighbors(*given, alpha)
-    if residual is None and precise and many > few and weight @ omitted > alpha * m:
+    if residual is None and many > few and weight @ omitted > hard * alpha * m:
         factor = _nystrom_factor(combination, many, dtype)
     if residual is not None:
         factor = factor.astype(np.float64, copy=False)
@@ -363,7 +366,7 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
     limits = _limits(combination, machine.alpha, most, _LEAST_STEPS[1])
     if limits is not None:
-        system = system_on_matrix(combination, y, machine.alpha, weight=weight, precise=True)
+        system = system_on_matrix(combination, y, machine.alpha, weight=weight, hard=_HARD_FIT)
         found = system.solve(machine.alpha, tol=tol, **limits)
         # With a tolerance nearly reached, a factorization costs more than its digits are worth.
         tol = tol if found.converged else _SINGLE_TOL
@@ -403,7 +406,8 @@ def iterative_path(
     smallest = 0.0 if is_single(len(train)) else _SINGLE * float(np.mean(part.diagonal()))
 
     def system_for(single):
-        return system_on_matrix(part, y[train], min(alphas), single, weight)
+        hard = _HARD_PATH if limits else np.inf
+        return system_on_matrix(part, y[train], min(alphas), single, weight, hard)
 
     def completed(some, coef, slow):
         found = _tested(part, combination.source.as_new(test), y, *coef)

@@ -157,6 +157,26 @@ def test_a_factor_in_float32_serves_as_one_in_float64(kernel, weighted):
     assert steps[np.float32] <= 1.3 * steps[np.float64] + 2
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_the_preconditioner_has_more_columns_where_few_omit_much(scale):
+    """310 columns instead of 300 if their omitted diagonal is ``hard`` times alpha."""
+    X, Y = data(3100)
+    combination = open_kernel(X, scale * al.Laplacian(0.1))
+    columns = {}
+    for alpha in (3e-3, 0.3):
+        for hard in (1.0, 20.0, np.inf):
+            system = system_on_matrix(combination, Y, scale * alpha, True, None, hard)
+            columns[alpha, hard] = system._factor.shape[1]
+    assert {columns[3e-3, np.inf], columns[0.3, np.inf]} == {300}
+    assert columns[3e-3, 1.0] == 310
+    L = system_on_matrix(combination, Y, scale, True)._factor
+    # The factor of centered columns; the trace of centered matrices is the omitted diagonal.
+    K = al.Laplacian(0.1)(X)
+    omitted = np.trace(K - K.mean(axis=0)) - np.square(L).sum() / scale
+    for (alpha, hard), found in columns.items():
+        assert found == (310 if omitted > hard * alpha * len(X) else 300)
+
+
 @pytest.mark.parametrize("noise", [0.0, 6.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_smaller_values_are_omitted_where_one_is_worse(noise, weighted):
