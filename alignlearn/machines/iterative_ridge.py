@@ -34,8 +34,8 @@ from .neighbor_inverse import NeighborInverse
 _MOST_RANK = 1000  # maximum columns of a pivoted factor, whose own cost grows with their square
 # Columns of the preconditioner if the matrix is in memory, at most one per 10 samples, and more of
 # them if the mean diagonal that the first omit, over alpha, is large: for a fit, and for a path
-# which a factorization would end (measured on 35 kernels of seven tables with 1500 to 20,000
-# samples, with 100 to 1000 columns).
+# which a factorization would end (measured on 63 kernels of six tables with 1500 to 20,000 samples,
+# with 100 to 1000 columns).
 _FEW, _MANY, _SHARE = 300, 700, 10
 _HARD_FIT, _HARD_PATH = 1.0, 20.0
 # A preconditioner of few columns and the nearest neighbors of each sample, instead of many columns,
@@ -327,7 +327,7 @@ def _neighbors(held, diagonal, omitted, factor, root, alpha):
 def _nystrom_factor(combination, rank, dtype):
     """L (m, rank) with ``K ~ LL'``, of columns at random samples.
 
-    Fewer columns are those of the first samples.
+    A smaller number of columns are the first ones of a larger number.
     """
     m = combination.n_samples
     index = np.random.default_rng(0).permutation(m)[:rank]

@@ -215,12 +215,12 @@ class PairCombination(Combination):
 
         If that is float32, values are computed in float32 where this is precise enough.
         """
+        if not self._is_bound(self.source.X):
+            super().fill_upper_rows(height, out)
+            return
         single = self._in_single() if out.dtype == np.float32 else None
         combination = self if single is None else single
         X, m, at = combination.source.X, self.n_samples, 0
-        if not combination._is_bound(X):
-            super().fill_upper_rows(height, out)
-            return
         bound = grams.GramRows(*combination.terms, X, X, exact=False)
         other = None if out.dtype == X.dtype else np.empty(min(height, m) * m, X.dtype)
         for start in range(0, m, height):
