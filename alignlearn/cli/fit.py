@@ -104,7 +104,8 @@ def run_fit(args) -> int:
     _check_folder("--report", args.report)
     sample = read_sample(args.data, args.target, args.task, args.drop, dates=args.dates)
     m, d = sample.frame.shape
-    output.print(f"{args.data}: {m} rows, {d} columns; target {sample.target!r} ({sample.task})")
+    columns = "1 column" if d == 1 else f"{d} columns"
+    output.print(f"{args.data}: {m} rows, {columns}; target {sample.target!r} ({sample.task})")
     for note in sample.notes:
         output.note(note)
     verbose = output.step if output._lines is not None else False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any, NamedTuple
 
 from alignlearn._text import listed
@@ -80,14 +81,46 @@ def read_sample(path, target=None, task=None, drop=(), raw=None, dates=None) -> 
     label, y = given[0], frame.column(given[0])
     missing = np.array([v is None or v != v for v in y.tolist()])
     frame = frame.without(given)
+    notes = (*notes, *_consecutive(frame))
     if not frame.columns:
         raise ValueError(f"{path} has no column besides the target {label!r}.")
     if missing.any():
         rows = np.flatnonzero(~missing)
         frame, y = frame[rows], y[rows]
-        notes = (*notes, f"{missing.sum()} rows without a target are left out")
+        rows = "1 row" if missing.sum() == 1 else f"{missing.sum()} rows"
+        is_or_are = "is" if missing.sum() == 1 else "are"
+        notes = (*notes, f"{rows} without a target {is_or_are} left out")
     y, task = settle_task(y.astype(str) if y.dtype.kind == "O" else y, task, path)
+    notes = (*notes, *_doubtful_classes(y, label))
     return Sample(frame, y, label, task, notes, os.path.basename(path))
+
+
+def _doubtful_classes(y, label):
+    """Notes on classes that may be missing values."""
+    import numpy as np
+
+    from alignlearn.datasets._columns import is_missing
+
+    names, counts = np.unique(y, return_counts=True) if y.dtype.kind == "U" else ((), ())
+    for name, count in zip(names, counts):
+        if is_missing(name) or set(name) <= {"-", "."}:
+            rows = "1 row" if count == 1 else f"{count} rows"
+            yield (
+                f"{name.item()!r} is a class of the target {label!r} ({rows}); if it stands for a "
+                "missing value, empty these fields in the file"
+            )
+
+
+def _consecutive(frame):
+    """A note on columns that are k, k + 1, k + 2, ..."""
+    import numpy as np
+
+    steps = np.diff(frame.numbers, axis=0)
+    alike = np.all(steps == 1.0, axis=0) & (len(steps) > 0)
+    names = [frame.columns[c] for c, one in zip(frame.at, alike) if one and c not in frame.dates]
+    if names:
+        how = " ".join(f"--drop {shlex.quote(name)}" for name in names)
+        yield f"consecutive numbers in {listed(names)}: if they only count the rows, set {how}"
 
 
 def _label(labels, option, given):

@@ -9,10 +9,14 @@ import numpy as np
 
 from alignlearn import _limits
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
-"""Fields, in lower case, that stand for a missing number."""
-BLANK = frozenset({"", "?"})
+ERRORS_OF_SHEETS = frozenset(
+    {"#N/A", "#N/A N/A", "#NV", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"}
+)
+"""What spreadsheets write for a cell without a value."""
+BLANK = frozenset({"", "?"}) | ERRORS_OF_SHEETS
 """Fields that stand for a missing word: ``none`` and ``NA`` are values like other words."""
+MISSING = frozenset({"na", "n/a", "nan", "null", "none"}) | {field.lower() for field in BLANK}
+"""Fields, in lower case, that stand for a missing number."""
 MAX_CATEGORIES = 256
 
 # Fields that look like numbers or dates, but in a form that is not accepted: a thousands separator,
@@ -23,12 +27,16 @@ _ALMOST_NUMBER = re.compile(
     r"|\d+([-/.]\d+){2}([ T].*)?",
     re.IGNORECASE,
 )
-# A number with a currency sign, separators of thousands or a percent sign.
+# A number with a currency sign, separators of thousands or a percent sign; negative in brackets.
 _AMOUNT = re.compile(
-    r"(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?(?P<whole>[1-9]\d{0,2}(,\d{3})+|0|[1-9]\d*)"
-    r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)",
+    r"(?P<open>\()?(?P<sign>[-+\u2212]?) ?(?P<before>[$€£¥]?) ?"
+    r"(?P<whole>[1-9]\d{0,2}(?P<separator>[,'\u2019 \u00a0\u202f])\d{3}((?P=separator)\d{3})*"
+    r"|0|[1-9]\d*)"
+    r"(?P<part>\.\d+)? ?(?P<after>[%€£¥$]?)(?(open)\))",
     re.ASCII,
 )
+_DECIMAL_COMMA = re.compile(r"[-+\u2212]?\d+(,\d+)?(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_NO_THOUSANDS = re.compile(r"[-+\u2212]?(0\d*,\d+|\d+,(\d{1,2}|\d{4,}))", re.ASCII)
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -80,27 +88,56 @@ def numbers(column, comma, place):
 def amounts(column, comma, title):
     """Numbers of fields such as "$1,234.50" or "12 %", NaN for missing ones, and a tuple of notes.
 
-    None unless all have the same symbols. With ``comma``, points separate thousands.
+    None unless all have the same symbols and the same separator of thousands: a comma, an
+    apostrophe or a space. A field in brackets is negative, unless all are. With ``comma``, points
+    separate thousands.
     """
-    fields = [field.translate(_SWAPPED) for field in column] if comma else column
-    gaps = [is_missing(field) for field in fields]
-    found = [None if gap else _AMOUNT.fullmatch(field) for field, gap in zip(fields, gaps)]
-    if all(gaps) or not all(gap or match for match, gap in zip(found, gaps)):
+    found = [None if is_missing(field) else _amount(field, comma) for field in column]
+    matches = [match for match in found if match]
+    if len(matches) < sum(not is_missing(field) for field in column) or not matches:
         return None, ()
-    if len({(match["before"], match["after"]) for match in found if match}) > 1:
+    if len({(match["before"], match["after"]) for match in matches}) > 1:
+        return None, ()
+    if len({match["separator"] for match in matches} - {None}) > 1:
+        return None, ()
+    if all(match["open"] for match in matches):
         return None, ()
     values = [np.nan if match is None else _without_symbols(match) for match in found]
-    example = next(match for match in found if match)
+    example = next((match for match in matches if match["open"]), matches[0])
     shown = example[0].translate(_SWAPPED) if comma else example[0]
     return np.array(values), (
         f"column {title!r}: fields such as {shown!r} are read as numbers, "
-        f"{_without_symbols(example):g}",
+        f"{_without_symbols(example):.15g}",
     )
 
 
+def _amount(field, comma):
+    """The match of an amount, or None."""
+    match = _AMOUNT.fullmatch(field.translate(_SWAPPED) if comma else field)
+    return None if match is None or (match["open"] and match["sign"]) else match
+
+
+def is_amount(field: str, comma: bool = False) -> bool:
+    """Whether :func:`amounts` reads such a field."""
+    return _amount(field, comma) is not None
+
+
 def _without_symbols(match):
-    value = float(match["whole"].replace(",", "") + (match["part"] or ""))
-    return -value if match["sign"] in ("-", "\u2212") else value
+    whole = match["whole"].replace(match["separator"] or ",", "")
+    value = float(whole + (match["part"] or ""))
+    return -value if match["open"] or match["sign"] in ("-", "\u2212") else value
+
+
+def has_decimal_commas(columns) -> bool:
+    """Whether some column holds numbers such as 0,5, and none such as 1,234.5 or 1,234,567."""
+    found = False
+    for column in columns:
+        with_comma = [field for field in column if "," in field]
+        if any(is_amount(f) and ("." in f or f.count(",") > 1) for f in with_comma):
+            return False
+        if any(map(_NO_THOUSANDS.fullmatch, with_comma)):
+            found |= all(is_missing(f) or _DECIMAL_COMMA.fullmatch(f) for f in column)
+    return found
 
 
 def numbers_or_amounts(column, comma, place):

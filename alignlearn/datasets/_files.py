@@ -74,7 +74,8 @@ def _class_names(y) -> tuple:
 def read_text(path):
     """(text, notes) of a possibly compressed file, with line feeds at the ends of lines.
 
-    The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise Latin-1 with a note.
+    The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise Windows-1252 or Latin-1 with
+    a note.
     """
     size = os.path.getsize(path)
     if size > _limits.MAX_TEXT:
@@ -92,11 +93,22 @@ def read_text(path):
     try:
         text = raw.decode("utf-16" if raw[:2] in _UTF_16 else "utf-8-sig")
     except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-        notes = ("the text is not UTF-8 and is read as Latin-1",)
+        text, encoding = _of_one_byte(raw)
+        notes = (f"the text is not UTF-8 and is read as {encoding}",)
     if "\0" in text:
         raise ValueError(f"{path} is not text; accepted: csv, npz and svmlight files.")
     return text.replace("\r\n", "\n").replace("\r", "\n"), notes
+
+
+def _of_one_byte(raw):
+    """The text and the encoding. Both encodings agree but for signs such as that of the euro."""
+    text = raw.decode("latin-1")
+    if any("\x80" <= sign <= "\x9f" for sign in set(text)):
+        try:
+            return raw.decode("cp1252"), "Windows-1252"
+        except UnicodeDecodeError:
+            pass
+    return text, "Latin-1"
 
 
 # --- npz ------------------------------------------------------------------------------------

@@ -43,8 +43,9 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     in the columns of ``numbers``, a collection of labels. The columns of ``words_of_fit`` are not
     read as dates or as numbers with symbols.
 
-    Fields such as "$1,234.50" are numbers. Dates are read by `read_dates`, with ``order`` for
-    those such as 3/4/2026. A file has at least ``least`` columns.
+    Fields such as "$1,234.50", "1'234.50" and "(5)" are numbers, the last one negative; commas are
+    decimal signs where `decimal_commas` finds them. Dates are read by `read_dates`, with ``order``
+    for those such as 3/4/2026. A file has at least ``least`` columns.
 
     Raises
     ------
@@ -53,26 +54,21 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     """
     text, said = _files.read_text(path)
     rows, lines, delimiter, notes = _table._read_rows(text, path, least)
-    columns, names, lines, more = _table._named_columns(rows, lines, path, least)
+    columns, names, lines, more = _table._named_columns(rows, lines, path, least, notes)
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
     labels, renamed = _unique(labels)
+    comma, more_said = _table.decimal_commas(columns, delimiter)
+    said = (*said, *more_said)
     found, categories, dates, undecided = [], {}, [], []
     for c, fields in enumerate(columns):
-        values = _columns.numbers(fields, delimiter == ";", (path, labels[c], lines))
+        values = _columns.numbers(fields, comma, (path, labels[c], lines))
         moments = None
         if values is None and all(map(_columns.is_missing, fields)):
             values = np.full(len(fields), np.nan)
-        if values is None and labels[c] not in words_of_fit:
-            values, note = _columns.amounts(fields, delimiter == ";", labels[c])
-            said = (*said, *note)
         if values is None:
-            values, words = _with_words(fields, delimiter == ";", labels[c] in numbers)
-            if words:
-                rows = np.isin(fields, words).sum()
-                said = (
-                    *said,
-                    f"column {labels[c]!r}: {listed(words)} is read as missing ({rows} rows)",
-                )
+            of_fit = (labels[c] in numbers, labels[c] in words_of_fit)
+            values, notes_of_column = _with_symbols(fields, comma, labels[c], *of_fit)
+            said = (*said, *notes_of_column)
         if values is None and labels[c] not in words_of_fit:
             values, note = read_dates(fields, labels[c], order)
             moments, said = values, (*said, *note)
@@ -92,18 +88,44 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     return RawTable(frame, notes, tuple(undecided))
 
 
-def _with_words(fields, comma, are_numbers):
-    """Numbers, NaN for words, and the words; None and no words in a column of categories."""
+def _with_symbols(fields, comma, label, are_numbers, are_words):
+    """Numbers of amounts and of numbers among words, and notes; None and none in other columns."""
+    values, said = (None, ()) if are_words else _columns.amounts(fields, comma, label)
+    if values is not None:
+        return values, said
+    words = _missing_words(fields, lambda f: _columns.is_number(f, comma), are_numbers)
+    if not are_words:  # "$5" and "-": one of both kinds of numbers leaves fewer words
+        others = _missing_words(fields, lambda f: _columns.is_amount(f, comma), are_numbers)
+        if others is not None and (words is None or len(others) < len(words)):
+            values, said = _columns.amounts(_without(fields, others), comma, label)
+            words = words if values is None else others
+    if words is None:
+        return None, ()
+    if values is None:
+        values = _columns.numbers(_without(fields, words), comma, None)
+    if values is None:
+        return None, ()
+    n_rows = int(np.isin(fields, words).sum())
+    rows = f"{n_rows} row" + "s" * (n_rows != 1)
+    return values, (*said, f"column {label!r}: {listed(words)} is read as missing ({rows})")
+
+
+def _without(fields, words):
+    """The fields, empty in place of words."""
+    gone = set(words)
+    return ["" if field in gone else field for field in fields]
+
+
+def _missing_words(fields, fits, are_numbers):
+    """The words of a column whose other fields fit; None in a column of categories."""
     others = [f for f in fields if not _columns.is_missing(f)]
-    words = sorted({f for f in others if not _columns.is_number(f, comma)})
+    words = sorted({f for f in others if not fits(f)})
     if not are_numbers:
         n_rows = sum(f not in words for f in others)
         different = len(set(others)) - len(words)
         if len(words) > _MOST_WORDS or different <= _FEW_NUMBERS or 2 * n_rows < len(fields):
-            return None, []
-    gaps = {*words, ""}
-    as_text = ["" if f in gaps else f for f in fields]
-    return _columns.numbers(as_text, comma, None), words
+            return None
+    return words
 
 
 def _unique(labels):

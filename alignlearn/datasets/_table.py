@@ -19,6 +19,9 @@ from ._data import column_number
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas", " ": "white space"}
 _UNNAMED = ("", "Unnamed: 0")
 _SHOWN = 8
+_ERROR_OF_SHEET = re.compile(  # in the first field, so that the line is no remark
+    rf"\s*({'|'.join(map(re.escape, sorted(_columns.ERRORS_OF_SHEETS)))})\s*([,;|\t ]|$)"
+)
 
 
 class Table(NamedTuple):
@@ -50,7 +53,7 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
     otherwise.
     """
     rows, lines, delimiter, notes = _read_rows(text, where)
-    columns, names, lines, said = _named_columns(rows, lines, where)
+    columns, names, lines, said = _named_columns(rows, lines, where, remarks=notes)
     del rows
     shape = f"{_count(len(lines), 'row')} and {_count(len(columns), 'column')}"
     notes = [f"{shape}, separated by {_DELIMITERS[delimiter]}; {said[0]}", *said[1:], *notes]
@@ -60,7 +63,9 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
         gone = [repr(title) for i, title in enumerate(titles) if i not in kept]
         notes.append(f"{_count(len(gone), 'column')} dropped: {listed(gone, _SHOWN, show=str)}")
         columns, titles = [columns[i] for i in kept], [titles[i] for i in kept]
-    title, comma = titles.pop(at), delimiter == ";"
+    title = titles.pop(at)
+    comma, said = decimal_commas(columns, delimiter)
+    notes += said
     columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
     y, said = _columns.targets(columns.pop(at), comma, (where, title, lines))
     notes += said
@@ -82,7 +87,7 @@ def _read_rows(text, where, least=2):
         lines[0] = ""
     remarks = 0
     for i, line in enumerate(lines):
-        if line.lstrip().startswith("#"):
+        if line.lstrip().startswith("#") and not _ERROR_OF_SHEET.match(line):
             lines[i], remarks = "", remarks + 1
     head = list(islice(filter(str.strip, lines), 50))
     if not head:
@@ -90,6 +95,10 @@ def _read_rows(text, where, least=2):
     delimiter, width = _delimiter(lines, head, where, least)
     _limits.check_fields(text.count(delimiter) + text.count("\n"), where)
     rows, numbers = _numbered_rows(lines, delimiter, where)
+    for row in rows:  # titles, as spreadsheets pad them
+        if width < 3 or len(row) > 1 or is_number(row[0]):
+            break
+        row += [""] * (width - 1)
     if not rows:
         raise ValueError(f"{where} is empty; accepted: lines with a feature and a target.")
     _even_out(rows, width)
@@ -187,24 +196,49 @@ def _even_out(rows, width):
             first.insert(0, "")
 
 
+def decimal_commas(columns, delimiter):
+    """Whether commas are decimal signs, and a tuple of notes.
+
+    They are in a file of semicolons. In other files a column of numbers must contain one such as
+    0,5, which has no separator of thousands.
+    """
+    if delimiter == ";":
+        return True, ()
+    found = _columns.has_decimal_commas(columns)
+    return found, ("commas in numbers are read as decimal signs",) * found
+
+
 # --- names and columns ----------------------------------------------------------------------
 
 
-def _named_columns(rows, lines, where, least=2):
-    """(columns, names, lines, notes) without the line of names, index and empty last column."""
+def _named_columns(rows, lines, where, least=2, remarks=()):
+    """(columns, names, lines, notes) without the line of names, index and empty last columns.
+
+    ``remarks`` are the notes of `_read_rows`, for the error if there is no row.
+    """
+    n_above = _titles(rows)
+    above = [f"the lines above the names are left out: {listed([r[0] for r in rows[:n_above]])}"]
+    rows, lines = rows[n_above:], lines[n_above:]
     names = rows[0] if _is_header(rows) else []
-    notes = ["no line of names"]
+    notes = ["no line of names", *above[:n_above]]
     if names:
-        notes = [f"names in line {lines[0]}"]
+        notes[0] = f"names in line {lines[0]}"
         rows, lines = rows[1:], lines[1:]
         if not rows:
-            raise ValueError(f"{where} has a header line but no rows.")
+            skipped = f"; {remarks[0]}" if remarks else ""
+            raise ValueError(f"{where} has a header line but no rows{skipped}.")
     elif _counts(rows[0]):
         notes.append(f"the first line {listed(rows[0], show=str)} is read as a row, not as names")
     columns = list(zip(*rows, strict=True))
-    if not any(columns[-1]) and not (names and names[-1]):
-        names, columns = names[:-1], columns[:-1]
-        notes.append("the last column is empty and left out")
+    n_empty = 0
+    while n_empty < len(columns) and not any(columns[-1 - n_empty]):
+        if names and names[-1 - n_empty]:
+            break
+        n_empty += 1
+    if n_empty:
+        names, columns = names[:-n_empty], columns[:-n_empty]
+        several = f"the last {n_empty} columns are empty and left out"
+        notes.append("the last column is empty and left out" if n_empty == 1 else several)
     if names and names[0] in _UNNAMED and any(names[1:]):
         names, columns = names[1:], columns[1:]
         notes.append("the first column has no name and is left out as an index")
@@ -215,6 +249,14 @@ def _named_columns(rows, lines, where, least=2):
             "feature and a target."
         )
     return columns, list(names), lines, notes
+
+
+def _titles(rows) -> int:
+    """Number of first lines with a title above the names: all fields but the first are empty."""
+    n = 0
+    while n < len(rows) - 2 and len(rows[n]) > 2 and rows[n][0] and not any(rows[n][1:]):
+        n += 1
+    return n if n and not is_number(rows[0][0]) and _is_header(rows[n:]) else 0
 
 
 def _is_header(rows) -> bool:

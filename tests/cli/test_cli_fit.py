@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import alignlearn as al
 from alignlearn.cli.main import main
+from alignlearn.cli.raw_tables import read_sample
 from alignlearn.datasets._dates import read_dates
 from alignlearn.datasets._raw import read_raw
 
@@ -53,7 +54,7 @@ def test_numbers_are_fitted_and_predicted(tables, capsys):
     assert main(["fit", str(folder / "table.csv"), *asked, "--json", str(folder / "r.json")]) == 0
     text = capsys.readouterr().out
     assert "79 rows, 4 columns; target 'price' (regression)" in text
-    assert "1 rows without a target are left out" in text
+    assert "1 row without a target is left out" in text
     results = json.loads((folder / "r.json").read_text())
     assert results["methods"]["alignlearn"]["R^2"] > 0.7
     assert results["columns"]["city"] > results["columns"]["flag"]
@@ -292,3 +293,141 @@ def test_a_model_of_numbers_with_symbols_reads_plain_numbers_and_a_single_column
         capsys.readouterr()
         assert main(["predict", str(model), str(path)]) == 0
         assert float(capsys.readouterr().out.split()[1]) == pytest.approx(20.0, abs=0.5)
+
+
+# --- files as spreadsheets and other programs write them ----------------------------------------
+
+A = np.round(np.exp(RNG.normal(8.0, 1.0, 60)), 2)
+B = np.round(RNG.normal(size=60), 3)
+CITIES = RNG.choice(["Bern", "Genf"], 60).tolist()
+
+
+def read(folder, text, encoding="utf-8"):
+    """The numbers of each column of a file, the names of those with categories, and the notes."""
+    (folder / "t.csv").write_bytes(text.encode(encoding))
+    frame, notes, _ = read_raw(folder / "t.csv")
+    numbers = {frame.columns[c]: frame.numbers[:, j] for j, c in enumerate(frame.at)}
+    return numbers, [frame.columns[c] for c in frame.categories], " | ".join(notes)
+
+
+@pytest.mark.parametrize("separator", ["'", "\u2019", " ", "\u00a0", "\u202f", ","])
+def test_separators_of_thousands(tmp_path, separator):
+    fields = [f'"{a:,.2f}"'.replace(",", separator) for a in A]
+    numbers, words, notes = read(tmp_path, "a,city,y\n" + rows_of(fields, CITIES, B))
+    assert words == ["city"]
+    assert np.array_equal(numbers["a"], A)
+    assert "column 'a': fields such as" in notes
+    if separator != ",":  # with decimal commas
+        fields = [f"{a:,.2f}".replace(",", separator).replace(".", ",") for a in A]
+        text = "a;y\n" + "".join(f"{a};{b}\n" for a, b in zip(fields, B))
+        assert np.array_equal(read(tmp_path, text)[0]["a"], A)
+        fields[0] = "1.234,50"  # two separators
+        text = "a;y\n" + "".join(f"{a};{b}\n" for a, b in zip(fields, B))
+        assert read(tmp_path, text)[1] == ["a"]
+
+
+def test_brackets_are_negative(tmp_path):
+    fields = [f'"(${-b:,.3f})"' if b < 0 else f'"${b:,.3f}"' for b in 2000 * B]
+    numbers, words, notes = read(tmp_path, "b,y\n" + rows_of(fields, A))
+    assert not words
+    assert np.allclose(numbers["b"], 2000 * B, atol=1e-3)
+    assert "are read as numbers, -" in notes
+    all_of_them = [f"({k})" for k in range(60)]
+    assert read(tmp_path, "b,y\n" + rows_of(all_of_them, A))[1] == ["b"]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", "|"])
+def test_decimal_commas_without_semicolons(tmp_path, delimiter):
+    def text(*columns):
+        rows = [delimiter.join(f'"{field}"' for field in row) for row in zip(*columns)]
+        return "\n".join([delimiter.join("acby"[: len(columns)]), *rows]) + "\n"
+
+    a, b = ([f"{v:.3f}".replace(".", ",") for v in values] for values in (A, B))
+    numbers, words, notes = read(tmp_path, text(a, CITIES, b))
+    assert words == ["c"]
+    assert np.array_equal(numbers["a"], A)
+    assert np.array_equal(numbers["b"], B)
+    assert "commas in numbers are read as decimal signs" in notes
+    # Without a number such as 0,5 commas separate thousands, as next to 1,234.50.
+    thousands = [f"{v:,.0f}" for v in 1000 * A]
+    assert np.array_equal(read(tmp_path, text(thousands, CITIES))[0]["a"], np.round(1000 * A))
+    american = [f"{v:,.2f}" for v in A]
+    assert read(tmp_path, text(american, b))[1] == ["c"]
+
+
+def test_errors_of_spreadsheets_are_missing(tmp_path):
+    gone = np.arange(60) % 5 == 0
+    errors = RNG.choice(["#N/A", "#DIV/0!", "#VALUE!", "#NV"], 60)
+    few = np.arange(60) % 3
+    columns = [np.where(gone, errors, np.array(values).astype(str)) for values in (B, few, CITIES)]
+    numbers, words, notes = read(tmp_path, "b,few,city,y\n" + rows_of(*columns, A))
+    assert words == ["city"]
+    assert np.array_equal(numbers["b"], np.where(gone, np.nan, B), equal_nan=True)
+    assert np.array_equal(numbers["few"], np.where(gone, np.nan, few), equal_nan=True)
+    assert "#" not in notes
+    remarks = "# of 2026\nb,y\n1,2\n#3,4\n#N/A,5\n#NASA\n# end\n5,6\n"
+    assert len(read(tmp_path, remarks)[0]["b"]) == 3
+    (tmp_path / "t.csv").write_text("b,y\n" + rows_of(B, np.where(gone, "#N/A", CITIES)))
+    assert set(read_sample(tmp_path / "t.csv").y) == set(CITIES)
+
+
+def test_amounts_among_words(tmp_path, capsys):
+    gone = np.arange(60) % 10 == 0
+    fields = np.where(gone, "n.v.", [f'"${a:,.2f}"' for a in A])
+    content = "a,g,y\n" + rows_of(fields, gone.astype(int), A / 1000)
+    numbers, words, notes = read(tmp_path, content)
+    assert not words
+    assert np.array_equal(numbers["a"], np.where(gone, np.nan, A), equal_nan=True)
+    assert "'n.v.' is read as missing (6 rows)" in notes
+    assert written(tmp_path / "t.csv", content) == 0
+    few = tmp_path / "few.csv"  # the words do not make the amounts missing
+    few.write_text(f'a,g\n"${A[1]:,.2f}",0\nn.v.,1\n')
+    capsys.readouterr()
+    assert main(["predict", str(tmp_path / "t.model"), str(few)]) == 0
+    found = [float(line) for line in capsys.readouterr().out.split()[1:]]
+    fitted = np.loadtxt(tmp_path / "t.found", skiprows=1)
+    assert np.allclose(found, fitted[[1, 0]])
+
+
+@pytest.mark.parametrize("padding", ["", ",,"])
+def test_titles_above_the_names(tmp_path, padding):
+    titles = f"Sales of 2026{padding}\nprinted today{padding}\n\n"
+    numbers, words, notes = read(tmp_path, titles + "a,city,y\n" + rows_of(A, CITIES, B))
+    assert (list(numbers), words) == (["a", "y"], ["city"])
+    assert np.array_equal(numbers["y"], B)
+    assert "the lines above the names are left out: 'Sales of 2026', 'printed today'" in notes
+    rows = "x,,\n" + rows_of(CITIES, A, B)  # without names, the first row is one
+    assert len(read(tmp_path, rows)[0]["number 3"]) == 61
+
+
+def test_empty_columns_at_the_end(tmp_path):
+    numbers, words, notes = read(tmp_path, "a,y,,\n" + rows_of(A, B, [""] * 60, [""] * 60))
+    assert (list(numbers), words) == (["a", "y"], [])
+    assert "the last 2 columns are empty and left out" in notes
+
+
+def test_signs_of_windows(tmp_path):
+    text = "Betrag €,Ort,y\n" + rows_of(A, ["Köln – West", "Bonn"] * 30, B)
+    numbers, words, notes = read(tmp_path, text, "cp1252")
+    assert (list(numbers), words) == (["Betrag €", "y"], ["Ort"])
+    assert "read as Windows-1252" in notes
+    assert "read as Latin-1" in read(tmp_path, text.replace("€", "").replace("–", ""), "cp1252")[2]
+    undefined = "a\x81,y\n1,2\n3,4\n"  # not in Windows-1252
+    assert "read as Latin-1" in read(tmp_path, undefined, "latin-1")[2]
+
+
+def test_doubtful_targets_and_columns_are_noted(tmp_path):
+    path = tmp_path / "t.csv"
+    classes = np.where(np.arange(60) % 10 == 0, "NA", CITIES)
+    path.write_text("id,a,y\n" + rows_of(range(1, 61), A, classes))
+    notes = " | ".join(read_sample(path).notes)
+    assert "'NA' is a class of the target 'y' (6 rows); if it stands for a missing value" in notes
+    assert "consecutive numbers in 'id': if they only count the rows, set --drop id" in notes
+    notes = " | ".join(read_sample(path, drop=["id"]).notes)
+    assert "consecutive" not in notes
+
+
+def test_a_file_of_number_signs(tmp_path):
+    (tmp_path / "t.csv").write_text("color,y\n" + rows_of(["#ff0000", "#00ff00"] * 9, range(18)))
+    with pytest.raises(ValueError, match=r"no rows; 18 lines that start with # skipped"):
+        read_raw(tmp_path / "t.csv")
