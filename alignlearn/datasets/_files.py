@@ -101,7 +101,7 @@ def read_text(path):
 
 
 def _of_one_byte(raw):
-    """The text and the encoding. Both encodings agree but for signs such as that of the euro."""
+    """The text and the encoding. Only signs such as that of the euro differ."""
     text = raw.decode("latin-1")
     if any("\x80" <= sign <= "\x9f" for sign in set(text)):
         try:

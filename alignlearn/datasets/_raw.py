@@ -89,7 +89,7 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
 
 
 def _with_symbols(fields, comma, label, are_numbers, are_words):
-    """Numbers of amounts and of numbers among words, and notes; None and none in other columns."""
+    """Numbers with symbols or words among them, and notes; None and none in other columns."""
     values, said = (None, ()) if are_words else _columns.amounts(fields, comma, label)
     if values is not None:
         return values, said

@@ -50,6 +50,8 @@ class MKLRegressor(KernelRegressor):
         holding p Gram matrices: "lkrr", "l1-svm", "aligned-krr" with this estimator's alpha, C and
         epsilon, or an object such as `LKRR` with a method ``solve_grams``. The model is
         then trained on the resulting kernel, whose weights keep the scale of their problem.
+        "l1-svm" uses the problem of support vector regression, whose C and epsilon are in units of
+        y: standardize y first.
     alpha : float, default 1.0
         "krr": regularization added to the diagonal, >= 0, in units of the kernel (with
         ``normalize="trace"`` and weights of sum 1 the mean diagonal entry is 1).

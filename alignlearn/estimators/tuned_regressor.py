@@ -69,7 +69,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         tables.
     weighting : str, object, or list of them, optional
         "uniform", "align", "alignf", "alignf-linear", "align-lq", "lkrr", "aligned-krr",
-        "consensus", "max-entropy", "structure", or a rule object. Several are compared, such as
+        "consensus", "max-entropy", "structure", "l1-svm" with C = 1 and epsilon in units of y (so
+        standardize y first), or a rule object. Several are compared, such as
         ``[AlignLq(q) for q in (1.5, 2, 4)]``. "auto" chooses by ``strategy``. Default: "auto"
         where ``kernels`` is None or a ``strategy`` is given, else ``["alignf", "uniform"]``;
         "alignf" for one kernel, with ``per_target`` and for leave-one-out, as the default ``cv`` of

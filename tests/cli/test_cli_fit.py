@@ -371,7 +371,7 @@ def test_errors_of_spreadsheets_are_missing(tmp_path):
     assert set(read_sample(tmp_path / "t.csv").y) == set(CITIES)
 
 
-def test_amounts_among_words(tmp_path, capsys):
+def test_prices_among_words(tmp_path, capsys):
     gone = np.arange(60) % 10 == 0
     fields = np.where(gone, "n.v.", [f'"${a:,.2f}"' for a in A])
     content = "a,g,y\n" + rows_of(fields, gone.astype(int), A / 1000)
@@ -380,7 +380,7 @@ def test_amounts_among_words(tmp_path, capsys):
     assert np.array_equal(numbers["a"], np.where(gone, np.nan, A), equal_nan=True)
     assert "'n.v.' is read as missing (6 rows)" in notes
     assert written(tmp_path / "t.csv", content) == 0
-    few = tmp_path / "few.csv"  # the words do not make the amounts missing
+    few = tmp_path / "few.csv"  # the words do not make the prices missing
     few.write_text(f'a,g\n"${A[1]:,.2f}",0\nn.v.,1\n')
     capsys.readouterr()
     assert main(["predict", str(tmp_path / "t.model"), str(few)]) == 0
