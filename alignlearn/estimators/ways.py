@@ -15,7 +15,7 @@ from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
 from alignlearn.sources import open_source
 from alignlearn.sources.pairs import PairSource
-from alignlearn.statistics.targets import target_columns
+from alignlearn.statistics.targets import fewer_columns, target_columns
 from alignlearn.validation import check_finite, is_sparse, varying
 from alignlearn.weights import AlignF, Problem, stage_one
 
@@ -109,7 +109,7 @@ class WayKernels:
         # the same sums of squares.
         self._order = Y @ np.arange(1.0, Y.shape[1] + 1.0)[:, None]
         classes = task == "classification" and np.ndim(y) == 1
-        self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else Y
+        self.Y = Y @ _turn(Y.shape[1]) if classes and Y.shape[1] > 1 else fewer_columns(Y)
         if like is None:
             found = self._single(rng) if source.is_paired else (None, None, 0.0)
             self.single, self.first, self.unexplained = found

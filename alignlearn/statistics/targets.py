@@ -53,13 +53,25 @@ def centered_columns(Y, weight=None):
     return np.where(Y.min(axis=0) == Y.max(axis=0), 0.0, Y - mean)
 
 
+def fewer_columns(Y):
+    """Columns with the ``YY'`` of Y (m, c), as many as samples; Y itself up to twice as many.
+
+    Sums over the targets of squared linear functions of Y are those of Y.
+    """
+    return Y if Y.shape[1] <= 2 * len(Y) else np.linalg.qr(Y.T, mode="r").T
+
+
 def target_norm(Y, name="y", weight=None):
     """``|YY'|_F`` for centered target columns Y (m, c); ValueError if it overflows or is 0.
 
     With weights that of ``sqrt(w_i) Y_i``.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(np.linalg.norm(Y.T @ (Y if weight is None else weight[:, None] * Y)))
+        if Y.shape[1] > len(Y):  # the smaller of two products
+            root = Y if weight is None else np.sqrt(weight)[:, None] * Y
+            norm = float(np.linalg.norm(root @ root.T))
+        else:
+            norm = float(np.linalg.norm(Y.T @ (Y if weight is None else weight[:, None] * Y)))
     if not np.isfinite(norm):
         raise ValueError(
             f"{name} differs from its mean by up to {np.abs(Y).max():.3g}, so that "

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from refusals import not_refused
 
 import alignlearn as al
+from alignlearn.estimators import ways
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3))
@@ -114,3 +115,15 @@ def test_derivatives_that_vanish_are_reported():
     with pytest.warns(al.DoubtfulResultWarning, match="Every derivative .* is 0"):
         scales = al.FeatureScales(al.Gaussian(1.0), alpha=1.0).fit(2.0**-1030 * X, Y).scales_
     np.testing.assert_array_equal(scales, 1.0)
+
+
+def test_many_targets_of_few_samples_may_have_fewer_columns(monkeypatch):
+    """The search learns from as many columns as samples, in place of all targets."""
+    rng = np.random.default_rng(5)
+    X, Z = rng.normal(size=(40, 3)), rng.normal(size=(9, 3))
+    Y = np.sin(X @ rng.normal(size=(3, 100))) + 0.1 * rng.normal(size=(40, 100))
+    fewer = al.MKLRegressorCV(cv=3).fit(X, Y)
+    monkeypatch.setattr(ways, "fewer_columns", lambda columns: columns)
+    all_columns = al.MKLRegressorCV(cv=3).fit(X, Y)
+    assert fewer.best_score_ == pytest.approx(all_columns.best_score_, rel=1e-6)
+    np.testing.assert_allclose(fewer.predict(Z), all_columns.predict(Z), rtol=1e-5, atol=1e-5)

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 from refusals import raises
 from strategies import labels
 
-from alignlearn.statistics.targets import plain_columns, target_columns
+from alignlearn.statistics.targets import (
+    fewer_columns,
+    plain_columns,
+    target_columns,
+    target_norm,
+)
 from alignlearn.validation import check_labels, check_targets
 
 
@@ -95,3 +100,15 @@ def test_lengths_sparse_input_and_task():
         raises(TypeError, "y is a sparse matrix", check, sparse.eye_array(3).tocsr())
     with pytest.raises(ValueError, match="task='ranking' is not known; accepted: 'auto'"):
         target_columns([0, 1], task="ranking")
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (6, 12), (6, 13), (6, 40)])
+def test_more_targets_than_samples(shape):
+    rng = np.random.default_rng(0)
+    Y, weight = rng.normal(size=shape), rng.uniform(0.5, 2.0, 6)
+    root = np.sqrt(np.outer(weight, weight))
+    assert target_norm(Y) == pytest.approx(np.linalg.norm(Y @ Y.T), rel=1e-14)
+    assert target_norm(Y, weight=weight) == pytest.approx(np.linalg.norm(root * (Y @ Y.T)), 1e-14)
+    fewer = fewer_columns(Y)
+    assert fewer.shape[1] == (6 if shape[1] > 12 else shape[1])
+    np.testing.assert_allclose(fewer @ fewer.T, Y @ Y.T, rtol=1e-13, atol=1e-13)
