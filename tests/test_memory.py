@@ -10,21 +10,21 @@ from alignlearn.validation import memory
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("kind", ["ridge", "svr", "ridge-loo", "ridge-folds", "svc-folds"])
-def test_fitting_holds_one_matrix(script, kind):
-    # One matrix is needed; the rest are blocks, and small ones that the allocator keeps.
-    matrices = script("bench/memory_peak").matrices
-    m = 2400 if kind == "ridge-loo" else 3000  # its decomposition takes most of the time
-    found = matrices(kind, m)
-    if found >= 1.3:  # functions for this size were compiled within; a second process loads them
-        found = matrices(kind, m)
-    assert 0.9 < found < 1.3
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_weights_per_target_hold_one_decomposition(script):
-    # Three kernels, and five more matrices as documented; blocks of 16 MB count as six at this m.
-    assert script("bench/memory_peak").matrices("targets", 600) < 3 + 5 + 6
+def test_fitting_holds_one_matrix(script):
+    # One matrix is needed; the rest are blocks, and small ones that the allocator keeps. First come
+    # weights per target, whose small matrices would be in memory that is kept.
+    sizes = dict.fromkeys(
+        ("targets", "ridge", "svr", "ridge-loo", "ridge-folds", "svc-folds"), 3000
+    )
+    sizes |= {"targets": 600, "ridge-loo": 2400}  # decompositions take most of the time
+    for _ in range(2):  # functions may be compiled within; a second process loads them
+        found = script("bench/memory_peak").matrices(sizes)
+        # Three kernels, and five more matrices as documented; blocks of 16 MB count as six.
+        high = [found.pop("targets") >= 3 + 5 + 6, *(peak >= 1.3 for peak in found.values())]
+        if not any(high):
+            break
+    assert not any(high), found
+    assert min(found.values()) > 0.9
 
 
 @pytest.fixture

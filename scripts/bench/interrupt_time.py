@@ -5,9 +5,9 @@
     scripts/bench/interrupt_time.py gram --trials 20 --samples 5000
     scripts/bench/interrupt_time.py --deaf kcca krein      # longest time without a look for it
 
-Each trial is a process that computes until it gets SIGINT. With --deaf it does the work once, and a
-timer reports the longest time in which Python's main thread ran no instruction, and hence noticed
-no signal.
+A process computes until it gets SIGINT, once for each trial. With --deaf it does the work once,
+and a timer reports the longest time in which Python's main thread ran no instruction, and hence
+noticed no signal.
 """
 
 from __future__ import annotations
@@ -75,29 +75,32 @@ from alignlearn import machines
 signal.signal(signal.SIGINT, signal.default_int_handler)  # shells ignore it in the background
 rng = np.random.default_rng(0)
 kernels = al.gaussian_kernels(2.0 ** np.arange(-7, 3))
-def work(m):
+def work(call, m):
     X = rng.standard_normal((m, 20))
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(m)
-    {call}
-work(300)
-print("ready", flush=True)
+    eval(call, globals() | {{"X": X, "y": y, "m": m}})
+for call, m in {works}:
+    work(call, 300)
+    print("ready", flush=True)
 {measure}"""
-_UNTIL = """try:
-    while True:
-        work({m})
-except KeyboardInterrupt:
-    print(time.monotonic(), time.process_time(), flush=True)
+_UNTIL = """
+    try:
+        while True:
+            work(call, m)
+    except KeyboardInterrupt:
+        print(time.monotonic(), time.process_time(), flush=True)
 """
-_DEAF = """longest, last = 0.0, time.thread_time()
-def look(signum, frame):
-    global longest, last
-    longest, last = max(longest, time.thread_time() - last), time.thread_time()
-signal.signal(signal.SIGALRM, look)
-signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-work({m})
-signal.setitimer(signal.ITIMER_REAL, 0.0)
-look(None, None)
-print(longest, flush=True)
+_DEAF = """
+    longest, last = 0.0, time.thread_time()
+    def look(signum, frame):
+        global longest, last
+        longest, last = max(longest, time.thread_time() - last), time.thread_time()
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+    work(call, m)
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    look(None, None)
+    print(longest, flush=True)
 """
 
 
@@ -106,40 +109,41 @@ def _processor_time(pid):
     return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid returns on Linux
 
 
-def delay(kind, samples=None, wait=None, *, processor=False):
-    """Seconds that the process needed to notice the signal.
+def delays(works, *, processor=False):
+    """Seconds that a process needed to notice each of several signals, during one work each.
 
     Parameters
     ----------
-    kind : str
-        Of the work, a key of the table above.
-    samples : int, optional
-    wait : float, optional
-        Seconds before the signal; a random part of what the work takes by default.
+    works : sequence of (kind, samples, wait)
+        Key of the table above; samples or None, for those of the table; seconds before the signal
+        or None, for a random part of what the work takes.
     processor : bool
         Seconds are those that the process computes, of all its threads, which other work on the
         machine does not change. On Linux only.
     """
-    m, longest, call = _WORK[kind]
-    program = _PROGRAM.format(call=call, measure=_UNTIL.format(m=samples or m))
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
-    ) as process:
-        if process.stdout.readline() != "ready\n":
-            raise RuntimeError(f"{kind}: the program failed")
-        wait = random.uniform(0.0, longest) if wait is None else wait
-        if processor:
-            end = _processor_time(process.pid) + wait
-            while _processor_time(process.pid) < end:
-                time.sleep(0.01)
-        else:
-            time.sleep(wait)
-        sent = time.monotonic(), _processor_time(process.pid) if processor else 0.0
-        os.kill(process.pid, signal.SIGINT)
-        longest = threading.Timer(_LONGEST * (10.0 if processor else 1.0), process.kill)
-        longest.start()
-        stopped = process.stdout.readline()
-        longest.cancel()
+    calls = [(_WORK[kind][2], samples or _WORK[kind][0]) for kind, samples, _ in works]
+    command = [sys.executable, "-c", _PROGRAM.format(works=calls, measure=_UNTIL)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        found = [_delay(process, kind, wait, processor) for kind, _, wait in works]
+    return found
+
+
+def _delay(process, kind, wait, processor):
+    if process.stdout.readline() != "ready\n":
+        raise RuntimeError(f"{kind}: the program failed")
+    wait = random.uniform(0.0, _WORK[kind][1]) if wait is None else wait
+    if processor:
+        end = _processor_time(process.pid) + wait
+        while _processor_time(process.pid) < end:
+            time.sleep(0.01)
+    else:
+        time.sleep(wait)
+    sent = time.monotonic(), _processor_time(process.pid) if processor else 0.0
+    os.kill(process.pid, signal.SIGINT)
+    longest = threading.Timer(_LONGEST * (10.0 if processor else 1.0), process.kill)
+    longest.start()
+    stopped = process.stdout.readline()
+    longest.cancel()
     return float(stopped.split()[processor]) - sent[processor] if stopped else float("inf")
 
 
@@ -149,7 +153,7 @@ def deaf(kind, samples=None):
     While it waits for other threads it checks at once.
     """
     m, _, call = _WORK[kind]
-    program = _PROGRAM.format(call=call, measure=_DEAF.format(m=samples or m))
+    program = _PROGRAM.format(works=[(call, samples or m)], measure=_DEAF)
     run = [sys.executable, "-W", "ignore", "-c", program]
     return float(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()[-1])
 
@@ -165,10 +169,12 @@ def main():
     args = options(__doc__, _WORK, extend=extend)
     print(f"{'work':<14} {'m':>8} {'trials':>7} {'largest':>9} {'median':>9}  (seconds)")
     for kind in args.rows:
-        measure = deaf if args.deaf else delay
-        delays = sorted(measure(kind, args.samples) for _ in range(args.trials))
-        m, middle = args.samples or _WORK[kind][0], delays[len(delays) // 2]
-        print(f"{kind:<14} {m:>8} {len(delays):>7} {delays[-1]:>9.3f} {middle:>9.3f}", flush=True)
+        if args.deaf:
+            found = sorted(deaf(kind, args.samples) for _ in range(args.trials))
+        else:
+            found = sorted(delays([(kind, args.samples, None)] * args.trials))
+        m, middle = args.samples or _WORK[kind][0], found[len(found) // 2]
+        print(f"{kind:<14} {m:>8} {len(found):>7} {found[-1]:>9.3f} {middle:>9.3f}", flush=True)
 
 
 if __name__ == "__main__":

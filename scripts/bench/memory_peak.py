@@ -4,8 +4,8 @@
     scripts/bench/memory_peak.py                      # all kinds of work
     scripts/bench/memory_peak.py ridge-loo --samples 8000
 
-Each kind is a process of its own: the growth of its largest resident size over that after a fit on
-300 samples, in which everything was compiled. Searches get the memory of 1.5 matrices, which holds
+The growth of the largest resident size of a process over that after a fit on 300 samples, in which
+everything was compiled. Searches get the memory of 1.5 matrices, which holds
 one fold at a time.
 """
 
@@ -26,29 +26,30 @@ _WORK = {
 _PROGRAM = """
 import numpy as np, alignlearn as al
 kernels = al.gaussian_kernels([0.05, 0.1, 0.2])
-def work(m):
-    tight = {{'memory': 12 * m**2}}
+def work(m, call):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((m, 5))
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(m)
-    {call}
-work({warm})  # loads the functions
-try:
-    with open("/proc/self/clear_refs", "w") as clear:
-        clear.write("5")  # the peak becomes the memory of now
-except OSError:
-    pass
-before = peak()
-work({m})
-print((peak() - before) / (8 * {m}**2))
+    eval(call, globals() | {{"X": X, "y": y, "tight": {{"memory": 12 * m**2}}}})
+for m, warm, call in {works}:
+    work(warm, call)  # loads the functions
+    try:
+        with open("/proc/self/clear_refs", "w") as clear:
+            clear.write("5")  # the peak becomes the memory of now
+    except OSError:
+        pass
+    before = peak()
+    work(m, call)
+    print((peak() - before) / (8 * m**2))
 """
 
 
-def matrices(kind, m):
-    """Peak of one kind of work, a key of the table above, in matrices of m x m."""
+def matrices(sizes):
+    """Peak of each kind of work, keys of the table above, in matrices of m x m; m by kind."""
     # Conjugate gradients, with functions of their own, start at 2001 samples.
-    warm = 2001 if kind == "ridge-folds" else 300
-    return float(output(PEAK + _PROGRAM.format(call=_WORK[kind], m=m, warm=warm)))
+    works = [(m, 2001 if kind == "ridge-folds" else 300, _WORK[kind]) for kind, m in sizes.items()]
+    found = output(PEAK + _PROGRAM.format(works=works)).split()
+    return dict(zip(sizes, map(float, found)))
 
 
 def main():
@@ -60,7 +61,8 @@ def main():
     args = options(__doc__, _WORK, extend=extend)
     print(f"{'work':<12} {'m':>6} {'m x m matrices':>15}")
     for kind in args.rows:
-        print(f"{kind:<12} {args.samples:>6} {matrices(kind, args.samples):>15.3f}", flush=True)
+        found = matrices({kind: args.samples})[kind]
+        print(f"{kind:<12} {args.samples:>6} {found:>15.3f}", flush=True)
 
 
 if __name__ == "__main__":
