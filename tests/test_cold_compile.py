@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 
-from test_cold_start import FITS, output
+from test_cold_start import ROOT, output
 
 # Functions that the warmup of these parts compiles, including Numba's own: 80 were counted. Each
 # costs 0.1 to 3 s, so a new one needs a reason.
@@ -30,6 +30,15 @@ class Listener(event.Listener):
         pass
 listener = Listener()
 event.register("numba:compile", listener)
+"""
+
+
+FITS = f"""
+import json, sys
+sys.path.insert(0, {str(ROOT / "scripts" / "bench")!r})
+import bench_cold
+names = bench_cold.ESTIMATORS.values()
+print(json.dumps([bench_cold.first_calls(name)["compiled"] for name in names]))
 """
 
 

@@ -1,5 +1,6 @@
 """Compiling ahead of time: what a first fit uses, and a cache that cannot be written."""
 
+import json
 import os
 import re
 import subprocess
@@ -21,34 +22,33 @@ def output(code, **environment):
     return done.stdout.splitlines()
 
 
-FITS = f"""
-import json, sys
+# The functions in use, each with the types of its arguments, after warmup and first fits.
+WARMUP_AND_FITS = f"""
+import gc, json, sys
 sys.path.insert(0, {str(ROOT / "scripts" / "bench")!r})
 import bench_cold
-names = bench_cold.ESTIMATORS.values()
-print(json.dumps([bench_cold.first_calls(name)["compiled"] for name in names]))
-"""
-
-
-# The functions in use, each with the types of its arguments.
-USED = """
-import gc
+from alignlearn import cli
 from numba.core.dispatcher import Dispatcher
-for used in gc.get_objects():
-    if isinstance(used, Dispatcher):
-        for types in used.overloads:
-            print("used", used.py_func.__module__, used.py_func.__qualname__, types)
+def used():
+    functions = [used for used in gc.get_objects() if isinstance(used, Dispatcher)]
+    return [
+        f"{{used.py_func.__module__}} {{used.py_func.__qualname__}} {{types}}"
+        for used in functions for types in used.overloads
+    ]
+assert cli.main(["warmup"]) == 0
+print(json.dumps(used()))
+for name in bench_cold.ESTIMATORS.values():
+    bench_cold.first_calls(name)
+print(json.dumps(used()))
 """
 
 
 def test_a_first_fit_uses_what_warmup_compiles():
     """In the cache of the tests; test_cold_compile.py begins with an empty one."""
-    lines = output("from alignlearn import cli; assert cli.main(['warmup']) == 0" + USED)
-    told = [line for line in lines if not line.startswith("used ")]
-    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", told[-1])
-    used = {line for line in output(FITS + USED) if line.startswith("used ")}
-    assert len(used) >= 5
-    assert used - set(lines) == set()
+    *_, told, warm, used = output(WARMUP_AND_FITS)
+    assert re.match(r"\d+ functions compiled in [\d.]+ s, kept in ", told)
+    assert len(json.loads(warm)) >= 5
+    assert set(json.loads(used)) - set(json.loads(warm)) == set()
 
 
 NO_FOLDER = """

@@ -80,7 +80,7 @@ def test_classification(n_classes):
     y = np.digitize(X[:, 0], [0.0] if n_classes == 2 else [-0.4, 0.4])
     labels = np.array(["no", "maybe", "yes"])[y]
     train, test = np.arange(60), np.arange(60, 90)
-    model = Ensemble("svc", 10.0).fit(K[:, :60, :60], labels[train])
+    model = Ensemble("svc", 10.0).fit(np.ascontiguousarray(K[:, :60, :60]), labels[train])
     assert np.mean(model.predict(K[:, 60:, :60]) == labels[test]) > 0.75
     if n_classes == 2:
         machine = SVC(C=10.0, kernel="precomputed", tol=1e-6).fit(K[0, :60, :60], labels[train])

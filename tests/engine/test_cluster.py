@@ -348,16 +348,22 @@ def test_other_versions_are_refused(dask_client, monkeypatch):
         _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
 
 
-def _hide(name):
-    """Make a package look as if it were not installed."""
-    sys.modules[name] = None
+def _exchange(name, other):
+    """Exchange two modules; one that does not exist leaves a package that is not installed."""
+    sys.modules[name], sys.modules[other] = sys.modules.get(other), sys.modules[name]
 
 
-def test_workers_without_the_package_are_refused(dask_workers):
-    with dask_workers(1) as client:
-        client.run(_hide, "alignlearn")
-        with pytest.raises(ValueError, match=r"has no alignlearn; accepted: .*alignlearn=="):
+def test_workers_without_the_package_are_refused(dask_client):
+    dask_client.run(_exchange, "alignlearn", "alignlearn that is hidden")
+    try:
+        address = dask_client.scheduler.address
+        with (
+            distributed.Client(address, set_as_default=False) as client,
+            pytest.raises(ValueError, match=r"has no alignlearn; accepted: .*alignlearn=="),
+        ):
             _results(Cluster(client, Here()), "sums", _points(), _boxes(200, 50))
+    finally:
+        dask_client.run(_exchange, "alignlearn", "alignlearn that is hidden")
 
 
 @contextmanager

@@ -140,7 +140,7 @@ def test_targets_that_a_fit_refuses_have_no_codes():
 
 
 def test_a_search_with_codes_is_better_and_knows_its_columns():
-    frame, y = _stores(1200)
+    frame, y = _stores(900)
     new, truth = _stores(600, seed=5, noise=0.0)
     model = al.MKLRegressorCV(random_state=0).fit(frame, y)
     plain = al.MKLRegressorCV(random_state=0).fit(al.TablePreparer().fit_transform(frame), y)

@@ -341,7 +341,7 @@ def test_scores_that_need_every_class_are_asked_for_parts_that_have_it(scoring, 
     rng = np.random.default_rng(0)
     y = rng.permutation(np.repeat([0, 1], [1010 - n_rare, n_rare]))
     X = rng.normal(size=(1010, 3)) + 2.0 * y[:, None]
-    model = al.MKLClassifierCV(scoring=scoring, cv=3, random_state=0).fit(X, y)
+    model = al.MKLClassifierCV(scoring=scoring, Cs=[1.0], cv=3, random_state=0).fit(X, y)
     assert np.isfinite(model.best_score_)
 
 

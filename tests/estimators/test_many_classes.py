@@ -182,7 +182,7 @@ def test_decisions_of_pairs_are_a_matrix_that_is_not_stored():
 
 def test_memory_of_a_search_and_size_of_its_model():
     """In units of a matrix of samples and pairs, of which a search held 75, and its model 4."""
-    rng, c, m = np.random.default_rng(1), 81, 500
+    rng, c, m = np.random.default_rng(1), 61, 370
     y = np.arange(m) % c
     centers = rng.normal(size=(c, 5))
     samples = centers[y] + 0.3 * rng.normal(size=(m, 5))

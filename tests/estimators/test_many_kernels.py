@@ -166,9 +166,9 @@ def peak():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 rng = np.random.default_rng(0)
-X = scipy.sparse.random(2000, 5000, density=0.011, format="csr", random_state=0,
+X = scipy.sparse.random(1000, 5000, density=0.022, format="csr", random_state=0,
                         data_rvs=lambda n: rng.poisson(1.0, n) + 1.0)
-y = np.asarray(X[:, :40] @ rng.normal(size=40)).ravel() + rng.normal(size=2000)
+y = np.asarray(X[:, :40] @ rng.normal(size=40)).ravel() + rng.normal(size=1000)
 kernels, sign = al.RankOneKernels(), y > y.mean()
 for model in (al.MKLRegressor(kernels), al.MKLClassifier(kernels)):  # compile first
     model.fit(X[::9, :60], y[::9] if model._estimator_type == "regressor" else sign[::9])

@@ -140,7 +140,7 @@ def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
 @pytest.mark.parametrize("kernel", [al.Laplacian(0.1), al.Gaussian(0.02)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_factor_in_float32_serves_as_one_in_float64(kernel, weighted):
-    X, Y = data(3500)
+    X, Y = data(1500)
     weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
     steps = {}
     for alpha, dtype in ((0.1, np.float32), (1e-3, np.float64)):

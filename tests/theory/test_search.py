@@ -49,7 +49,7 @@ def test_more_search_attains_the_stability_of_two_stages():
 
 
 def test_stability_of_lkrr_resists():
-    assert adversary(CORRECTED["p2-prop-3-corrected"], 120, random_state=0).outcome == "holds"
+    assert adversary(CORRECTED["p2-prop-3-corrected"], 80, random_state=0).outcome == "holds"
 
 
 @each("name", ["p1-lemma-6", "p1-prop-7", "p1-theorem-14-footnote", "p1-l1-l2"])
