@@ -327,7 +327,7 @@ def sample_interval(estimator, X, y, delta, held_out, radius2, random_state):
         method = "betting, held-out samples"
     else:
         _check_same(estimator, source, sign, used)
-        guarantees.doubt_own_repeats(estimator)
+        doubt_repeats(estimator._ranges.rows)
         grams = (_gram(source, k) for k in used)
         weights = factors[used]
         found = class_betting.learned_betting_interval(

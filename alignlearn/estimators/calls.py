@@ -18,15 +18,18 @@ def each(client, calls, most_threads=None, watch=None):
     Parameters
     ----------
     client : dask.distributed.Client or None
-    calls : list of tuple
+    calls : iterable of tuple
         ``take`` is called in this process, from any thread, in the order of the calls and never
-        concurrently.
+        concurrently. One thread takes a call from the iterable after it has finished the last one.
     most_threads : int, optional
         Maximum number of threads without a client. Default: all threads.
     watch : callable, optional
         See `on_threads`.
     """
-    count = min(thread_count(), len(calls), most_threads or len(calls))
+    count = thread_count() if most_threads is None else min(thread_count(), most_threads)
+    if client is not None or count > 1:
+        calls = list(calls)
+        count = min(count, len(calls))
     if client is None and count <= 1:
         for take, function, *arguments in calls:
             take(function(*arguments))

@@ -22,7 +22,6 @@ from alignlearn.validation import (
 from . import inputs, per_label
 from ._calibrated import calibrate_on_folds, check_probability
 from ._machines import (
-    held_matrices,
     linear_classifier,
     nystrom_classifier,
     train_ridge,
@@ -260,9 +259,6 @@ class MKLClassifier(KernelClassifier):
     random_state: Any = shared("random_state")
 
     dual_coef_ = Coefficients()
-
-    def _matrices(self, source):
-        return held_matrices(self.machine, "svm", source, self.memory)
 
     def _machine(self, C):
         if self.machine == "krr":

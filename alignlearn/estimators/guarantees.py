@@ -113,11 +113,6 @@ def refuse_seen_samples(estimator, X, y):
     doubt_repeats(seen_rows(X))
 
 
-def doubt_own_repeats(estimator):
-    """Warn if many training rows are equal."""
-    doubt_repeats(estimator._ranges.rows)
-
-
 def _factors(estimator):
     """Weights of the original kernels, before any normalization."""
     return estimator.weights_ * estimator.scale_

@@ -25,6 +25,7 @@ class KernelClassifier(LabelScore, KernelModel):
     """Base class of `MKLClassifier` and its search: parameters, predictions and guarantees."""
 
     _estimator_type = "classifier"
+    _paired = "svm"
 
     multiclass: str
     class_weight: Any

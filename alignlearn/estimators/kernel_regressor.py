@@ -23,6 +23,7 @@ class KernelRegressor(TargetScore, KernelModel):
     """Base class of `MKLRegressor` and its search: parameters, predictions and guarantees."""
 
     _estimator_type = "regressor"
+    _paired = "krr"
 
     epsilon: float
     tol: float

@@ -27,6 +27,7 @@ from alignlearn.weights import get_weighting
 from . import guarantees
 from .complexity import open_psd, sign_forms
 from .refits import is_search
+from .seen_rows import doubt_repeats
 
 _FIXED = "kernel, weights and alpha chosen without these samples"
 _SEARCHED = (
@@ -61,7 +62,7 @@ def error_bound(estimator, X, y, delta, radius2, draws, random_state) -> ErrorBo
             "for held-out samples (held_out=True)."
         )
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
-    guarantees.doubt_own_repeats(estimator)
+    doubt_repeats(estimator._ranges.rows)
     sign, coef = _signs(estimator, y), estimator.dual_coef_[:, 0]
     parts = _parts(estimator, X, coef, radii, delta / 100, draws, random_state)
     margins = sign * parts.predictions
@@ -143,7 +144,7 @@ def risk_bound(
             "samples (held_out=True)."
         )
     radii, hypotheses, not_met = guarantees.for_risk(estimator, radius2)
-    guarantees.doubt_own_repeats(estimator)
+    doubt_repeats(estimator._ranges.rows)
     low, high = limits = guarantees.label_limits(estimator, label_range)
     if fixed is not None:
         check_flag("fixed", fixed)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from alignlearn.weights.base import shares
 
+from ._machines import held_matrices
 from .kernel_groups import NOT_CONTRIBUTIONS, named_groups, sums_line
 from .learner import KernelLearner
 
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 
 class KernelModel(KernelLearner):
     """Base of classifiers and regressors on a learned kernel: contributions and a table."""
+
+    machine: str
+    memory: int | str | None
+
+    _paired: str  # the machine on all pairs of samples
+
+    def _matrices(self, source):
+        return held_matrices(self.machine, self._paired, source, self.memory)
 
     def contributions(
         self,

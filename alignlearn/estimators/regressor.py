@@ -17,7 +17,7 @@ from alignlearn.validation import (
     check_number,
 )
 
-from ._machines import held_matrices, nystrom_ridge, train_ridge, train_support_vectors
+from ._machines import nystrom_ridge, train_ridge, train_support_vectors
 from .base import parameters, shared
 from .inputs import real_targets
 from .kernel_regressor import KernelRegressor
@@ -201,9 +201,6 @@ class MKLRegressor(KernelRegressor):
         self.n_iter_ = int(np.max(getattr(machine, "n_iter_", 1)))
         self._predictor = self._taking_gaps(predictor, X, learned)
         return self
-
-    def _matrices(self, source):
-        return held_matrices(self.machine, "krr", source, self.memory)
 
     def _untrained(self):
         """The requested machine; for "nystrom" it is made from the kernel."""

@@ -25,8 +25,7 @@ from alignlearn.validation import (
 )
 from alignlearn.weights import get_weighting
 
-from . import inputs, schedule, search, search_folds
-from ._machines import held_matrices
+from . import inputs, search, search_folds
 from .average import Average, Member
 from .base import OF_COLUMNS
 from .calls import each
@@ -39,12 +38,12 @@ from .candidates import (
     used_frame,
 )
 from .kernel_table import refuse_several
-from .levels import BYTES, LEVELS, levels_of, refined, schedule_of
 from .members import members_of, noise_blocks, units_of, with_partner
 from .model import KernelModel
 from .plans import PLANS
 from .prepared_columns import PreparedMatrix
 from .results_table import doubt_edges, method_table, weighting_table
+from .schedule import BYTES, LEVELS, grid, levels_of, refined, schedule_of
 from .scoring import read_scoring
 from .ways import FoldWays, WayKernels, fold_kernels
 
@@ -95,14 +94,11 @@ class Tuned(KernelModel):
     cv: Any
     scoring: Any
     refit: str | None
-    machine: str
     n_centers: int | None
-    memory: int | str | None
     random_state: Any
     classes_: np.ndarray  # of classifiers
 
     _plain = None  # the class of the plain estimator
-    _paired = None  # the machine on all pairs of samples
 
     # Attributes of a fit
 
@@ -266,9 +262,6 @@ class Tuned(KernelModel):
         """Whether this level is tried after a fold of the previous one; see `Rung`."""
         return True
 
-    def _matrices(self, source):
-        return held_matrices(self.machine, self._paired, source, self.memory)
-
     def _untuned(self, rule, **changes):
         """Return the plain estimator with these parameters, one rule, and changes."""
         names = set(self._plain._parameters()) & set(self._parameters())
@@ -325,7 +318,7 @@ class Tuned(KernelModel):
         found = search.search(
             candidates,
             problem.values,
-            schedule.grid(len(folds), len(problem.values)),
+            grid(len(folds), len(problem.values)),
             problem.score,
             search.Fits(candidates, problem.path),
             parameter=problem.parameter,
@@ -382,10 +375,11 @@ class Tuned(KernelModel):
         machine, blocks = self._final(problem, candidates, found, values, y_used, ways)
         chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
         asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
-        calls, most = self._fits_of(asked, X, y, source, levels[_learned_level(levels)].rows)
+        fits = self._fits_of(asked, X, y, source, levels[_learned_level(levels)].rows)
+        most = self._at_once(source.n_samples) if source.n_samples <= LEVELS[-1] else 1
         what = f"final fit on {source.n_samples} samples"
-        with Progress(what, len(asked), source.progress) as progress:
-            calls = [(lambda _, k=k: progress(k), *call) for k, call in enumerate(calls, 1)]
+        with a_part(), Progress(what, len(asked), source.progress) as progress:
+            calls = ((lambda _, k=k: progress(k), *call) for k, call in enumerate(fits, 1))
             each(None, calls, most, progress.report)
         members = [member for member, _ in asked]
         self._store_columns(X, source.n_features)
@@ -480,31 +474,26 @@ class Tuned(KernelModel):
         return problem.machine or self.machine, [[None] for _ in ways]
 
     def _fits_of(self, asked, X, y, source, rows):
-        """Calls that fit each member to its block, with weights learned on some rows.
+        """Yield calls that fit each member to its block, with weights learned on some rows.
 
-        Also the number of threads. Rows and blocks are positions among the samples of positive
-        weight.
+        Rows and blocks are positions among the samples of positive weight. Samples are scaled when
+        their call is yielded, so that one thread holds those of one member at a time.
         """
         used = np.arange(source.n_samples)
         if source.weight is not None:
             used = np.flatnonzero(source.weight)
         rows = None if rows is None else used[rows]
-
-        def fit(member, block):
+        for member, block in asked:
             # Kernels may refer to columns, so they are opened on the original samples again.
-            with a_part():
-                as_given = block is None and not isinstance(X, PreparedMatrix)
-                opened = member.name in _WEIGHTS_ALONE and as_given
-                given = X if opened else member.of(source.X), y, source.weight
-                member.model._learned_on = rows
-                if block is not None:
-                    given = [None if one is None else take(one, used[block]) for one in given]
-                    member.model._learned_on = np.arange(len(rows))  # their order is random
-                # Rows were aligned by their labels when the search began.
-                inspect.unwrap(type(member.model).fit)(member.model, *given)
-
-        few = source.n_samples <= LEVELS[-1]
-        return [(fit, *one) for one in asked], self._at_once(source.n_samples) if few else 1
+            as_given = block is None and not isinstance(X, PreparedMatrix)
+            opened = member.name in _WEIGHTS_ALONE and as_given
+            given = X if opened else member.of(source.X), y, source.weight
+            member.model._learned_on = rows
+            if block is not None:
+                given = [None if one is None else take(one, used[block]) for one in given]
+                member.model._learned_on = np.arange(len(rows))  # their order is random
+            # Rows were aligned by their labels when the search began.
+            yield inspect.unwrap(type(member.model).fit), member.model, *given
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
         """Return the unfitted `Member` of each method and block, with the block."""

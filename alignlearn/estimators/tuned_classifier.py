@@ -37,8 +37,8 @@ from ._calibrated import (
 from .base import parameters, shared
 from .classifier import MACHINES, MKLClassifier
 from .kernel_classifier import KernelClassifier
-from .levels import blocks_of
 from .members import units_of
+from .schedule import blocks_of
 from .scoring import FoldDecisions, class_score, read_scoring
 from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem
@@ -314,7 +314,7 @@ default 5
     (True, (1,))
     """
 
-    _plain, _paired = MKLClassifier, "svm"
+    _plain = MKLClassifier
 
     kernels: Any = field(default=None, kw_only=False)
     weighting: Any = None

@@ -30,8 +30,8 @@ from alignlearn.validation import (
 from . import inputs, per_target, search, search_folds, target_search
 from .base import parameters, shared
 from .kernel_regressor import KernelRegressor
-from .levels import LEVELS, blocks_of
 from .regressor import MKLRegressor
+from .schedule import LEVELS, blocks_of
 from .scoring import FoldPredictions, read_scoring
 from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem, Shaped
@@ -277,7 +277,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
     (['first', 'rest', 'intercept'], True)
     """
 
-    _plain, _paired = MKLRegressor, "krr"
+    _plain = MKLRegressor
 
     kernels: Any = field(default=None, kw_only=False)
     weighting: Any = None

@@ -33,8 +33,8 @@ from .feature_scales import (
     rows_of,
     transformed,
 )
-from .levels import FINER, LEVELS, WHOLE
 from .plans import ROUGH_WAYS, reserves
+from .schedule import FINER, LEVELS, WHOLE
 from .search import Candidate, Made, Shared
 
 _SEARCHED, _SEARCHED_OF_MANY = 200, 500  # samples to choose a width on, below and from WHOLE on

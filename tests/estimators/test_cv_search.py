@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import alignlearn as al
-from alignlearn.estimators import candidates, levels, plans, ways
-from alignlearn.estimators.schedule import Rung, grid, halving
+from alignlearn.estimators import candidates, plans, ways
+from alignlearn.estimators.schedule import Level, Rung, grid, halving
 from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
 from alignlearn.sources import open_source, pairs
@@ -251,7 +251,7 @@ def test_a_fold_that_is_tried_again_has_its_own_weights():
     learners = {"alignf": al.MKLClassifier(weighting="alignf")}
     trains = [train for train, _ in folds]
     held = list(source.training_statistics(y, "classification", trains))
-    level = levels.Level(None, folds)
+    level = Level(None, folds)
     made = ways.FoldWays([kernels], [level], [source], [y], [held], learners)
     way = next(way for way in plans.WAYS if way.name == "alignf")
     first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
@@ -323,7 +323,7 @@ def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
     folds = al.folds.make_folds(3, y, True, None)
     kernels = ways.WayKernels(source, None, y, "classification", rng)
     learners = {rule: al.MKLClassifier(weighting=rule) for rule in ("alignf", "uniform")}
-    level = levels.Level(None, folds)
+    level = Level(None, folds)
     made = ways.FoldWays([kernels], [level], [source], [y], [[None] * 3], learners)
     passes, statistics = [], pairs.PairSource.statistics
 

@@ -16,9 +16,9 @@ import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.estimators import learner, ways
-from alignlearn.estimators.levels import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.plans import Way, reserves
+from alignlearn.estimators.schedule import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
 from alignlearn.kernels import Gaussian
