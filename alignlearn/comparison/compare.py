@@ -202,7 +202,8 @@ def split(y, n_folds, task, random_state=0):
 def _rotations(y, task, protocol):
     """Rows for training, validation and test in each trial."""
     folds = split(y, protocol.n_folds, task, protocol.random_state)
-    return [_rotate(folds, t) for t in range(protocol.n_folds)]
+    rotated = (folds[t:] + folds[:t] for t in range(len(folds)))
+    return [(np.sort(np.concatenate(train)), validate, test) for test, validate, *train in rotated]
 
 
 def _blocks(y, task, protocol):
@@ -245,13 +246,6 @@ def _losses(y, task, parts, trials):
         )
     pilot, *tests = (np.minimum(s / cap, 1.0) for s in squares)
     return {"losses": np.hstack(tests), "pilot_losses": pilot}
-
-
-def _rotate(folds, t):
-    """(train, validate, test) of trial t."""
-    n = len(folds)
-    train = [folds[(t + k) % n] for k in range(2, n)]
-    return np.sort(np.concatenate(train)), folds[(t + 1) % n], folds[t]
 
 
 # Checks

@@ -155,8 +155,7 @@ class FoldSources(Sequence):
     def __getitem__(self, number):
         if number not in self._made:  # two threads that compute it get the same result
             train, source = self.folds[number][0], self.source
-            weight = None if source.weight is None else source.weight[train]
-            preparation = prepare(self.frame[train], weight)
+            preparation = prepare(self.frame[train], source.weight_of(train))
             check_varies(preparation)
             how = {"engine": source.engine, "progress": source.progress}
             X = preparation.apply(self.frame)

@@ -197,7 +197,9 @@ def class_labels(estimator, y, n_samples, weight=None, *, many=False):
     """
     require_y(estimator, y)
     if many and is_label_matrix(y):
-        return _many_labels(y, n_samples, weight)
+        Y = check_label_matrix(y, n_samples)
+        refuse_constant(Y if weight is None else Y[weight > 0.0], weight)
+        return Y
     if len(getattr(y, "shape", ())) == 2 and y.shape[1] == 1:
         warn(
             "A column-vector y was passed when a 1d array was expected; y.ravel() is used.",
@@ -224,12 +226,6 @@ def class_labels(estimator, y, n_samples, weight=None, *, many=False):
             f"y has 1 class, {labels[0].item()!r}; a classifier needs at least two classes."
         )
     return labels
-
-
-def _many_labels(y, n_samples, weight):
-    Y = check_label_matrix(y, n_samples)
-    refuse_constant(Y if weight is None else Y[weight > 0.0], weight)
-    return Y
 
 
 def refuse_constant(Y, weight=None):

@@ -479,9 +479,7 @@ class Tuned(KernelModel):
         Rows and blocks are positions among the samples of positive weight. Samples are scaled when
         their call is yielded, so that one thread holds those of one member at a time.
         """
-        used = np.arange(source.n_samples)
-        if source.weight is not None:
-            used = np.flatnonzero(source.weight)
+        used = source.used_rows()
         rows = None if rows is None else used[rows]
         for member, block in asked:
             # Kernels may refer to columns, so they are opened on the original samples again.

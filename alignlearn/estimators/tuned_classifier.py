@@ -486,7 +486,7 @@ default 5
         levels = self._levels(codes, folds, different)
         folds = [fold for level in levels for fold in level.of_all()]
         trained = [present_classes(codes[train]) for train, _ in folds]
-        used = np.arange(len(labels)) if weight is None else np.flatnonzero(source.weight)
+        used = source.used_rows()
 
         def score(t, raw, rows=None, shifted=False):
             test = folds[t][1]
@@ -516,7 +516,7 @@ default 5
 
     def _calibrate_average(self, found, labels, source, problem):
         """Calibrate the average of the members on the test sets of the search."""
-        used = np.arange(len(labels)) if source.weight is None else np.flatnonzero(source.weight)
+        used = source.used_rows()
         units, folds = units_of(found, self._task), [problem.folds[t] for t in found.folds]
         averages = [sum(map(np.divide, raw, units)) / len(raw) for raw in zip(*found.kept)]
         tested = [(used[train], used[test]) for train, test in folds]

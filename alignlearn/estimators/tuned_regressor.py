@@ -385,7 +385,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
             values = search.check_grid("alphas", self.alphas, _ALPHAS, strict=strict)
         splits = self._splits(y, groups, source.weight)
         measure = read_scoring(self.scoring, "regressor", self.refit)
-        rows = np.arange(len(y)) if source.weight is None else np.flatnonzero(source.weight)
+        rows = source.used_rows()
         used, weight, folds = used_targets(y, source.weight, splits)
         different = number_of_different(source)
         final = self.machine in ("auto", "krr") and different <= MOST_IN_BLOCKS

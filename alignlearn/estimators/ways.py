@@ -177,8 +177,7 @@ class WayKernels:
     def _unit_root(self, train=None):
         """Factors that give each column variance 1 on a training set; 0 for constant columns."""
         rows = self.everything if train is None else train
-        weight = None if self.source.weight is None else self.source.weight[rows]
-        blocks = Blocks.of(self._column, self.source.X[rows], weight)
+        blocks = Blocks.of(self._column, self.source.X[rows], self.source.weight_of(rows))
         total = np.bincount(blocks.groups, blocks.variances)
         vary = varying(self.source.X[rows])
         root = np.divide(1.0, np.sqrt(total), out=np.zeros_like(total), where=total > 0.0)

@@ -365,16 +365,14 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         if check:
             check_fitted(self, "n_train_")
             K_test = check_test_gram("K_test", K_test, self.n_train_)
-        if is_compact(stored_coefficients(self)):
-            return np.asarray(self.raw_decisions(K_test))
-        return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
+        return np.asarray(self.raw_decisions(K_test))
 
     def raw_decisions(self, K_test):
         """The same without checks of K_test; of the pairs of many classes `PairDecisions`."""
         check_fitted(self, "n_train_")
         coef = stored_coefficients(self)
         if not is_compact(coef):
-            return self.problem_decisions(K_test, check=False)
+            return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
         found = PairDecisions.of_kernel(K_test, self.support_, coef, self.intercept_)
         return np.asarray(found) if K_test.shape[1] > _WIDE * coef.shape[1] else found
 

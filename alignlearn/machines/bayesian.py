@@ -106,10 +106,6 @@ class BayesianCombination:
         """``sum_k K_k^2 / sigma_g^2``, a new array (m, m)."""
         return self._squares / self.priors.sigma_g**2
 
-    def respond(self, a):
-        """``K_k a`` of all kernels, (p, m)."""
-        return self.grams @ a
-
     def fit(self, sign, *, tol=1e-4, max_iter=1000) -> Posterior:
         """Run the updates until a round adds at most ``tol`` nats per sample to the lower bound.
 
@@ -206,7 +202,7 @@ class _State:
         p, m = self.g.shape
         system = self.be_square[1:, 1:] + np.eye(p) / self.noise
         covariance = np.linalg.inv(system)
-        predicted = self.shared.respond(self.a)
+        predicted = self.shared.grams @ self.a
         pull = np.outer(self.be[1:], self.f) - self.be_square[1:, :1]
         self.g = covariance @ (predicted / self.noise + pull)
         self.g_square = self.g @ self.g.T + m * covariance

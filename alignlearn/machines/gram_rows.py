@@ -44,8 +44,7 @@ class Pilot:
 
 
 def _pilot(combination, machine, y, n):
-    m, weight = combination.n_samples, combination.weight
-    used = np.arange(m) if weight is None else np.flatnonzero(weight)
+    used = combination.source.used_rows()
     chosen = np.sort(np.random.default_rng(0).permutation(used)[:n])
     part, y, machine = combination.part(chosen), y[chosen], copy.copy(machine)
     if not np.any(y != y[0]):

@@ -40,7 +40,7 @@ def classifier_predictions(make, combination, y, split, values, decisions=False,
     weights of the combination. ``memory`` are bytes for kernel values, or a string such as "2GB".
     """
     train, test = split
-    weight = _of_training(combination, train)
+    weight = combination.source.weight_of(train)
     make = of_training_classes(make, y[train])
     if not svm_in_features(Sizes.of(combination), max(values)):
         return support_vector_predictions(make, combination, y, split, values, decisions, memory)
@@ -67,7 +67,7 @@ def support_vector_predictions(make, combination, y, split, values, decisions=Fa
     Rows are kept from one value to the next.
     """
     train, test = split
-    weight = _of_training(combination, train)
+    weight = combination.source.weight_of(train)
     copies = find_copies(combination.source, train, weight, y[train])
     if copies is not None:
         train, weight = train[copies.first], copies.weight
@@ -116,10 +116,6 @@ def coefficients_for(combination, machine):
     return coef if combination.takes_compact else machine.dual_coef_
 
 
-def _of_training(combination, train):
-    return None if combination.weight is None else combination.weight[train]
-
-
 def least_squares_predictions(make, combination, y, split, values):
     """Raw decisions of a `LeastSquaresClassifier` for each C, as of `classifier_predictions`.
 
@@ -127,7 +123,7 @@ def least_squares_predictions(make, combination, y, split, values):
     """
     train, _ = split
     machine = of_training_classes(make, y[train])(min(values))
-    found, weight = machine.targets(y[train], _of_training(combination, train))
+    found, weight = machine.targets(y[train], combination.source.weight_of(train))
     targets = np.zeros((len(y), found.shape[1]))
     targets[train] = found
     alphas = [make(C).alpha for C in values]
@@ -163,7 +159,7 @@ def regressor_predictions(
         squared error. The predictions for the others are None.
     """
     train, _ = split
-    weight = _of_training(combination, train) if weight is None else weight
+    weight = combination.source.weight_of(train) if weight is None else weight
     if min(alphas) > 0.0 and ridge_in_features(Sizes.of(combination)):
         features = feature_space.WeightedFeatures(combination)
         return feature_space.ridge_predictions(features, y, split, alphas, solve_each_alpha, weight)

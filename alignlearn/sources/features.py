@@ -171,12 +171,12 @@ class FeatureSource(Source):
         Y, used = target_columns(y, self.n_samples, task, weight=self.weight), self.used()
         X = used.X.tocsr() if self.sparse else used.X
         for rows in used_positions(training_sets, self.weight):
-            weight = None if used.weight is None else used.weight[rows]
+            weight = used.weight_of(rows)
             yield self._statistics(X[rows], centered_columns(Y[rows], weight), weight, unbiased)
 
     def part(self, rows):
         """The source on the samples of an index array."""
-        X, weight = self.samples(rows), self._weight_of(rows)
+        X, weight = self.samples(rows), self.weight_of(rows)
         return FeatureSource(X, self.kernels, self.groups, weight, **self._how)
 
     def kept(self):

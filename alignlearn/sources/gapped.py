@@ -68,7 +68,7 @@ class GappedSource(Source):
         for kernel, table in zip(kernels, self.table_of):
             rows = np.flatnonzero(self.present[:, table])
             some = slice(None) if rows.size in (0, len(X)) else rows
-            found.append(kernel.resolve(filled[some], self._weight_of(some)))
+            found.append(kernel.resolve(filled[some], self.weight_of(some)))
         self.base = PairSource(kernel_samples("X", filled, found), found, weight, **how)
         self.kernels, self.names = self.base.kernels, self.base.names
 
@@ -169,7 +169,7 @@ class GappedSource(Source):
 
     def part(self, rows):
         """The source with the same kernels on the samples of an index array."""
-        given = self.X[rows], self.spans, self.kernels, self._weight_of(rows)
+        given = self.X[rows], self.spans, self.kernels, self.weight_of(rows)
         return GappedSource(*given, filler=self.filler, **self._how)
 
     def kept(self):

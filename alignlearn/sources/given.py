@@ -121,7 +121,7 @@ class GramSource(PairSource):
 
     def part(self, rows):
         """The source on the samples of an index array."""
-        given = self.X[rows], self.kernels, self._weight_of(rows)
+        given = self.X[rows], self.kernels, self.weight_of(rows)
         return GramSource(*given, changes=self.changes, **self._how)
 
     def kept(self):

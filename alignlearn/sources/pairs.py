@@ -100,9 +100,8 @@ class PairSource(Source):
 
     def part(self, rows):
         """The source with the same kernels on the samples of an index array."""
-        weight = None if self.weight is None else self.weight[rows]
-        how = {"engine": self.engine, "progress": self.progress, "resolved": True}
-        return PairSource(take(self.X, rows), self.kernels, weight, **how)
+        given = take(self.X, rows), self.kernels, self.weight_of(rows)
+        return PairSource(*given, resolved=True, **self._how)
 
     def kept(self):
         """The source to store in a model, on a copy of its samples; see `Source.kept`."""

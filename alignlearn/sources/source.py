@@ -94,7 +94,8 @@ class Source(ABC):
     def _how(self):
         return {"engine": self.engine, "progress": self.progress}
 
-    def _weight_of(self, rows):
+    def weight_of(self, rows):
+        """Weights of the samples of an index array; None if there are none."""
         return None if self.weight is None else self.weight[rows]
 
     @property
@@ -147,6 +148,10 @@ class Source(ABC):
         if self.weight is None or self.weight.all():
             return self
         return self.part(np.flatnonzero(self.weight))
+
+    def used_rows(self):
+        """Positions of the samples of positive weight."""
+        return np.arange(self.n_samples) if self.weight is None else np.flatnonzero(self.weight)
 
     @abstractmethod
     def kept(self):

@@ -285,7 +285,9 @@ def _read(series):
     if kind is not None and kind in "iuf" and not isinstance(dtype, np.dtype):
         return "number", _numbers(series, dtype)
     if kind == "M" and not isinstance(dtype, np.dtype):
-        return _read_objects(_as_list(series)) if _are_days(dtype) else ("date", _with_zone(series))
+        if _are_days(dtype):
+            return _read_objects(_as_list(series))
+        return "date", days(series.to_numpy(dtype="datetime64[ns]"))
     array = None if _holds_objects(series, dtype, kind) else np.asarray(series.to_numpy())
     if array is None or array.dtype.kind in "ObUST":
         kind, values = _read_objects(_as_list(series))
@@ -307,10 +309,6 @@ def _read(series):
 def _are_days(dtype):
     """Whether a type of pandas is that of Arrow's dates without a time."""
     return str(getattr(dtype, "pyarrow_dtype", "")).startswith("date")
-
-
-def _with_zone(series):
-    return days(series.to_numpy(dtype="datetime64[ns]"))
 
 
 def _in_order(values, levels):

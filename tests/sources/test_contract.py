@@ -294,6 +294,7 @@ def arguments(X):
             "part": [{"rows": PARTS}],
             "samples": [{"rows": PARTS}],
             "as_new": [{"rows": PARTS}],
+            "weight_of": [{"rows": PARTS}],
             "family": [{"scale": np.ones(3), "rooted": False}],
             "combine": [{"weights": WEIGHTS}],
             "single": [{"k": 2}],
