@@ -134,16 +134,6 @@ def check_positive(name: str, value, hypothesis: str) -> float:
     return float(value)
 
 
-def check_alignment(name: str, value):
-    """Return an alignment, or an array of them, clipped to [0, 1] up to rounding errors."""
-    values = np.asarray(value, dtype=float)
-    if not np.all((values >= -1e-9) & (values <= 1 + 1e-9)):
-        raise HypothesisNotMet(
-            f"{name}={value!r:.60}: the alignment of positive semi-definite kernels lies in [0, 1]."
-        )
-    return np.clip(values, 0.0, 1.0)[()]
-
-
 def check_radii(radius2, radius2_prime):
     """Bounds of K(x, x) and K'(x, x), positive."""
     text = "K(x, x) <= R^2 needs a positive finite R^2."

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn.validation import check_flag, check_psd
+from alignlearn.validation import check_psd
 
 from .checks import (
     HypothesisNotMet,
@@ -25,13 +25,6 @@ from .checks import (
     check_variances,
     of_numbers,
 )
-
-# 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
-# (p1_alignment/proofs.md, section 5).
-SHARP_CONSTANT = 25 * np.sqrt(15) / 18
-# The same if one feature map is a scalar, as for a target kernel; this constant is the smallest
-# possible one (section 17).
-SCALAR_CONSTANT = 128 / 27
 
 
 class Interval(NamedTuple):
@@ -61,18 +54,6 @@ def bias_bound(m, radius2=1.0, radius2_prime=1.0) -> float:
     m = check_size(m, 1)
     r, s = check_radii(radius2, radius2_prime)
     return (2 * m * m - 3 * m + 2) / m**3 * r * s
-
-
-@of_numbers("scalar_target")
-def exchange_constant(scalar_target: bool = False) -> float:
-    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
-
-    Raises
-    ------
-    TypeError
-        If ``scalar_target`` is neither true nor false.
-    """
-    return SCALAR_CONSTANT if check_flag("scalar_target", scalar_target) else SHARP_CONSTANT
 
 
 @of_numbers()

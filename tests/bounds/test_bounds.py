@@ -18,7 +18,6 @@ from cases import each
 from refusals import raises
 
 import alignlearn.bounds
-from alignlearn.bounds.intervals import SHARP_CONSTANT
 
 MIXTURE = GaussianMixture([[-1.0, 0.0], [1.0, 0.0]], [-1.0, 1.0])
 
@@ -67,7 +66,7 @@ def test_the_constant_is_the_maximum_of_its_upper_bound():
         minimize(negative, rng.uniform(0, 1, 4), method="Nelder-Mead", options={"xatol": 1e-9}).fun
         for _ in range(10)
     ]
-    assert -min(values) == pytest.approx(SHARP_CONSTANT, rel=1e-7)
+    assert -min(values) == pytest.approx(concentration.SHARP_CONSTANT, rel=1e-7)
 
 
 def test_u_statistic_is_unbiased_by_enumeration():

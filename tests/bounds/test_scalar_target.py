@@ -8,8 +8,6 @@ from alignlearn.theory.bounds import concentration, intervals, u_statistics
 from alignlearn.theory.p1_alignment import lemma_18
 from cases import each
 
-from alignlearn.bounds.intervals import SHARP_CONSTANT
-
 T = Fraction(128, 27)
 
 
@@ -42,7 +40,7 @@ def test_the_constant_is_attained_in_the_limit(m):
 
 
 def test_bounds_for_a_target_are_smaller_by_the_ratio_of_the_constants():
-    ratio = float(T) / SHARP_CONSTANT
+    ratio = float(T) / concentration.SHARP_CONSTANT
     assert ratio == pytest.approx(0.8813, abs=1e-4)
     for bound in (
         lambda **target: concentration.perturbation_bound(50, **target),
@@ -52,7 +50,7 @@ def test_bounds_for_a_target_are_smaller_by_the_ratio_of_the_constants():
         lambda **target: (
             u_statistics.u_statistic_constant(50, **target)
             - u_statistics.u_statistic_constant(50)
-            + SHARP_CONSTANT * 50 / 47
+            + concentration.SHARP_CONSTANT * 50 / 47
         ),
     ):
         assert bound(scalar_target=True) == pytest.approx(ratio * bound())

@@ -11,17 +11,32 @@ import numpy as np
 
 from alignlearn.bounds.checks import (
     HypothesisNotMet,
-    check_alignment,
     check_delta,
     check_radii,
     check_size,
     check_variances,
     of_numbers,
 )
-from alignlearn.bounds.intervals import bias_bound, covariance_deviation, exchange_constant
+from alignlearn.bounds.intervals import bias_bound, covariance_deviation
 from alignlearn.validation import check_flag
 
 PRINTED_CONSTANT = 24.0
+# 25 sqrt(15) / 18: the largest change of m f, divided by R^2 R'^2, when one point is exchanged
+# (p1_alignment/proofs.md, section 5).
+SHARP_CONSTANT = 25 * np.sqrt(15) / 18
+# The same if one feature map is a scalar, as for a target kernel; this constant is the smallest
+# possible one (section 17).
+SCALAR_CONSTANT = 128 / 27
+
+
+def check_alignment(name: str, value):
+    """Return an alignment, or an array of them, clipped to [0, 1] up to rounding errors."""
+    values = np.asarray(value, dtype=float)
+    if not np.all((values >= -1e-9) & (values <= 1 + 1e-9)):
+        raise HypothesisNotMet(
+            f"{name}={value!r:.60}: the alignment of positive semi-definite kernels lies in [0, 1]."
+        )
+    return np.clip(values, 0.0, 1.0)[()]
 
 
 # -- bias and perturbation of the numerator --------------------------------------------
@@ -45,6 +60,18 @@ def expected_numerator(m, theta, kappa, t, t_prime):
     return (
         (m - 1) * (m * m - 2 * m + 2) * theta + (m - 1) ** 2 * kappa + (m - 1) * t * t_prime
     ) / m**3
+
+
+@of_numbers("scalar_target")
+def exchange_constant(scalar_target: bool = False) -> float:
+    """m |f(S) - f(S')| / (R^2 R'^2) is at most this: 128/27 for a target kernel, else 5.379.
+
+    Raises
+    ------
+    TypeError
+        If ``scalar_target`` is neither true nor false.
+    """
+    return SCALAR_CONSTANT if check_flag("scalar_target", scalar_target) else SHARP_CONSTANT
 
 
 @of_numbers("same_kernel", "scalar_target")

@@ -19,8 +19,9 @@ from alignlearn.bounds.intervals import (
     alignment_interval_from,
     bias_bound,
     check_entries,
-    exchange_constant,
 )
+
+from .concentration import exchange_constant
 
 
 def alignment_interval_of_grams(K, L, delta=0.05, radius2=1.0, radius2_prime=1.0) -> Interval:

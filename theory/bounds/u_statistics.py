@@ -13,7 +13,6 @@ import numpy as np
 
 from alignlearn.bounds.checks import (
     HypothesisNotMet,
-    check_alignment,
     check_delta,
     check_positive,
     check_radii,
@@ -21,8 +20,9 @@ from alignlearn.bounds.checks import (
     check_variances,
     of_numbers,
 )
-from alignlearn.bounds.intervals import Interval, exchange_constant
+from alignlearn.bounds.intervals import Interval
 
+from .concentration import check_alignment, exchange_constant
 from .intervals import center, check_diagonal
 
 
