@@ -13,7 +13,7 @@ from .bits import counted
 from .boxes import row_boxes
 from .bundles import bundled
 from .external import BLOCK, most_rows, select_columns
-from .program import Mode, Program, padded, program_of
+from .program import Mode, Program, program_of
 from .sparse import sparse_rows
 from .threads import on_threads, thread_count
 
@@ -26,7 +26,7 @@ _TILE_BYTES, _REGISTER_BYTES = 160_000, 2048
 _TILE_ROWS, _LEAST_COLUMNS = 8, 32
 # For products with a Gram matrix: wide tiles of few rows, because only dot products are reduced
 # (one Gaussian of 20 features: 2.0 ns a pair, and 2.4 in the tiles above).
-PRODUCT_ROWS, _PRODUCT_BYTES, _PRODUCT_BLOCK = 4, 200_000, 1024
+PRODUCT_ROWS, _PRODUCT_BYTES, PRODUCT_BLOCK = 4, 200_000, 1024
 # For a Gram matrix of two sets of samples, likewise (3.0 instead of 4.3 ns, float32 1.7 instead of
 # 2.1).
 _GRAM_BLOCK = 512
@@ -104,27 +104,23 @@ class CrossData(NamedTuple):
         return len(self.VZ)
 
 
-def _even(block, side):
-    """Columns per block for blocks of equal width.
+def tile_shape(program, itemsize, side, most=None):
+    """(columns per block, rows per tile) for a program on a box of ``side`` columns.
 
-    A small remainder would cost almost as much as a whole block.
+    Blocks have equal widths, because a small remainder would cost almost as much as a whole block.
+    ``most``: the maximum number of columns of a block for a Gram matrix or products with one, whose
+    tiles are wide and have `PRODUCT_ROWS` rows. Default: a tile for sums.
     """
+    if most is None:
+        rows, most, least = _TILE_ROWS, BLOCK * 4 // itemsize, _LEAST_COLUMNS
+        pairs = max(_TILE_BYTES // program.n_rows, _REGISTER_BYTES) // itemsize
+    else:
+        rows, least = PRODUCT_ROWS, 8
+        pairs = max(_PRODUCT_BYTES // (itemsize * program.n_rows), 32)
+    block = min(most, max(pairs // rows // 8 * 8, least))
     width = -(-side // max(1, -(-side // block)))
-    return min(block, max(8, -(-width // 8) * 8))
-
-
-def tile_shape(program, itemsize, side):
-    """(columns per block, rows per tile) for a program on a box of ``side`` columns."""
-    pairs = max(_TILE_BYTES // program.n_rows, _REGISTER_BYTES) // itemsize
-    block = max(pairs // _TILE_ROWS // 8 * 8, _LEAST_COLUMNS)
-    block = _even(min(BLOCK * 4 // itemsize, block), side)
-    return block, min(pairs // block, _TILE_ROWS)
-
-
-def product_block(program, itemsize, side):
-    """Columns per block of tiles of ``PRODUCT_ROWS`` rows, for products with ``side`` columns."""
-    pairs = max(_PRODUCT_BYTES // (itemsize * program.n_rows), 32)
-    return _even(min(_PRODUCT_BLOCK, max(8, pairs // PRODUCT_ROWS // 8 * 8)), side)
+    block = min(block, max(8, -(-width // 8) * 8))
+    return block, min(pairs // block, rows)
 
 
 def over_pairs(loop, work, n_pairs, program=None, count=None):
@@ -164,7 +160,6 @@ def scratch(program, dtype, shape, *lead):
     W = on_cache_lines((*lead, program.n_rows + 1, rows * block), dtype)
     tile = on_cache_lines((*lead, len(program.features), block), dtype)
     x = on_cache_lines((*lead, len(program.features), rows), dtype)
-    W[..., program.n_kernels : padded(program.n_kernels), :] = 0.0
     return W, tile, x
 
 
@@ -270,10 +265,8 @@ class BoundPairs:
         self.program, *sides = compact(self.program, *sides)
         self._VX, self._VZ = sides[0], sides[-1]
         self.ops = compiled(self.program)
-        given = self.program, self.dtype.itemsize, len(Z)
-        self.shape = min(product_block(*given), _even(_GRAM_BLOCK, len(Z))), PRODUCT_ROWS
-        if self._own:
-            self.shape = tile_shape(*given)
+        most = None if self._own else _GRAM_BLOCK
+        self.shape = tile_shape(self.program, self.dtype.itemsize, len(Z), most)
         self.weights = np.ascontiguousarray(weights, dtype=np.float64)
         if self.weights.shape != (len(kernels),):
             raise ValueError(

@@ -15,10 +15,9 @@ from . import external, hyper_values, loops, times_loops
 from .base import Engine
 from .binding import (
     FEW_PAIRS,
-    PRODUCT_ROWS,
+    PRODUCT_BLOCK,
     few_pairs,
     on_cache_lines,
-    product_block,
     scratch,
     tile_shape,
 )
@@ -57,20 +56,21 @@ class BoxSums(NamedTuple):
 def pair_sums(data, box, stop):
     """`BoxSums` of a box (i0, i1, j0, j1), a square on the diagonal or disjoint ranges."""
     i0, i1, j0, j1 = box
-    p, square = data.program.n_kernels, i0 == j0
+    program, dtype, square = data.program, data.V.dtype, i0 == j0
+    p, d = program.n_kernels, len(program.features)
     S, a = np.zeros((2, padded(p), padded(p))), np.zeros((2, padded(p)))
     by_row = np.zeros((p, i1 - i0))
     by_column = by_row if square else np.zeros((p, j1 - j0))
     diagonal = np.zeros((p, i1 - i0 if square else 0))
-    near = _outside(data.program, data.X, data.X, box, stop, external.BLOCK - 1 if square else None)
-    dtype = data.V.dtype
-    block, rows = shape = tile_shape(data.program, dtype.itemsize, j1 - j0)
-    W, tile, x = scratch(data.program, dtype, shape)
-    x = np.empty((-(-block // rows), *x.shape), dtype)  # of all tiles of a block
-    memory = W, tile, x, on_cache_lines((p, block), dtype)
+    near = _outside(program, data.X, data.X, box, stop, external.BLOCK - 1 if square else None)
+    block, rows = shape = tile_shape(program, dtype.itemsize, j1 - j0)
+    W = on_cache_lines((program.n_rows + 1, rows * block), dtype)
+    W[p : padded(p)] = 0.0  # for products of whole blocks of rows
+    x = np.empty((-(-block // rows), d, rows), dtype)  # of all tiles of a block
+    memory = W, on_cache_lines((d, block), dtype), x, on_cache_lines((p, block), dtype)
     work = (data.V, data.Y, data.F, near, data.root), box, shape, memory
     sums = S, a, by_row, by_column, diagonal
-    loops.add_statistics(evaluator(data.program, dtype), data.ops, *work, sums, stop)
+    loops.add_statistics(evaluator(program, dtype), data.ops, *work, sums, stop)
     S, a = (v[0] + 2.0 * v[1] if square else v[1] for v in (S, a))
     return BoxSums(S[:p, :p], a[:p], by_row, by_column[:, : 0 if square else None], diagonal)
 
@@ -105,7 +105,7 @@ def normal_times(data, box, stop):
 
 def _product_shape(data):
     """Columns per block, rows per tile."""
-    return product_block(data.program, data.VX.itemsize, len(data.VZ)), PRODUCT_ROWS
+    return tile_shape(data.program, data.VX.itemsize, len(data.VZ), PRODUCT_BLOCK)
 
 
 def _rows(data, box, stop):
