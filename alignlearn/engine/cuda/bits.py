@@ -1,4 +1,8 @@
-"""Counts of the common bits of two numbers on the device; see `alignlearn.engine.bits`."""
+"""Counts of the common bits of two numbers on the device; see `alignlearn.engine.bits`.
+
+A module of its own, because the simulator replaces only a global ``cuda``, and `program` is
+imported without a device.
+"""
 
 from __future__ import annotations
 
