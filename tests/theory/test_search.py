@@ -38,7 +38,7 @@ CLOSE = {
 @pytest.mark.parametrize("name", CLOSE)
 def test_corrected_claims_resist_and_are_not_idle(name):
     of_hyper_kernels = name.startswith("p4")
-    verdict = adversary(CORRECTED[name], 500 if of_hyper_kernels else 800, random_state=0)
+    verdict = adversary(CORRECTED[name], 500, random_state=0)
     assert verdict.outcome == "holds" or (of_hyper_kernels and verdict.outcome == "vacuous")
     assert CLOSE[name] <= verdict.tightness <= 1 + 1e-6
 

@@ -113,18 +113,6 @@ def fingerprint_matrix(m=M):
     yield Pair("    peak memory over the samples, in matrices", base, ours, 1)
 
 
-@row(sizes=((200, 20),))
-def counts(sizes=((2000, 512), (4000, 20))):
-    """Tanimoto and MinMax of counts, which are not bits, against an inner product."""
-    for m, d in sizes:
-        X = np.random.default_rng(0).poisson(1.0, (m, d)).astype(np.float64)
-        linear = al.Linear()
-        for kernel in (al.Tanimoto(), al.MinMax()):
-            kernel(X[:100]), linear(X[:100])
-            work = f"{kernel}, counts, m={m}, d={d}, against linear"
-            yield Pair(work, partial(linear, X), partial(kernel, X), 5)
-
-
 @row(m=300)
 def fingerprint_fit(m=M):
     """Fit and prediction on fingerprints, against the same estimator and SVC on matrices."""

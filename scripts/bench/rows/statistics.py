@@ -220,33 +220,3 @@ def folds(m=4000):
     work = f"statistics of 10 training sets, m={m} p=10, against ten passes"
     yield Pair(work, ten_passes, ours, key="folds")
     yield Pair("    against one pass", one, ours, 5)
-
-
-_IMPORT = "import time; t = time.perf_counter(); {}; print(time.perf_counter() - t)"
-_FIT = """
-import time, numpy as np
-t = time.perf_counter()
-import alignlearn as al
-rng = np.random.default_rng(0)
-X = rng.standard_normal((200, 5)); y = (X[:, 0] > 0).astype(int)
-al.MKLClassifier().fit(X, y)
-print(time.perf_counter() - t)
-"""
-
-
-@row()
-def start():
-    """Import time, and MKLClassifier.fit from an empty and from a filled cache."""
-
-    def least(code, repeats=1, **environment):
-        return min(float(output(code, **environment)) for _ in range(repeats))
-
-    # The package alone imports nothing: names are imported on first use.
-    others = least(_IMPORT.format("import numba, scipy"), 7)
-    for what in ("import alignlearn", "from alignlearn import MKLClassifier"):
-        ours = least(_IMPORT.format(what), 7)
-        yield Pair(f"{what}, against import numba, scipy", others, ours, 1)
-    with tempfile.TemporaryDirectory() as cache:
-        cold = least(_FIT, NUMBA_CACHE_DIR=cache)
-        warm = least(_FIT, 3, NUMBA_CACHE_DIR=cache)
-    yield Pair("MKLClassifier.fit, empty cache, against filled", cold, warm, 1)
