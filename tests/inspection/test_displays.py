@@ -43,7 +43,7 @@ def widths(bars):
     return [bar.get_width() for bar in bars]
 
 
-def test_weights_are_bars_with_their_spread(model, tmp_path):
+def test_weights_are_bars_with_their_spread(model):
     X, y, _, _ = design()
     display = al.KernelWeightsDisplay.from_estimator(model, X, y, folds=5)
     np.testing.assert_allclose(widths(display.bars_), model.weights_)
@@ -57,7 +57,7 @@ def test_weights_are_bars_with_their_spread(model, tmp_path):
     labels = [t.get_text() for t in display.ax_.get_yticklabels()]
     assert labels == list(map(str, KERNELS))
     assert display.figure_ is display.ax_.figure
-    display.figure_.savefig(tmp_path / "weights.png")
+    display.figure_.draw_without_rendering()
     again = display.plot(ax=display.figure_.add_subplot(), max_kernels=2)
     assert again is display
     assert len(display.bars_) == 2
@@ -74,7 +74,7 @@ def test_contributions_of_one_target_are_bars(model, method, tmp_path):
     display.figure_.savefig(tmp_path / "bars.svg")
 
 
-def test_contributions_of_targets(tmp_path):
+def test_contributions_of_targets():
     few, new, Y_new = per_target(3)
     display = al.ContributionsDisplay.from_estimator(few, new, Y_new)
     values = few.contributions(new, Y_new).values
@@ -87,9 +87,9 @@ def test_contributions_of_targets(tmp_path):
     largest = drawn.argmax(axis=0)
     assert np.all(np.diff(largest) >= 0)
     assert all(np.all(np.diff(drawn[k, largest == k]) <= 0) for k in range(3))
-    display.figure_.savefig(tmp_path / "image.png")
+    display.figure_.draw_without_rendering()
     violins = al.ContributionsDisplay.from_estimator(many, new, Y_new, kind="violins")
-    violins.figure_.savefig(tmp_path / "violins.png")
+    violins.figure_.draw_without_rendering()
     assert len(violins.ax_.get_xticks()) == 3
     with pytest.raises(ValueError, match="kind='bars' is for up to 6 targets, got 9"):
         display.plot(kind="bars")
@@ -123,7 +123,7 @@ def test_scores_of_a_strategy_have_a_line_for_each_method():
     assert display.ax_.lines[-1].get_ydata()[0] == pytest.approx(results["mean_test_score"][best])
 
 
-def test_scores_of_a_search_against_its_parameter(tmp_path):
+def test_scores_of_a_search_against_its_parameter():
     X, y, _, _ = design()
     rules = ["uniform", "alignf", al.AlignLq(2.0), al.AlignLq(4.0)]
     kernels = [al.Gaussian(0.1), al.Gaussian(1.0)]  # of full rank, so that alpha may be 0
@@ -142,14 +142,14 @@ def test_scores_of_a_search_against_its_parameter(tmp_path):
     chosen = display.ax_.lines[-1]
     assert chosen.get_ydata()[0] == pytest.approx(search.best_score_)
     assert f"alpha = {search.alpha_:.3g}" in chosen.get_label()
-    display.figure_.savefig(tmp_path / "scores.png")
+    display.figure_.draw_without_rendering()
     labels = y > 0.0
     hard = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[np.inf, 1.0, 1.0], cv=3)
     hard.fit(X + 10.0 * np.where(labels, 1.0, -1.0)[:, None], labels)
     display = al.CVScoreDisplay.from_estimator(hard)
     assert display.ax_.get_ylabel() == "accuracy"
     assert [t.get_text() for t in display.ax_.get_xticklabels()][-1] == r"$\infty$"
-    display.figure_.savefig(tmp_path / "scores.png")
+    display.figure_.draw_without_rendering()
 
 
 def test_what_has_no_scores(model):
@@ -195,20 +195,20 @@ def test_other_models_are_named_and_unfitted_ones_not_fitted(display):
             display.from_estimator(model, *DISPLAYS[display])
 
 
-def test_similarity_of_kernels_and_of_representations(model, tmp_path):
+def test_similarity_of_kernels_and_of_representations(model):
     display = al.CKADisplay.from_estimator(model, title="kernels")
     X = design()[0]
     grams = [al.center_kernel(kernel(X)) for kernel in KERNELS]
     np.testing.assert_allclose(display.values, [[al.cka(K, L) for L in grams] for K in grams])
     assert display.ax_.get_title() == "kernels"
-    display.figure_.savefig(tmp_path / "cka.png")
+    display.figure_.draw_without_rendering()
     layers = [X[:, :2], X[:, 1:5]]
     display = al.CKADisplay.from_representations(layers, names=["one", "two"], unbiased=True)
     np.testing.assert_allclose(display.values, al.cka_matrix(layers, unbiased=True))
     assert [t.get_text() for t in display.ax_.get_yticklabels()] == ["one", "two"]
 
 
-def test_many_kernels_of_weight_zero_are_drawn(tmp_path):
+def test_many_kernels_of_weight_zero_are_drawn():
     X, y, new, y_new = design()
     many = al.MKLRegressor(al.gaussian_kernels(2.0 ** np.arange(-30, 15))).fit(X, y)
     display = al.ContributionsDisplay.from_estimator(many, new, y_new, max_groups=4)
@@ -217,16 +217,16 @@ def test_many_kernels_of_weight_zero_are_drawn(tmp_path):
     assert len(display.bars_) == 30
 
 
-def test_weights_of_many_targets_are_a_distribution(tmp_path):
+def test_weights_of_many_targets_are_a_distribution():
     many, _, _ = per_target(40)
     display = al.KernelWeightsDisplay.from_estimator(many)
     assert len(display.distributions_) == len(many.weights_)
     assert display.ax_.get_xlabel() == "weight, over 40 targets (line: median)"
     assert not hasattr(display, "bars_")
-    display.figure_.savefig(tmp_path / "weights.png")
+    display.figure_.draw_without_rendering()
 
 
-def test_an_average_has_a_panel_for_each_model(tmp_path):
+def test_an_average_has_a_panel_for_each_model():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.linalg.norm(X, axis=1) < 1.5
     model = al.MKLClassifierCV(cv=3).fit(X, y)
@@ -236,7 +236,7 @@ def test_an_average_has_a_panel_for_each_model(tmp_path):
     for panel, member in zip(display.panels_, model.members_):
         np.testing.assert_allclose(np.sort(widths(panel.bars_)), np.sort(member.model.weights_))
         assert panel.ax_.get_title().startswith(member.name)
-    display.figure_.savefig(tmp_path / "average.png")
+    display.figure_.draw_without_rendering()
     with pytest.raises(ValueError, match="X and y are for a single model"):
         al.KernelWeightsDisplay.from_estimator(model, X, y)
     with pytest.raises(ValueError, match="one per model"):
@@ -250,7 +250,7 @@ def labels_of(c):
     return X, Y
 
 
-def test_a_model_per_label_has_a_panel_for_each(tmp_path):
+def test_a_model_per_label_has_a_panel_for_each():
     X, Y = labels_of(3)
     Y = np.c_[Y, np.ones(80, int)]  # a constant label has no model
     model = al.MKLClassifier(KERNELS, per_label=True).fit(X, Y)
@@ -262,7 +262,7 @@ def test_a_model_per_label_has_a_panel_for_each(tmp_path):
         assert panel.ax_.get_title() == f"label {k}"
         expected = model.models_[k].kernel_table(X, Y[:, k], folds=4)["spread"]
         np.testing.assert_allclose(panel.table["spread"], expected)
-    display.figure_.savefig(tmp_path / "labels.png")
+    display.figure_.draw_without_rendering()
     for labels in (pd.DataFrame(Y), csr_matrix(Y), Y.tolist()):
         again = al.KernelWeightsDisplay.from_estimator(model, X, labels, folds=4)
         np.testing.assert_allclose(again.table["spread"], display.table["spread"])
@@ -274,14 +274,14 @@ def test_a_model_per_label_has_a_panel_for_each(tmp_path):
     assert len(al.KernelWeightsDisplay.from_estimator(one, ax=display.ax_).panels_) == 1
 
 
-def test_models_of_many_labels_are_a_distribution(tmp_path):
+def test_models_of_many_labels_are_a_distribution():
     X, Y = labels_of(20)
     model = al.MKLClassifierCV(KERNELS, per_label=True, Cs=[1.0], cv=3).fit(X, Y)
     display = al.KernelWeightsDisplay.from_estimator(model)
     assert display.ax_.get_xlabel() == "weight, over 20 labels (line: median)"
     assert len(display.distributions_) == 3
     assert display.target_weights.shape == (3, 20)
-    display.figure_.savefig(tmp_path / "labels.png")
+    display.figure_.draw_without_rendering()
     with pytest.raises(ValueError, match=r"at most 6 labels, got 20.*models_\[j\]"):
         al.KernelWeightsDisplay.from_estimator(model, X, Y)
     default = al.MKLClassifierCV(per_label=True, Cs=[1.0, 10.0], cv=2).fit(X, Y[:, :2])
