@@ -29,16 +29,18 @@ DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
 _LEVELS = {"tables": 3, "parts": 1, "sizes": 1}
 
 
-def study(doc, rows=(), argv=None, **given):
+def study(doc, rows=(), argv=None, published=True, **given):
     """The parsed command line of a study: ``rows`` (default all), ``quick``, ``write``, options.
 
     ``given`` has the value of each option, and its value with --quick; a tuple accepts several.
+    There is no ``write`` unless numbers are ``published``.
     """
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     named = f"of {', '.join(rows)}; default: all" if rows else argparse.SUPPRESS
     parser.add_argument("rows", nargs="*", metavar="ROW", help=named)
     parser.add_argument("--quick", action="store_true", help="run at a small size, as a check")
-    parser.add_argument("--write", action="store_true", help="into docs/_data")
+    if published:
+        parser.add_argument("--write", action="store_true", help="into docs/_data")
     for name, (value, _) in given.items():
         many = isinstance(value, tuple)
         kind = type(value[0] if many else value)
@@ -47,7 +49,7 @@ def study(doc, rows=(), argv=None, **given):
     args = parser.parse_args(argv)
     if unknown := ", ".join(name for name in args.rows if name not in rows):
         parser.error(f"unknown rows {unknown}; accepted: {', '.join(rows) or 'none'}")
-    if args.quick and args.write:
+    if published and args.quick and args.write:
         parser.error("numbers of --quick are not to be quoted: leave out --write")
     for name, values in given.items():
         if getattr(args, name) is None:

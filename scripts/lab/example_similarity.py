@@ -196,12 +196,11 @@ def draw_means(means, deviations):
 
 def main(argv=None):
     """Print the table and draw the figure."""
-    counted = "draws of images and judgments (default: 5)"
-    args = arguments(__doc__, argv, default=5, help=counted, write=True)
+    args = arguments(__doc__, argv, 5, published=True)  # draws of images and judgments
     out = Output("similarity", args, kind="example")
     digits = load_digits()
     X, labels = digits.data / 16.0, digits.target
-    repeats = 1 if args.quick else args.repeats
+    repeats = args.repeats
     trials = [trial(X, labels, seed, args.quick) for seed in range(repeats)]
     values = np.array([found[0] for found in trials]).transpose(1, 2, 0)
     out.say(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+from _studies import study
 
 from alignlearn.comparison import ALPHA_GRID, C_GRID, split
 from alignlearn.machines import SupportVectorClassifier
@@ -35,30 +37,10 @@ STYLES = {
 # Command line, text and figure files
 
 
-def arguments(description, argv, extend=None, write=False, **repeats):
-    """Common options of the scripts; ``repeats`` gives the default and the help of --repeats.
-
-    ``extend(parser)`` adds others, ``write`` --write for `_studies.publish`.
-    """
-    parser = argparse.ArgumentParser(description=description.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="run a small part, in seconds")
-    parser.add_argument(
-        "--out",
-        metavar="FOLDER",
-        help="folder for the text and the figure (default: figures/; with --quick, no files)",
-    )
-    if repeats:
-        parser.add_argument("--repeats", type=int, default=repeats["default"], help=repeats["help"])
-    if write:
-        parser.add_argument("--write", action="store_true", help="write the numbers to docs/_data")
-    if extend is not None:
-        extend(parser)
-    args = parser.parse_args(argv)
-    args.run = {"repeats": args.repeats} if repeats else {}
-    if write and args.write and args.quick:
-        parser.error("numbers of --quick are not to be quoted: leave out --write")
-    if repeats and args.repeats < 1:
-        parser.error(f"--repeats is {args.repeats}; accepted: 1 or more")
+def arguments(doc, argv, repeats, rows=(), published=False):
+    """The command line of `study`, with --repeats (once with --quick) and --out."""
+    args = study(doc, rows, argv, published, repeats=(repeats, 1), out=("", ""))
+    args.run = {"repeats": args.repeats}
     return args
 
 
@@ -67,6 +49,7 @@ class Output:
 
     def __init__(self, name, args, kind="reproduce"):
         self.stem, self.lines = f"{kind}_{name}", []
+        # The default is figures/, and no files with --quick.
         folder = args.out or (None if args.quick else FIGURES)
         self.folder = None if folder is None else Path(folder)
         if args.quick:

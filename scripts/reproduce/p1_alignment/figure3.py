@@ -67,10 +67,10 @@ def draw(row, weights):
 
 def main(argv=None):
     """Print and draw; return the correlation of the weights over all trials and kernels."""
-    args = shared.arguments(__doc__, argv, default=4, help="assignments of folds (default 4)")
+    args = shared.arguments(__doc__, argv, 4)
     out = shared.Output("figure3", args)
     row = ROWS[1] if args.quick else ROWS[0]
-    weights, errors, same = measure(row, 1 if args.quick else args.repeats)
+    weights, errors, same = measure(row, args.repeats)
     cosine = np.einsum("tk,tk->t", weights[:, 0], weights[:, 1])
     p = corrected_resampled_t_test(errors[:, 1], errors[:, 0], n_train=3, n_test=1).p_value
     correlation = np.corrcoef(weights[:, 0].ravel(), weights[:, 1].ravel())[0, 1]

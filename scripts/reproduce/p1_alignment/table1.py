@@ -103,9 +103,9 @@ def draw(found):
 
 def main(argv=None):
     """Print and draw; return the correlations by data set."""
-    args = shared.arguments(__doc__, argv, default=5, help="assignments of folds (default 5)")
+    args = shared.arguments(__doc__, argv, 5)
     out = shared.Output("table1", args)
-    repeats = 1 if args.quick else args.repeats
+    repeats = args.repeats
     out.say(
         "Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012): correlation of alignment",
         "with accuracy over the kernels.",

@@ -31,7 +31,6 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-sys.path.append(str(Path(__file__).resolve().parents[2] / "lab"))
 import shared
 from _studies import publish
 
@@ -219,11 +218,9 @@ def report(out, row, ours, in_training):
 
 def main(argv=None):
     """Run the rows; return the number of figures outside one standard deviation."""
-    args = shared.arguments(
-        __doc__, argv, default=10, help="random assignments of folds (default 10)", write=True
-    )
+    args = shared.arguments(__doc__, argv, 10, published=True)
     out = shared.Output("table2", args)
-    repeats = 1 if args.quick else args.repeats
+    repeats = args.repeats
     out.say(
         "Table 2 and Table 4 of Cortes, Mohri and Rostamizadeh (2012).",
         f"Mean over {repeats} random assignment(s) of 5 folds; +- is over the folds.",

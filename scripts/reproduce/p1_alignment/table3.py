@@ -167,9 +167,9 @@ def explain(out, results, outside):
 
 def main(argv=None):
     """Print; return what is outside one standard deviation, by domain and task."""
-    args = shared.arguments(__doc__, argv, default=2, help="assignments of folds (default 2)")
+    args = shared.arguments(__doc__, argv, 2)
     out = shared.Output("table3", args)
-    repeats = 1 if args.quick else args.repeats
+    repeats = args.repeats
     n_kernels = 300 if args.quick else 4000
     out.say(
         "Tables 3 and 5 of Cortes, Mohri and Rostamizadeh (2012): rank-one kernels of bigrams.",

@@ -276,12 +276,7 @@ def draw(sizes, reviews, methods, uci):
 
 def main(argv=None):
     """Print and draw; return the UCI errors and those of the reviews."""
-    args = shared.arguments(
-        __doc__,
-        argv,
-        default=5,
-        help="splits of the reviews; four times as many of UCI (default 5)",
-    )
+    args = shared.arguments(__doc__, argv, 5)  # splits of reviews; four times as many of UCI
     out = shared.Output("lkrr", args)
     out.say("Section 5 of Cortes, Mohri and Rostamizadeh (2009): L2 regularized kernel ridge.", "")
     methods, uci = uci_part(out, args)

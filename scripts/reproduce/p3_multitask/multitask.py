@@ -299,14 +299,12 @@ def draw(every, matrices):
 
 def main(argv=None):
     """Run the trials; the means over runs (tasks, methods) of every data set."""
-    args = shared.arguments(
-        __doc__, argv, default=20, help="random splits of landmine; a third of them for load"
-    )
+    args = shared.arguments(__doc__, argv, 20)  # splits of landmine; a third of them for load
     out = shared.Output("multitask", args)
     start, losses, models, means = time.perf_counter(), [], {}, {}
     for make, share in ((landmine, 1), (load, 3)):
         tasks = make(args.quick)
-        repeats = 1 if args.quick else max(1, args.repeats // share)
+        repeats = max(1, args.repeats // share)
         results = []
         for seed in range(repeats):
             with warnings.catch_warnings():

@@ -6,7 +6,7 @@ vector regression: from the matrix of a known kernel (Tables 1 and 2), from the 
 labels, with competitors (Table 3), and on ijcnn1 by clusters (Table 4). Data come from
 `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that has them) and scikit-learn.
 
-usage: scripts/reproduce/p4_hyperkernels/hyper.py [--quick] [--repeats N] [--tables N ...]
+usage: scripts/reproduce/p4_hyperkernels/hyper.py [TABLE ...] [--quick] [--repeats PARTITIONS]
 [--out FOLDER]
 """
 
@@ -28,16 +28,9 @@ TITLES = {
     "log": "Table 2, second half: the log kernel, sigma = 1",
 }
 METHODS = (KNOWN, *HYPER)
-TABLES = (1, 2, 3, 4)
+TABLES = ("1", "2", "3", "4")
 FEWER = {"australian": 0.5}  # of the repeats of Table 3
 QUICK_DATA = ("sonar",)
-
-
-def options(parser):
-    """Options that only this script has."""
-    parser.add_argument(
-        "--tables", type=int, nargs="+", choices=TABLES, default=TABLES, help="default: all"
-    )
 
 
 def introduce(out, repeats):
@@ -68,14 +61,14 @@ def measured_known(args, repeats):
     return {
         kernel: {n: measured.measure_known(kernel, n, repeats, args.quick) for n in names}
         for kernel in KERNELS
-        if (1 if kernel == "gaussian" else 2) in args.tables
+        if ("1" if kernel == "gaussian" else "2") in args.rows
     }
 
 
 def measured_ideal(args, repeats):
     """{data set: figures} of Table 3."""
     kept = {n: max(1, round(repeats * FEWER.get(n, 1))) for n in DATA}
-    names = (QUICK_DATA if args.quick else DATA) if 3 in args.tables else ()
+    names = (QUICK_DATA if args.quick else DATA) if "3" in args.rows else ()
     return {n: measured.measure_ideal(n, kept[n], args.quick) for n in names}
 
 
@@ -297,21 +290,21 @@ def report_large(out, found):
 
 def main(argv=None):
     """Run the tables; return the results: known kernels, the ideal kernel, ijcnn1."""
-    args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
+    args = shared.arguments(__doc__, argv, 10, TABLES)
     out = shared.Output("hyper", args)
-    repeats = 1 if args.quick else args.repeats
+    repeats = args.repeats
     introduce(out, repeats)
     by_kernel = measured_known(args, repeats)
     tally = []
     for kernel, found in by_kernel.items():
         tally += report_known(out, kernel, found)
-    if 1 in args.tables:
+    if "1" in args.rows:
         names = QUICK_DATA if args.quick else DATA
         report_matched(out, {n: measured.matched(n) for n in names})
     by_name = measured_ideal(args, repeats)
     if by_name:
         tally += report_ideal(out, by_name, {n: larger_class(n) for n in by_name})
-    clusters = measured.measure_clusters(args.quick) if 4 in args.tables else {}
+    clusters = measured.measure_clusters(args.quick) if "4" in args.rows else {}
     if clusters:
         report_large(out, clusters)
     out.say(

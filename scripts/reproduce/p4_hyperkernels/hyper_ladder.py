@@ -6,8 +6,8 @@ training). `HyperKRRCV` selects alpha of ridge regression, the reach of the sing
 (sigma_h2 of 1/4 to 4 sigma2) and the ladder by leaving out pairs of points in five folds. NNLS and
 SVR are those of ``hyper.py``, with the parameters selected there, on the first partition.
 
-usage: scripts/reproduce/p4_hyperkernels/hyper_ladder.py [--quick] [--repeats N] [--data NAME ...]
-[--out FOLDER]
+usage: scripts/reproduce/p4_hyperkernels/hyper_ladder.py [NAME ...] [--quick]
+[--repeats PARTITIONS] [--out FOLDER]
 """
 
 from __future__ import annotations
@@ -223,17 +223,12 @@ def report(out, target, found):
 FEW = "fertility"  # where the paper's numbers for TL1 and log are minimal
 
 
-def options(parser):
-    """Options that only this script has."""
-    parser.add_argument("--data", nargs="+", choices=DATA, default=DATA, help="default: all")
-
-
 def main(argv=None):
     """Print the tables; return the results."""
-    args = shared.arguments(__doc__, argv, options, default=10, help="partitions (default 10)")
+    args = shared.arguments(__doc__, argv, 10, DATA)
     out = shared.Output("hyper_ladder", args)
-    repeats = 1 if args.quick else args.repeats
-    names = ("wine",) if args.quick else args.data
+    repeats = args.repeats
+    names = ("wine",) if args.quick else args.rows
     sizes = QUICK if args.quick else SIZES
     out.say(*shared.texts(__file__, "ladder-introduction", repeats=repeats, **sizes), "")
     found = {}

@@ -235,7 +235,7 @@ def report(out, sizes, kcca, cka):
 
 def main(argv=None):
     """Measure, print, draw."""
-    args = shared.arguments(__doc__, argv, default=20, help="samples of each size (default: 20)")
+    args = shared.arguments(__doc__, argv, 20)
     sizes, repeats = ((25, 100, 400), 3) if args.quick else (SIZES, args.repeats)
     out = shared.Output("cca", args)
     kcca = measure_kcca(sizes, repeats)
