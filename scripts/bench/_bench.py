@@ -1,8 +1,7 @@
-"""Common code of the benchmarks: timing, threads, peak memory, the command line and the table."""
+"""Common code of the benchmarks: timing, threads and peak memory."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -71,19 +70,3 @@ def output(code, **environment):
     """The output of a Python program in a process of its own."""
     command, env = [sys.executable, "-W", "ignore", "-c", code], {**os.environ, **environment}
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=env).stdout
-
-
-def options(doc, names, argv=None, extend=None):
-    """Parsed command line: ``rows``, some of the names (default all).
-
-    ``extend(parser)`` adds other arguments.
-    """
-    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
-    parser.add_argument("rows", nargs="*", help=f"of {', '.join(names)}; default all")
-    if extend is not None:
-        extend(parser)
-    args = parser.parse_args(argv)
-    if unknown := ", ".join(name for name in args.rows if name not in names):
-        parser.error(f"unknown rows {unknown}; accepted: {', '.join(names)}")
-    args.rows = args.rows or list(names)
-    return args

@@ -18,6 +18,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
 from _studies import publish, study
+from many_targets import r2
 
 import alignlearn as al
 
@@ -111,12 +112,6 @@ def several_kernels(X, Y, new, truth, candidates=50):
             worst = max(worst, np.abs(one.predict(new) - found[:, k]).max())
         scores = r2(truth, found), r2(truth, mine.predict(new))
         yield name, worst / np.abs(found).max(), scores, seconds, own
-
-
-def r2(y, predicted):
-    """Mean over the targets."""
-    squares = ((y - predicted) ** 2).sum(axis=0)
-    return float(np.mean(1 - squares / ((y - y.mean(axis=0)) ** 2).sum(axis=0)))
 
 
 def rows(args):

@@ -25,9 +25,10 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _bench import PEAK, options, output, threads
+from _bench import PEAK, output, threads
 from _bench_peers_rows import ROWS, quiet
 from _run import processor, version
+from _studies import study
 
 from alignlearn.datasets import DatasetError
 
@@ -198,21 +199,16 @@ def about(args):
 
 def kept(args):
     """An earlier run of the same versions, in the file, of which some rows are replaced; or {}."""
-    if args.json is None or not args.json.is_file() or set(args.rows) == set(ROWS):
+    if not Path(args.json).is_file() or set(args.rows) == set(ROWS):
         return {}
-    earlier, now = json.loads(args.json.read_text()), about(args)
+    earlier, now = json.loads(Path(args.json).read_text()), about(args)
     return earlier if all(earlier[k] == now[k] for k in ("versions", "processor", "quick")) else {}
-
-
-def _extend(parser):
-    parser.add_argument("--quick", action="store_true", help="the smallest sizes")
-    parser.add_argument("--json", type=Path, help="file to write")
-    parser.add_argument("--reasons", type=Path, help="folder with the messages of pip, by package")
 
 
 def main(argv=None):
     """Measure, print, write."""
-    args = options(__doc__, ROWS, argv, extend=_extend)
+    files = {"json": ("", ""), "reasons": ("", "")}  # to write, and a folder with pip's messages
+    args = study(__doc__, tuple(ROWS), argv, published=False, **files)
     with threads(1):
         start = time.perf_counter()
         found = {**about(args), "about": {}, "rows": {}}
@@ -226,8 +222,8 @@ def main(argv=None):
             found["about"][name], found["rows"][name] = parts, measure(name, args)
             if not earlier:
                 found["minutes"] = round((time.perf_counter() - start) / 60.0, 1)
-            if args.json is not None:  # also the results of an interrupted run
-                args.json.write_text(json.dumps(found, indent=1) + "\n")
+            if args.json:  # also the results of an interrupted run
+                Path(args.json).write_text(json.dumps(found, indent=1) + "\n")
     print(f"{found['minutes']} minutes")
     return found
 
