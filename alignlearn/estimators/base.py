@@ -326,6 +326,12 @@ class Estimator(ParamsMixin):
         """
         preparation = getattr(self, "preparation_", None)
         if preparation is not None:
+            if hasattr(X, "to_frame") and not is_frame(X):
+                raise ValueError(
+                    f"X is a {type(X).__name__}, which is one row or one column; accepted: a data "
+                    "frame with the columns of fit. One row is frame.iloc[[0]] in pandas, and "
+                    "frame[:1] in polars."
+                )
             if not is_frame(X) and not isinstance(X, PreparedMatrix):
                 self._check_names(X)
             return as_prepared(preparation, X, type(self).__name__)

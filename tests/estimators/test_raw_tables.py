@@ -392,3 +392,11 @@ def test_comparisons_prepare_the_training_folds():
     assert method in found.methods
     assert table is None or len(table["weight"]) == len(found.kernel_names)
     raises(ValueError, "real numbers", al.compare, FRAME, LABELS, ["rbf"])
+
+
+def test_a_row_of_a_data_frame_is_named_in_the_error():
+    model = al.MKLRegressorCV().fit(FRAME, REAL)
+    frame = pl.DataFrame({name: column.tolist() for name, column in FRAME.items()}, strict=False)
+    for row, asked in ((FRAME.iloc[0], FRAME.iloc[[0]]), (frame["size"], frame[:1])):
+        raises(ValueError, "X is a Series, which is one row or one column", model.predict, row)
+        assert model.predict(asked).shape == (1,)
