@@ -79,8 +79,9 @@ def dask_workers():
     config = {
         # After this time a cluster gives up a worker that is being replaced.
         "distributed.deploy.lost-worker-timeout": "1h",
-        # Two idle workers take 0.02 of a core with these, and 0.07 without, until the tests end.
+        # Two idle workers take 0.01 of a core with these, and 0.07 without, until the tests end.
         "distributed.worker.profile.enabled": False,
+        "distributed.worker.memory.monitor-interval": "2s",
         "distributed.admin.tick.interval": "1s",
         "distributed.admin.system-monitor.interval": "5s",
     }
