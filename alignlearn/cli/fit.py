@@ -11,7 +11,7 @@ from alignlearn._text import table
 
 from .compare import index_or_name
 from .output import Output, add_output_options, add_parser
-from .raw_tables import add_dates_option, read_sample
+from .raw_tables import add_dates_option, add_decimal_option, read_sample
 
 _TESTED = 0.2  # share of the rows that are held out
 _MOST_COLUMNS = 10  # columns in the table of contributions
@@ -61,6 +61,7 @@ def add_fit(commands):
         help="a column to leave out, such as an identifier; may be repeated",
     )
     add_dates_option(add)
+    add_decimal_option(add)
     add("--out", metavar="FILE", help="write the model to this file")
     add("--report", metavar="FILE", help="write a page (HTML, one file) with scores and figures")
     add(
@@ -83,6 +84,7 @@ def add_predict(commands):
     add("model", metavar="MODEL", help="a file written by `alignlearn fit --out`")
     add("data", metavar="TABLE", help="a file of delimited text with the columns of the model")
     add_dates_option(add)
+    add_decimal_option(add)
     add("--out", metavar="FILE", help="a csv file; default: stdout")
     parser.set_defaults(run=run_predict, verbose=False, quiet=False)
 
@@ -102,7 +104,10 @@ def run_fit(args) -> int:
     output = Output(args)
     _check_folder("--out", args.out)
     _check_folder("--report", args.report)
-    sample = read_sample(args.data, args.target, args.task, args.drop, dates=args.dates)
+    if args.random_state < 0:
+        raise ValueError(f"--random-state {args.random_state}: accepted: 0 and positive integers.")
+    how = {"dates": args.dates, "decimal": args.decimal}
+    sample = read_sample(args.data, args.target, args.task, args.drop, **how)
     m, d = sample.frame.shape
     columns = "1 column" if d == 1 else f"{d} columns"
     output.print(f"{args.data}: {m} rows, {columns}; target {sample.target!r} ({sample.task})")
@@ -238,6 +243,8 @@ def _check_folder(option, path):
     folder = os.path.dirname(os.path.expanduser(path or "")) or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{option} {path}: the folder {folder} does not exist.")
+    if path is not None and os.path.isdir(os.path.expanduser(path)):
+        raise IsADirectoryError(f"{option} {path} is a folder; accepted: the name of a file.")
 
 
 def run_predict(args) -> int:
@@ -258,7 +265,8 @@ def run_predict(args) -> int:
     others = {*of_fit.categories, *of_fit.dates}
     numbers = {label for c, label in enumerate(of_fit.columns) if c not in others}
     words = {label for c, label in enumerate(of_fit.columns) if c in of_fit.categories}
-    frame, notes, _ = read_raw(args.data, numbers, words, args.dates, least=1)
+    how = {"least": 1, "decimal": args.decimal}
+    frame, notes, _ = read_raw(args.data, numbers, words, args.dates, **how)
     for note in notes[1:]:
         print(f"note: {note}", file=sys.stderr)
     columns = {"prediction": model.predict(frame).tolist()}

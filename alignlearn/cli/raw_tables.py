@@ -57,10 +57,21 @@ def add_dates_option(add):
     )
 
 
-def read_sample(path, target=None, task=None, drop=(), raw=None, dates=None) -> Sample:
+def add_decimal_option(add):
+    """Add ``--decimal`` to a parser by its ``add_argument``."""
+    add(
+        "--decimal",
+        choices=("comma", "point"),
+        help="the decimal sign; default: a comma in files with semicolons, else from the numbers",
+    )
+
+
+def read_sample(
+    path, target=None, task=None, drop=(), raw=None, dates=None, decimal=None
+) -> Sample:
     """The rows of a file that have a target; ``raw`` is the file, if it was read before.
 
-    ``dates`` is the order of dates, as `read_raw` takes it.
+    ``dates`` is the order of dates and ``decimal`` the decimal sign, as `read_raw` takes them.
 
     Raises
     ------
@@ -72,9 +83,11 @@ def read_sample(path, target=None, task=None, drop=(), raw=None, dates=None) -> 
     from alignlearn.datasets._data import settle_task
     from alignlearn.datasets._raw import read_raw
 
-    frame, notes, _ = read_raw(path, order=dates) if raw is None else raw
+    frame, notes, _ = read_raw(path, order=dates, decimal=decimal) if raw is None else raw
     labels = frame.columns
     dropped = [_label(labels, "drop", one) for one in drop]
+    if target is not None and _label(labels, "target", target) in dropped:
+        raise ValueError(f"--drop {target}: the target cannot be dropped; name another --target.")
     if target is None:
         target = next((one for one in reversed(labels) if one not in dropped), labels[-1])
     given = [_label(labels, "target", target), *dropped]

@@ -36,6 +36,7 @@ _AMOUNT = re.compile(
     re.ASCII,
 )
 _DECIMAL_COMMA = re.compile(r"[-+\u2212]?\d+(,\d+)?(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_ONE_GROUP = re.compile(r"[-+\u2212]?[1-9]\d{0,2},\d{3}", re.ASCII)
 _NO_THOUSANDS = re.compile(r"[-+\u2212]?(0\d*,\d+|\d+,(\d{1,2}|\d{4,}))", re.ASCII)
 _SWAPPED = str.maketrans(",.", ".,")
 
@@ -138,6 +139,12 @@ def has_decimal_commas(columns) -> bool:
         if any(map(_NO_THOUSANDS.fullmatch, with_comma)):
             found |= all(is_missing(f) or _DECIMAL_COMMA.fullmatch(f) for f in column)
     return found
+
+
+def is_ambiguous(column) -> bool:
+    """Whether commas are in fields such as 2,125 only, where they may be decimal signs."""
+    with_comma = [field for field in column if "," in field]
+    return bool(with_comma) and all(map(_ONE_GROUP.fullmatch, with_comma))
 
 
 def numbers_or_amounts(column, comma, place):

@@ -34,7 +34,7 @@ class RawTable(NamedTuple):
     undecided: tuple = ()
 
 
-def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable:
+def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2, decimal=None) -> RawTable:
     """Read a file of delimited text, as `parse_table` splits it, without a target.
 
     A column of numbers and missing fields holds numbers, one of dates holds dates, and any other
@@ -47,6 +47,10 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     decimal signs where `decimal_commas` finds them. Dates are read by `read_dates`, with ``order``
     for those such as 3/4/2026. A file has at least ``least`` columns.
 
+    ``decimal``, "comma" or "point", declares the decimal sign. Without it, fields such as 2,125 in
+    all rows of a column of ``numbers`` raise an error outside of files with semicolons, because
+    other files may have shown what the comma means.
+
     Raises
     ------
     ValueError, OSError
@@ -58,6 +62,10 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
     labels, renamed = _unique(labels)
     comma, more_said = _table.decimal_commas(columns, delimiter)
+    if decimal is not None:
+        comma, more_said = decimal == "comma", ()
+    elif not comma:
+        _check_commas([(n, column) for n, column in zip(labels, columns) if n in numbers], path)
     said = (*said, *more_said)
     found, categories, dates, undecided = [], {}, [], []
     for c, fields in enumerate(columns):
@@ -86,6 +94,17 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2) -> RawTable
     shape += f"{len(categories)} of them categorical"
     notes = (shape, *more[1:], *renamed, *notes, *said)
     return RawTable(frame, notes, tuple(undecided))
+
+
+def _check_commas(columns, path):
+    """ValueError if all commas of some columns may be decimal signs or separate thousands."""
+    for label, fields in columns:
+        if _columns.is_ambiguous(fields):
+            shown = next(field for field in fields if "," in field)
+            raise ValueError(
+                f"{path}: column {label!r} holds {shown!r}, whose comma may separate thousands or "
+                "be the decimal sign; set --decimal point or --decimal comma."
+            )
 
 
 def _with_symbols(fields, comma, label, are_numbers, are_words):

@@ -92,6 +92,9 @@ def test_classes_have_probabilities(tables, capsys):
         (["--target", "price", "--drop", "9"], "--drop 9: there is no such column"),
         (["--target", "class", "--task", "regression"], "holds strings"),
         (["--target", "price", "--out", "/nowhere/model"], "the folder /nowhere does not exist"),
+        (["--target", "price", "--out", "."], "--out . is a folder; accepted: the name of a file"),
+        (["--target", "price", "--drop", "price"], "--drop price: the target cannot be dropped"),
+        (["--random-state", "-1"], "--random-state -1: accepted: 0 and positive integers"),
     ],
 )
 def test_what_cannot_be_fitted(tables, capsys, arguments, message):
@@ -431,3 +434,27 @@ def test_a_file_of_number_signs(tmp_path):
     (tmp_path / "t.csv").write_text("color,y\n" + rows_of(["#ff0000", "#00ff00"] * 9, range(18)))
     with pytest.raises(ValueError, match=r"no rows; 18 lines that start with # skipped"):
         read_raw(tmp_path / "t.csv")
+
+
+def test_the_decimal_sign_of_new_rows(tmp_path, capsys):
+    """A new file may be too short to show what its commas mean."""
+    commas = [[f"{v:.3f}".replace(".", ",") for v in values] for values in (B, B)]
+    rows = ["\t".join([a, str(k % 3), y]) for k, (a, y) in enumerate(zip(*commas))]
+    path, new = tmp_path / "t.txt", tmp_path / "new.txt"
+    path.write_text("\n".join(["a\tk\ty", *rows]) + "\n")
+    model = str(tmp_path / "t.model")
+    assert main(["fit", str(path), "--out", model, "--quiet"]) == 0
+    new.write_text("a\tk\n1,125\t1\n")
+    assert main(["predict", model, str(new)]) == 2
+    told = capsys.readouterr().err
+    assert "column 'a' holds '1,125', whose comma may separate thousands or be the decimal" in told
+    for asked in (["--decimal", "comma"], []):
+        new.write_text("a\tk\n1,125\t1\n" if asked else "a\tk\n1,125\t1\n0,5\t1\n")
+        assert main(["predict", model, str(new), *asked]) == 0
+        assert float(capsys.readouterr().out.split()[1]) == pytest.approx(1.125, abs=0.1)
+    thousands = [f"{a:,.0f}" for a in 1000.0 + A]
+    text = "a,y\n" + rows_of([f'"{field}"' for field in thousands], B)
+    assert np.array_equal(read(tmp_path, text)[0]["a"], np.round(1000.0 + A))
+    (tmp_path / "t.csv").write_text(text)
+    numbers, _, _ = read_raw(tmp_path / "t.csv", decimal="comma")
+    assert np.array_equal(numbers.numbers[:, 0], [float(f.replace(",", ".")) for f in thousands])
