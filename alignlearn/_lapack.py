@@ -86,22 +86,30 @@ def _pointer(value):
         return ctypes.byref(ctypes.c_int64(value))
     if isinstance(value, float):
         return ctypes.byref(ctypes.c_double(value))
+    if isinstance(value, np.float32):
+        return ctypes.byref(ctypes.c_float(value))
     return value
 
 
 class _Matrix:
     """A matrix in C order as LAPACK reads it, the transpose. ``A[i, j]`` is an address."""
 
-    def __init__(self, A):
-        if A.dtype != np.float64 or not A.flags.c_contiguous or not A.flags.writeable:
+    def __init__(self, A, single=False):
+        types = (np.float64, np.float32) if single else (np.float64,)
+        if A.dtype not in types or not A.flags.c_contiguous or not A.flags.writeable:
             raise ValueError(
                 f"a writeable float64 array in C order is needed, got {A.dtype}, {A.strides=}."
             )
-        self.array, self.start, self.ld = A, A.ctypes.data, A.shape[-1]
+        self.array, self.start, self.ld, self._size = A, A.ctypes.data, A.shape[-1], A.itemsize
+        self.letter, self.one = "s" if A.dtype == np.float32 else "d", A.dtype.type(1.0)
 
     def __getitem__(self, place):
         row, column = place
-        return ctypes.c_void_p(self.start + 8 * (row + column * self.ld))
+        return ctypes.c_void_p(self.start + self._size * (row + column * self.ld))
+
+    def call(self, name, *args):
+        """`_call` of a routine for the matrix's dtype."""
+        _call(self.letter + name, *args)
 
 
 def _vector(x, i=0):
@@ -111,40 +119,41 @@ def _vector(x, i=0):
 def cholesky(A):
     """Overwrite the upper triangle of A (m, m) by R, ``R'R = A``; False if A is not definite.
 
-    The rest of A is not changed.
+    The rest of A, float64 or float32, is not changed.
     """
-    L, m, info = _Matrix(A), len(A), ctypes.c_int64()
+    L, m, info = _Matrix(A, single=True), len(A), ctypes.c_int64()
+    one = L.one
     for i in range(0, m, _BLOCK):
         n, ld = min(_BLOCK, m - i), L.ld
-        _call("dpotrf", b"L", n, L[i, i], ld, ctypes.byref(info))
+        L.call("potrf", b"L", n, L[i, i], ld, ctypes.byref(info))
         if info.value:
             return False
         j = i + n
         if j < m:
-            _call("dtrsm", b"R", b"L", b"T", b"N", m - j, n, 1.0, L[i, i], ld, L[j, i], ld)
+            L.call("trsm", b"R", b"L", b"T", b"N", m - j, n, one, L[i, i], ld, L[j, i], ld)
         while j < m:
             w = min(_BLOCK, m - j)
-            _call("dsyrk", b"L", b"N", w, n, -1.0, L[j, i], ld, 1.0, L[j, j], ld)
+            L.call("syrk", b"L", b"N", w, n, -one, L[j, i], ld, one, L[j, j], ld)
             left, j = L[j, i], j + w
             if j < m:
-                inside = L[j, i], ld, left, ld, 1.0, L[j, j - w], ld
-                _call("dgemm", b"N", b"T", m - j, w, n, -1.0, *inside)
+                inside = L[j, i], ld, left, ld, one, L[j, j - w], ld
+                L.call("gemm", b"N", b"T", m - j, w, n, -one, *inside)
     return bool(np.isfinite(A.diagonal()).all())
 
 
 def cholesky_solve(R, B):
-    """``(R'R)^-1 B`` for the factor of `cholesky` and B of shape (m,) or (m, c)."""
-    X, L, m = np.array(B, dtype=np.float64, order="F"), _Matrix(R), len(R)
+    """``(R'R)^-1 B`` for the factor of `cholesky`, in its dtype, and B of shape (m,) or (m, c)."""
+    X, L, m = np.array(B, dtype=R.dtype, order="F"), _Matrix(R, single=True), len(R)
     columns = X.reshape(m, -1, order="F").T
     step = max(1, int(_FLOPS / m**2))
     for j in range(0, len(columns), step):
         some = columns[j : j + step]
         for trans in (b"N", b"T"):
             if len(some) == 1:
-                _call("dtrsv", b"L", trans, b"N", m, L[0, 0], L.ld, _vector(some), 1)
+                L.call("trsv", b"L", trans, b"N", m, L[0, 0], L.ld, _vector(some), 1)
             else:
-                inside = len(some), 1.0, L[0, 0], L.ld, _vector(some), m
-                _call("dtrsm", b"L", b"L", trans, b"N", m, *inside)
+                inside = len(some), L.one, L[0, 0], L.ld, _vector(some), m
+                L.call("trsm", b"L", b"L", trans, b"N", m, *inside)
     return X
 
 

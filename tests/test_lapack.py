@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alignlearn import _lapack
-from alignlearn.solvers.dense import ShiftedInverse, solve_shifted
+from alignlearn.solvers.dense import ShiftedFactors, ShiftedInverse, rounds_well, shifted
 
 RNG = np.random.default_rng(0)
 
@@ -57,44 +57,79 @@ def test_a_matrix_that_is_not_definite_has_no_factor(blocks, place):
 def test_shifted_inverses_are_those_of_numpy(blocks, m):
     A, B, alphas = definite(m) - 0.2 * np.eye(m), RNG.standard_normal((m, 2)), [1.0, 30.0]
     values = np.linalg.eigvalsh(A)
-    shifted = ShiftedInverse(A.copy())
-    assert shifted.smallest_eigenvalue() == pytest.approx(values[0], abs=1e-12 * values[-1])
-    solved = shifted.solve(B, alphas)
-    forms = shifted.quadratic(lambda i, j: B[:, i:j].copy(), 2, alphas)
-    diagonal = shifted.quadratic(lambda i, j: np.eye(m, j - i, -i), m, alphas)
+    inverse = ShiftedInverse(A.copy())
+    assert inverse.smallest_eigenvalue() == pytest.approx(values[0], abs=1e-12 * values[-1])
+    solved = inverse.solve(B, alphas)
+    forms = inverse.quadratic(lambda i, j: B[:, i:j].copy(), 2, alphas)
+    diagonal = inverse.quadratic(lambda i, j: np.eye(m, j - i, -i), m, alphas)
     for k, alpha in enumerate(alphas):
-        inverse = np.linalg.inv(A + alpha * np.eye(m))
-        np.testing.assert_allclose(solved[:, k], inverse @ B, atol=1e-10)
-        np.testing.assert_allclose(forms[k], np.diagonal(B.T @ inverse @ B), rtol=1e-9)
-        np.testing.assert_allclose(diagonal[k], np.diagonal(inverse), rtol=1e-9)
+        exact = np.linalg.inv(A + alpha * np.eye(m))
+        np.testing.assert_allclose(solved[:, k], exact @ B, atol=1e-10)
+        np.testing.assert_allclose(forms[k], np.diagonal(B.T @ exact @ B), rtol=1e-9)
+        np.testing.assert_allclose(diagonal[k], np.diagonal(exact), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n_alphas", [2, 4, 5])
 def test_few_and_many_shifts_give_the_solutions_of_numpy(n_alphas):
     A, B = definite(1010) - 0.5 * np.eye(1010), RNG.standard_normal((1010, 2))
     alphas = np.concatenate([[-100.0], np.geomspace(0.6, 60.0, n_alphas - 1)])
-    solved = solve_shifted(A.copy(), B, alphas)
+    solved = shifted(A.copy(), n_alphas).solve(B, alphas)
     assert np.isinf(solved[:, 0]).all()  # not definite
     for k, alpha in enumerate(alphas[1:], 1):
         np.testing.assert_allclose(
             solved[:, k], np.linalg.solve(A + alpha * np.eye(1010), B), rtol=1e-7, atol=1e-10
         )
-    singular = solve_shifted(np.eye(1010), B, [-1.0 + 1e-13, 1.0], rounding=1e-12)
+    singular = shifted(np.eye(1010), 2).solve(B, [-1.0 + 1e-13, 1.0], rounding=1e-12)
     assert np.isinf(singular[:, 0]).all()
     np.testing.assert_allclose(singular[:, 1], B / 2.0)
 
 
+@pytest.mark.parametrize("m", SIZES)
+def test_a_factor_in_float32_solves_to_its_precision(blocks, m):
+    A, B = definite(m).astype(np.float32), RNG.standard_normal((m, 3))
+    R = A.copy()
+    assert _lapack.cholesky(R)
+    np.testing.assert_array_equal(np.tril(R, -1), np.tril(A, -1))
+    exact = np.linalg.solve(A.astype(float), B)
+    for columns in (B[:, 0], B):
+        found = _lapack.cholesky_solve(R, columns)
+        assert found.dtype == np.float32
+        expected = exact[:, 0] if columns.ndim == 1 else exact
+        np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(exact).max())
+    assert not _lapack.cholesky(-A)
+
+
+def test_small_shifts_of_a_matrix_in_float32_are_solved_in_float64():
+    """A shift below its rounding error, and one that makes a matrix definite only in float64."""
+    A, B = 2.0 * definite(400).astype(np.float32), RNG.standard_normal((400, 2))
+    A[0, :], A[:, 0], A[0, 0] = 0.0, 0.0, -1e-5
+    alphas = [1.0, 1.1e-5, 2.0, 1e-6]
+    assert [rounds_well(alpha, A.trace(dtype=float)) for alpha in alphas] == [True, False] * 2
+    solved = ShiftedFactors(A.copy()).solve(B, alphas)
+    assert np.isinf(solved[:, 3]).all()
+    for k, (alpha, tol) in enumerate(zip(alphas[:3], (1e-5, 1e-9, 1e-5))):
+        exact = np.linalg.solve(A.astype(float) + alpha * np.eye(400), B)
+        np.testing.assert_allclose(solved[:, k], exact, rtol=tol, atol=tol)
+
+
 def test_what_is_not_definite_is_infinite():
-    shifted = ShiftedInverse(np.diag([-1.0, 2.0, 3.0]))
-    solved = shifted.solve(np.ones((3, 1)), [0.5, 2.0])[:, :, 0]
+    inverse = ShiftedInverse(np.diag([-1.0, 2.0, 3.0]))
+    solved = inverse.solve(np.ones((3, 1)), [0.5, 2.0])[:, :, 0]
     assert np.isinf(solved[:, 0]).all()
     np.testing.assert_allclose(solved[:, 1], [1.0, 0.25, 0.2])
 
 
-@pytest.mark.parametrize(("dtype", "order"), [(np.float32, "C"), (np.float64, "F")])
-def test_memory_that_lapack_would_misread_is_refused(dtype, order):
+@pytest.mark.parametrize(
+    ("dtype", "order", "call"),
+    [
+        (np.float32, "C", _lapack.tridiagonalize),
+        (np.float16, "C", _lapack.cholesky),
+        (np.float64, "F", _lapack.cholesky),
+    ],
+)
+def test_memory_that_lapack_would_misread_is_refused(dtype, order, call):
     with pytest.raises(ValueError, match="float64 array in C order"):
-        _lapack.cholesky(np.array(definite(4), dtype=dtype, order=order))
+        call(np.array(definite(4), dtype=dtype, order=order))
 
 
 def symmetric(m, rank=None):

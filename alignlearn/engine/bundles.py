@@ -13,8 +13,6 @@ fewer units than the bundle has columns; the sum that is replaced has an error o
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from alignlearn._jit import jit
@@ -181,8 +179,10 @@ def _fill(V, columns, high, height, number, out):
 
 def _apart(heights):
     """The heights, with equal ones raised by units of rounding."""
-    apart = heights.copy()
     order = np.argsort(heights, kind="stable")
-    for before, c in pairwise(order):
-        apart[c] = max(apart[c], np.nextafter(apart[before], np.inf, dtype=apart.dtype))
+    # The next larger number has the next larger bits, because heights are not negative.
+    bits = heights[order].view(np.int32 if heights.dtype == np.float32 else np.int64)
+    places = np.arange(len(bits), dtype=bits.dtype)
+    apart = np.empty_like(heights)
+    apart[order] = (np.maximum.accumulate(bits - places) + places).view(heights.dtype)
     return apart

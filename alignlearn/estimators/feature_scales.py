@@ -15,8 +15,10 @@ from alignlearn.kernels import as_kernel, column_names
 from alignlearn.kernels.gradients import Gradients
 from alignlearn.kernels.scales import resolve_each
 from alignlearn.machines import KernelRidge
-from alignlearn.machines._ridge import ridge_leave_one_out
+from alignlearn.machines._ridge import ridge_leave_one_out, rough_coefficients
+from alignlearn.solvers.dense import rounds_well
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.sources.pairs import PairSource
 from alignlearn.statistics.targets import reads_as_regression, target_columns
 from alignlearn.validation import (
     check_choice,
@@ -124,6 +126,7 @@ def learned_scales(
     start=None,
     blocks=None,
     dtype=np.float64,
+    rough=False,
     engine=CPU,
 ) -> ScalePath:
     """Scales of the features for a kernel and a penalty, from checked samples and targets.
@@ -155,6 +158,8 @@ def learned_scales(
         Groups of features that share a scale; not for a matrix.
     dtype : dtype, default float64
         Type of the products that compute gradients.
+    rough : bool, default False
+        See `ridge_on`; without ``choose``.
     engine : Cpu, Cuda or Cluster
     """
     varies = varying(X)
@@ -167,12 +172,13 @@ def learned_scales(
         if start is not None and t == 0:
             squares = start
         else:
-            scaled, how = transformed(X, root), {"weight": weight, "engine": engine}
+            scaled, how = transformed(X, root), {"weight": weight, "engine": engine, "rough": rough}
             fit = ridge_on(scaled, Y, kernel, alpha, choose, **how)
             errors += [fit[2]] if choose else []
             if t == n_iterations:
                 break
-            found = Gradients(kernel, scaled, fit[1], gram=fit[0], engine=engine, dtype=dtype)
+            dtype_of = np.float32 if fit[1].dtype == np.float32 else dtype
+            found = Gradients(kernel, scaled, fit[1], gram=fit[0], engine=engine, dtype=dtype_of)
             squares = found.squares(weight, full)
         new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)
@@ -192,16 +198,36 @@ def learned_scales(
     return ScalePath(scales, matrix, *rest)
 
 
-def ridge_on(X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, gram=None):
+def ridge_on(
+    X, Y, kernel, alpha, with_error=False, *, weight=None, engine=CPU, gram=None, rough=False
+):
     """Return a kernel matrix, coefficients (m, c) of ridge regression, and the error or None.
 
-    ``gram`` is the matrix, if available.
+    ``gram`` is the matrix, if available. With ``rough`` all are float32 where this is precise
+    enough for gradients.
     """
+    if rough and not with_error:
+        found = _ridge_in_single(X, Y, kernel, alpha, weight, engine)
+        if found is not None:
+            return *found, None
     K = grams.weighted_gram([kernel], [1.0], X, engine=engine) if gram is None else gram
     if not with_error:
         return K, KernelRidge(alpha).fit(K, Y, weight, check=False).dual_coef_, None
     coef, residuals = ridge_leave_one_out(np.array(K, dtype=np.float64), Y, alpha, weight)
     return K, coef, np.average(np.square(residuals).mean(axis=1), weights=weight)
+
+
+def _ridge_in_single(X, Y, kernel, alpha, weight, engine):
+    """The float32 matrix of a kernel, and coefficients; None where rounding changes them."""
+    combination = PairSource(X, [kernel], weight, engine=engine, resolved=True).combine([1.0])
+    if not rounds_well(alpha, combination.diagonal().sum()):
+        return None
+    combination = combination.in_single()
+    if combination is None:
+        return None
+    K = combination.gram(exact=True)
+    coef = rough_coefficients(K, Y, alpha, weight)
+    return None if coef is None else (K, coef)
 
 
 def root_of(A):

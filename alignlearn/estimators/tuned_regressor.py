@@ -20,6 +20,7 @@ from alignlearn.machines.choice import (
     matrix_fits,
 )
 from alignlearn.machines.copies import number_of_different
+from alignlearn.machines.held_matrix import reused_memory
 from alignlearn.validation import (
     check_choice,
     check_flag,
@@ -410,7 +411,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         problem = SearchProblem(parameter, values, path, score, levels=levels, folds=folds)
         problem = problem._replace(n_different=different)
         if levels:
-            with one_blas_thread():
+            with one_blas_thread(), reused_memory():
                 planned = self._plan(X, y, source, problem)
                 self._fit_members(planned, search.search(*planned.given, **planned.options))
         else:

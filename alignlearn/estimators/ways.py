@@ -294,17 +294,19 @@ class WayKernels:
             X, Y, weight = rows_of(some, source.X, self.Y, source.weight)
             asked = X, Y, *self.first
             options = {"weight": weight, "engine": source.engine}
-            how = {**options, "dtype": self._of_gradients()}
+            many = len(X) >= _ITERATED
+            how = {**options, "dtype": self._of_gradients(), "rough": many}
             key = "squares", fold, matrix
             with self._known.lock(key):
                 if key not in self._known:
-                    K, coef, _ = ridge_on(*asked, gram=self._gram(some), **options)
-                    of = {"gram": K, "engine": source.engine, "dtype": how["dtype"]}
+                    gram = None if many else self._gram(some)
+                    K, coef, _ = ridge_on(*asked, gram=gram, rough=many, **options)
+                    dtype = np.float32 if coef.dtype == np.float32 else how["dtype"]
+                    of = {"gram": K, "engine": source.engine, "dtype": dtype}
                     found = Gradients(self.first[0], X, coef, **of)
                     self._known[key] = found.squares(weight, matrix)
             start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]
             how["blocks"] = Blocks.of(self.groups, X, weight)
-            many = len(X) >= _ITERATED
             how |= {"n_iterations": _ITERATIONS, "tol": _SETTLED} if many else {}
             path = learned_scales(*asked, choose=False, start=start, full=full, **how)
             found = path.matrix if full else path.scales

@@ -101,11 +101,12 @@ class KernelRidge(ParamsMixin, TargetScore):
         weight = check_weights(sample_weight, len(y))
         largest = float(np.abs(K.diagonal()).max())
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
+        means = weight / weight.sum() @ system if self.fit_intercept else np.zeros(len(y))
         parts = _system(system, y, alpha, weight, self.fit_intercept)
         unit = factor_definite(system, alpha)
         self.dual_coef_ = (solve_factored(system, parts.right, unit).T * parts.root).T
         check_range(self.dual_coef_, largest, alpha)
-        mean, means = parts.mean, parts.means
+        mean = parts.mean
         offset = means @ self.dual_coef_
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
@@ -126,7 +127,6 @@ class _System(NamedTuple):
     root: np.ndarray
     share: np.ndarray
     mean: np.ndarray
-    means: np.ndarray
     constant: float
 
 
@@ -134,7 +134,7 @@ def _system(K, y, alpha, weight, fit_intercept):
     """Make K the system of ridge regression for rooted coefficients, in place; see `_System`."""
     root = np.sqrt(weight)
     share = weight / weight.sum() if fit_intercept else np.zeros_like(weight)
-    means, constant = share @ K, 0.0
+    constant = 0.0
     center_rooted(K, share, root)
     if fit_intercept:
         # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
@@ -143,7 +143,19 @@ def _system(K, y, alpha, weight, fit_intercept):
         add_roots(K, root, constant / weight.sum())
     K[np.diag_indices_from(K)] += np.where(weight > 0.0, alpha, 1.0)
     mean = share @ y
-    return _System(((y - mean).T * root).T, root, share, mean, means, constant)
+    return _System(((y - mean).T * root).T, root, share, mean, constant)
+
+
+def rough_coefficients(K, Y, alpha, weight=None):
+    """Coefficients (m, c) of ridge regression with an intercept, in the precision of K (float32).
+
+    None if K (m, m) plus alpha on its diagonal is not definite in that precision.
+    """
+    system = K.copy()
+    parts = _system(system, Y, alpha, np.ones(len(Y)) if weight is None else weight, True)
+    if not cholesky(system):
+        return None
+    return parts.root[:, None] * cholesky_solve(system, parts.right)
 
 
 def ridge_leave_one_out(K, Y, alpha, weight=None):
@@ -188,7 +200,7 @@ def center_rooted(K, share, root):
 
     In place. ``share`` are the weights over their sum, or zeros, which center nothing.
     """
-    center_gram(K, share=share)
+    center_gram(K, share=share.astype(K.dtype, copy=False))
     if not np.all(root == 1.0):
         K *= root
         K *= root[:, None]

@@ -17,9 +17,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from alignlearn._jit import jit_sum
 from alignlearn._lapack import lower_solve
-from alignlearn.engine.threads import on_threads
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
@@ -29,6 +27,7 @@ from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
 
 from .choice import MOST_DOUBLE, is_single
+from .held_matrix import HeldMatrix
 from .neighbor_inverse import NeighborInverse
 
 _MOST_RANK = 1000  # maximum columns of a pivoted factor, whose own cost grows with their square
@@ -50,9 +49,7 @@ _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 # diagonal (measured).
 _ROUGH_ROUNDING, _ROUGH = 1e-7, 1e-6
 _TRACE = 1e-6  # share of the matrix that the factor may omit
-_GROUP = 256  # rows that are evaluated and multiplied at once
 _PANEL = 1024  # rows of the preconditioner that are computed at once
-_COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each
 _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # vectors of the length of the samples for each target, in conjugate gradients
 # Tolerance of a fit with the matrix in memory, in float64 and in float32: R^2 agrees with the exact
@@ -61,7 +58,7 @@ TOL, _SINGLE_TOL = 1e-6, 1e-5
 _PATH_TOL = 1e-3  # tolerance of models that are only compared (R^2 agrees to 1e-4)
 # For these, the ratio of alpha to the mean diagonal from which the matrix is float32: its rounding
 # error, of spectral norm 6e-8 sqrt(m), is much smaller.
-_SINGLE = 1e-4
+SINGLE = 1e-4
 # Steps per sample that cost as much as a Cholesky factor, in a path and in a fit. If they do not
 # suffice (small alpha, slow decay of the eigenvalues), such factors solve the rest. With several
 # targets a step costs more: in a path it is multiplied by their number, and in a fit by this much
@@ -146,148 +143,6 @@ class RidgeSystem:
         machine.intercept_ = intercept if len(self._shape) > 1 else float(intercept[0])
         machine.residual_, machine.n_iter_ = found.residual, found.n_iter
         return found
-
-
-class HeldMatrix:
-    """The Gram matrix of a combination for products; float32 for many samples.
-
-    It may omit terms ``f(x) + f(x')``, which have no effect where coefficients sum to 0.
-
-    float32 rounds kernel values by 6e-8 of the largest, which changes predictions by less than the
-    tolerance of the solver. Only its upper triangle is stored, in groups of rows that start at the
-    diagonal, so that a product reads a quarter of the memory of the float64 matrix.
-
-    Parameters
-    ----------
-    combination : Combination
-    single : bool
-        Whether it is float32.
-
-    Attributes
-    ----------
-    K : ndarray
-        The matrix (m, m), or its groups one after the other.
-    starts : ndarray of int
-        Their positions in K.
-    height : int
-        Rows of a group.
-    """
-
-    def __init__(self, combination, single):
-        self._single, self._m = single, combination.n_samples
-        m = self._m
-        self.height = _GROUP if single else m
-        self._places = np.arange(0, m, self.height)
-        sizes = np.minimum(self.height, m - self._places) * (m - self._places)
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])
-        if not single:
-            self.K = combination.gram()
-            return
-        self.K = np.empty(self.starts[-1], dtype=np.float32)
-        combination.fill_upper_rows(_GROUP, self.K)
-
-    def diagonal(self):
-        """The stored diagonal (m,)."""
-        if not self._single:
-            return self.K.diagonal()
-        ends = [*self._places[1:], self._m]
-        groups = zip(self.starts, self.starts[1:], self._places, ends)
-        return np.concatenate(
-            [self.K[start : stop : self._m - at + 1][: end - at] for start, stop, at, end in groups]
-        )
-
-    def times(self, V):
-        """Product with V (m, c), summed in float64; the same bits for any number of threads."""
-        if not self._single:
-            return self.K @ V
-        return np.hstack(
-            [self._few(V[:, c : c + _COLUMNS]) for c in range(0, V.shape[1], _COLUMNS)]
-        )
-
-    def _few(self, V):
-        right, out = np.ascontiguousarray(V.T), np.empty(V.shape[::-1])
-        below = np.empty((len(self._places), *out.shape))
-        given = self.K, self.starts, right, out, below
-        on_threads(_times_part, *given, stoppable=True)
-        for start, sums in zip(self._places + _GROUP, below):
-            out[:, start:] += sums[:, start:]
-        return out.T
-
-
-@jit_sum
-def _times_part(thread, K, starts, right, out, below, stop):
-    """Every count-th group of rows times ``right`` (c, m), and its transpose in ``below``."""
-    number, count = thread
-    c, m = right.shape
-    for group in range(number, len(below), count):
-        if stop[0]:
-            return
-        first, last = _GROUP * group, min(_GROUP * (group + 1), m)
-        width, at, sums = m - first, starts[group], below[group]
-        sums[:, first:] = 0.0
-        i = 0
-        while i + 4 <= last - first:
-            rows = K[at + i * width : at + (i + 4) * width].reshape(4, width)
-            for k in range(0, c - 1, 2):
-                v, w = right[k, first:], right[k + 1, first:]
-                of_v, of_w = sums[k, first:], sums[k + 1, first:]
-                _add_rows_to_two(rows, v, w, of_v, of_w, out[k, first:], out[k + 1, first:], i)
-            if c % 2:
-                _add_rows(rows, right[c - 1, first:], sums[c - 1, first:], out[c - 1, first:], i)
-            i += 4
-        while i < last - first:
-            row = K[at + i * width : at + (i + 1) * width]
-            for k in range(c):
-                v, own_sums = right[k, first:], sums[k, first:]
-                total, own = 0.0, v[i]
-                for j in range(width):
-                    total += row[j] * v[j]
-                    own_sums[j] += own * row[j]
-                out[k, first + i] = total
-            i += 1
-
-
-@jit_sum
-def _add_rows(rows, v, sums, out, i):
-    """Four consecutive rows of a group times v, and their transpose."""
-    row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
-    v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(len(v)):
-        k0, k1, k2, k3, vj = row0[j], row1[j], row2[j], row3[j], v[j]
-        s0 += k0 * vj
-        s1 += k1 * vj
-        s2 += k2 * vj
-        s3 += k3 * vj
-        sums[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
-    out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
-
-
-@jit_sum
-def _add_rows_to_two(rows, v, w, of_v, of_w, out_v, out_w, i):
-    """`_add_rows` for two vectors at once, in 0.65 of the time.
-
-    The vectors are arguments: LLVM does not vectorize the loop over rows of matrices.
-    """
-    row0, row1, row2, row3 = rows[0], rows[1], rows[2], rows[3]
-    v0, v1, v2, v3 = v[i], v[i + 1], v[i + 2], v[i + 3]
-    w0, w1, w2, w3 = w[i], w[i + 1], w[i + 2], w[i + 3]
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(len(v)):
-        k0, k1, k2, k3, vj, wj = row0[j], row1[j], row2[j], row3[j], v[j], w[j]
-        s0 += k0 * vj
-        s1 += k1 * vj
-        s2 += k2 * vj
-        s3 += k3 * vj
-        t0 += k0 * wj
-        t1 += k1 * wj
-        t2 += k2 * wj
-        t3 += k3 * wj
-        of_v[j] += (v0 * k0 + v1 * k1) + (v2 * k2 + v3 * k3)
-        of_w[j] += (w0 * k0 + w1 * k1) + (w2 * k2 + w3 * k3)
-    out_v[i], out_v[i + 1], out_v[i + 2], out_v[i + 3] = s0, s1, s2, s3
-    out_w[i], out_w[i + 1], out_w[i + 2], out_w[i + 3] = t0, t1, t2, t3
 
 
 def system_on_matrix(combination, y, alpha, single=False, weight=None, hard=np.inf):
@@ -378,7 +233,7 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
 
 
 def iterative_path(
-    combination, y, split, alphas, factored, weight=None, most_steps=None, descending=False
+    combination, y, split, alphas, factored, weight=None, most_steps=None, error=None
 ):
     """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
 
@@ -391,19 +246,22 @@ def iterative_path(
         it takes less time.
     weight : (m,), optional
         Of the training samples. Default: as in the combination.
-    most_steps, descending
+    most_steps
         As in `paths.regressor_predictions`.
+    error : callable, optional
+        Error of predictions. With it, the largest alphas are tried first, and predictions are None
+        for values below one with a larger error.
     """
     train, test = split
     part = combination.part(train)
     most = len(train) * _PATH_STEPS / y[:1].size
     limits = _limits(part, min(alphas), most, _LEAST_STEPS[0])
     if limits is None:
-        return factored(alphas)
+        return factored(alphas, error)
     options = limits
     if most_steps is not None and not limits:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
-    smallest = 0.0 if is_single(len(train)) else _SINGLE * float(np.mean(part.diagonal()))
+    smallest = 0.0 if is_single(len(train)) else SINGLE * float(np.mean(part.diagonal()))
 
     def system_for(single):
         hard = _HARD_PATH if limits else np.inf
@@ -419,9 +277,7 @@ def iterative_path(
     def predicted(some, system):
         return completed(some, *_solved(system, options, some))
 
-    if descending:
-        given = combination.weight
-        error = partial(_mean_square, y[test], None if given is None else given[test])
+    if error is not None:
         return _descending(predicted, system_for, smallest, alphas, error)
     solved = _solved(system_for(min(alphas) >= smallest), options, alphas)
     return completed(alphas, *solved)  # its matrices are made after that of the system is freed
@@ -467,7 +323,7 @@ def _descending(predicted, system_for, smallest, alphas, error):
     return found
 
 
-def _mean_square(y, weight, values):
+def mean_square(y, weight, values):
     """The weighted mean square of errors."""
     return np.average(np.square(values - y).reshape(len(y), -1).mean(axis=1), weights=weight)
 

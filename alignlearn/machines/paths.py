@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from alignlearn._pairs import PairDecisions, stored_coefficients
-from alignlearn.solvers.dense import solve_shifted
+from alignlearn.solvers.dense import is_factored, shifted
 from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
 
@@ -25,7 +27,7 @@ from .choice import (
 )
 from .copies import find_copies
 from .gram_rows import Pilot, row_cache
-from .iterative_ridge import iterative_path
+from .iterative_ridge import SINGLE, iterative_path, mean_square
 
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
@@ -170,17 +172,28 @@ def regressor_predictions(
         y[train] = means
     sizes = Sizes.of(combination)._replace(n_samples=len(train))
 
-    def factored(some):
-        K, K_test = combination.split(split)
-        return ridge_path(K, y[train], K_test, some, weight=weight, overwrite=True)
+    error = None
+    if descending:
+        given = combination.weight
+        error = partial(mean_square, y[split[1]], None if given is None else given[split[1]])
+
+    def factored(some, error=None):
+        one = None
+        if is_factored(len(train), len(some)) and min(some) >= SINGLE * np.mean(
+            combination.diagonal()
+        ):
+            one = combination.in_single()
+        K, K_test = (one or combination).split(split)
+        how = {"weight": weight, "overwrite": True, "error": error}
+        return ridge_path(K, y[train], K_test, some, single=one is not None, **how)
 
     # Iterations cost less than one reduction for many samples, or for large values of alpha.
     iterative = min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED_OF_LARGE)
     if iterative and not is_iterative(sizes, MOST_REDUCED):
         iterative = min(alphas) >= LARGE_ALPHA * np.mean(combination.diagonal())
     if not iterative:
-        return factored(alphas)
-    given = combination, y, split, alphas, factored, weight, most_steps, descending
+        return factored(alphas, error)
+    given = combination, y, split, alphas, factored, weight, most_steps, error
     return iterative_path(*given)
 
 
@@ -232,7 +245,18 @@ def _along(make, K, y, values, weight, predict):
     return found
 
 
-def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, overwrite=False):
+def ridge_path(
+    K,
+    y,
+    K_test,
+    alphas,
+    *,
+    weight=None,
+    skip_indefinite=False,
+    overwrite=False,
+    single=False,
+    error=None,
+):
     """Test predictions of kernel ridge with an intercept for each alpha, from one reduction.
 
     Parameters
@@ -249,6 +273,11 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
         instead of raising an error. An error is raised if no alpha is left.
     overwrite : bool
         Work in K and K_test, if they are float64, instead of in copies.
+    single : bool
+        Work in float32 where alpha is large enough for models that are only compared.
+    error : callable, optional
+        Error of predictions. If each alpha takes a factorization, only values next to the smallest
+        error are tried, and predictions for others are None.
 
     Returns
     -------
@@ -258,36 +287,75 @@ def ridge_path(K, y, K_test, alphas, *, weight=None, skip_indefinite=False, over
     ------
     ValueError
     """
-    own = np.asarray if overwrite else np.array
-    inner, K_test = (own(A, dtype=np.float64, order="C") for A in (K, K_test))
+    own, dtype = np.asarray if overwrite else np.array, np.float32 if single else np.float64
+    inner, K_test = (own(A, dtype=dtype, order="C") for A in (K, K_test))
     weight = np.ones(len(y)) if weight is None else weight
     root, share = np.sqrt(weight), weight / weight.sum()
-    means, mean = share @ inner, share @ y
+    means, mean = share.astype(dtype) @ inner, share @ y
     center_rooted(inner, share, root)
     # The (weighted) constant vector has eigenvalue 0. It is moved to the mean of the others, so
     # that the system is definite at alpha = 0 if the rest of K is.
     add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
     target = root[:, None] * (y - mean).reshape(len(y), -1)
-    coef = root[:, None] * solve_each_alpha(inner, target, alphas, skip_indefinite)
-    usable = np.isfinite(coef).all(axis=0)
-    coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
+    by_value = error is not None and is_factored(len(y), len(alphas))
     # The coefficients sum to 0, so rows of the test kernel need no centering.
-    fitted = np.full((len(K_test), coef.shape[1]), np.inf)
     K_test -= means
-    fitted[:, usable] = K_test @ coef[:, usable]
-    fitted = fitted.reshape(len(K_test), len(alphas), -1) + mean
-    return [fitted[:, k].reshape(len(K_test), *y.shape[1:]) for k in range(len(alphas))]
+    inverse = shifted(inner, len(alphas))
+
+    def predicted(some):
+        coef = root[:, None] * solved_or_raised(inverse, target, some, skip_indefinite)
+        usable = np.isfinite(coef).all(axis=0)
+        coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
+        fitted = np.full((len(K_test), coef.shape[1]), np.inf)
+        fitted[:, usable] = K_test @ coef[:, usable].astype(dtype, copy=False)
+        fitted = fitted.reshape(len(K_test), len(some), -1) + mean
+        return [fitted[:, k].reshape(len(K_test), *y.shape[1:]) for k in range(len(some))]
+
+    return nearest_to_least(predicted, alphas, error) if by_value else predicted(alphas)
 
 
-def solve_each_alpha(system, target, alphas, skip_indefinite=False):
+def nearest_to_least(predicted, alphas, error):
+    """Predictions for the values of alpha next to the smallest error, and None for others.
+
+    Values are tried from the middle on, towards smaller errors.
+    """
+    order, found = np.argsort(alphas, kind="stable"), [None] * len(alphas)
+
+    def error_at(place):
+        k = order[place]
+        [found[k]] = predicted([alphas[k]])
+        return error(found[k])
+
+    place = (len(alphas) - 1) // 2
+    least, step = error_at(place), -1
+    if place + 1 < len(alphas):
+        above = error_at(place + 1)
+        if above < least:
+            least, place, step = above, place + 1, 1
+    while 0 <= place + step < len(alphas):
+        place += step
+        now = error_at(place)
+        if not now < least:
+            break
+        least = now
+    return found
+
+
+def solve_each_alpha(system, target, alphas):
     """``(system + alpha I)^-1 target`` for each alpha, side by side: (m, n_alphas * c).
 
-    ``system`` (m, m), in C order, is overwritten. If the sum is not positive definite to working
-    precision, the columns are infinity, or a ValueError is raised; it is also raised if no alpha is
-    left.
+    ``system`` (m, m), in C order, is overwritten. Errors as of `solved_or_raised`.
     """
-    rounding = len(system) * np.finfo(np.float64).eps * np.abs(np.diagonal(system)).max()
-    solved = solve_shifted(system, target, alphas, rounding)
+    return solved_or_raised(shifted(system, len(alphas)), target, alphas)
+
+
+def solved_or_raised(inverse, target, alphas, skip_indefinite=False):
+    """Solutions of a `shifted` system for each alpha, side by side: (m, n_alphas * c).
+
+    If the sum is not positive definite to working precision, the columns are infinity, or a
+    ValueError is raised; it is also raised if no alpha is left.
+    """
+    solved = inverse.solve(target, alphas, inverse.rounding)
     for k, alpha in enumerate(alphas):
         if not np.isfinite(solved[0, k, 0]) and not (skip_indefinite and alpha < max(alphas)):
             raise ValueError(

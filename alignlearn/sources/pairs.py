@@ -26,7 +26,8 @@ from .training_sets import Sample, training_statistics
 _LARGEST_IN_SINGLE = 1e15  # its square and the reciprocal of that fit into float32
 _OUTLYING = 100.0  # root mean squares; a larger value has a rounding error unlike the others'
 _MOST_AT_ONCE = 2000  # samples up to which the whole matrix (32 MB) is computed and indexed
-_PROBED, _ROUNDINGS = 8, 16.0  # rows compared with exact ones, and the accepted difference
+# Rows and columns whose values are compared with exact ones, and the accepted difference.
+_PROBED, _AGAINST, _ROUNDINGS = 8, 400, 16.0
 
 
 class PairSource(Source):
@@ -217,7 +218,7 @@ class PairCombination(Combination):
         if not self._is_bound(self.source.X):
             super().fill_upper_rows(height, out)
             return
-        single = self._in_single() if out.dtype == np.float32 else None
+        single = self.in_single() if out.dtype == np.float32 else None
         combination = self if single is None else single
         X, m, at = combination.source.X, self.n_samples, 0
         bound = grams.GramRows(*combination.terms, X, X, exact=False)
@@ -291,32 +292,31 @@ class PairCombination(Combination):
             X = None if rows is None else self.source.samples(rows)
             return self.products(X, self.source.samples(columns)).times(weights)
 
-        single = self._in_single()
+        single = self.in_single()
         return self._row_reader, {
             "times": times,
             "diagonal": self._inexact_diagonal(),
             "single": None if single is None else single._row_reader,
         }
 
-    def _in_single(self):
-        """The combination on samples in float32, which is faster.
-
-        None if its values differ from the exact ones by more than the rounding of float32.
-        """
+    def in_single(self):
+        """See `Combination.in_single`."""
         source = self.source
         if source.dtype == np.float32 or is_sparse(source.X) or not self._program.is_common:
             return None
         size = max(source.X.max(), -source.X.min())
         if not size < _LARGEST_IN_SINGLE or size > _OUTLYING * np.sqrt(np.mean(source.X**2)):
             return None
-        few = np.linspace(0, len(source.X) - 1, _PROBED).astype(np.intp)
-        exact = self.rows(few)
+        few, columns = (
+            np.linspace(0, len(source.X) - 1, n).astype(np.intp) for n in (_PROBED, _AGAINST)
+        )
+        exact = self.rows(few, columns)
         largest = np.abs(exact).max()
         if not 1.0 / _LARGEST_IN_SINGLE < largest < _LARGEST_IN_SINGLE:
             return None
         X = source.X.astype(np.float32)
         single = PairSource(X, source.kernels, source.weight, **source._how).combine(self.weights)
-        apart = np.abs(single.rows(few) - exact).max()
+        apart = np.abs(single.rows(few, columns) - exact).max()
         return single if apart <= _ROUNDINGS * np.finfo(np.float32).eps * largest else None
 
     def _row_reader(self, columns):

@@ -277,6 +277,13 @@ class Combination(ABC):
         """The combination on the samples of an index array."""
         return self.source.part(rows).combine(self.weights)
 
+    def in_single(self):
+        """The combination on samples in float32, which is faster.
+
+        None if its values differ from the exact ones by more than the rounding of float32.
+        """
+        return None
+
     @abstractmethod
     def gram(self, exact=False):
         """Training Gram matrix (m, m).

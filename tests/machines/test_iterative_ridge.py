@@ -6,8 +6,8 @@ import pytest
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge, iterative_ridge
+from alignlearn.machines.held_matrix import HeldMatrix
 from alignlearn.machines.iterative_ridge import (
-    HeldMatrix,
     iterative_path,
     ridge_on_matrix,
     ridge_without_matrix,

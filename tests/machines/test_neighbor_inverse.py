@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
-from alignlearn.machines.iterative_ridge import HeldMatrix, system_on_matrix
+from alignlearn.machines.held_matrix import HeldMatrix
+from alignlearn.machines.iterative_ridge import system_on_matrix
 from alignlearn.machines.neighbor_inverse import NeighborInverse
 from alignlearn.solvers.conjugate_gradient import low_rank_preconditioner
 from alignlearn.sources import open_kernel
