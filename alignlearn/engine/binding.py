@@ -9,6 +9,7 @@ import numpy as np
 
 from alignlearn.validation import is_sparse
 
+from . import opcodes as ops
 from .bits import counted
 from .boxes import row_boxes
 from .bundles import bundled
@@ -191,9 +192,9 @@ def compact(program, *sides):
     """The program and the sides that it is bound to, with fewer columns for the same values.
 
     Columns of 0 and 1 are packed as bits, except for programs of the small interpreter, because the
-    large one takes longer to compile. Columns that exclude each other are bundled.
+    large one takes longer to compile, unless they have L1 distances. Columns that exclude each other are bundled.
     """
-    if not program.is_common:
+    if not program.is_common or ops.L1_DISTANCE in program.primitives[:, 0]:
         program, sides = counted(program, *sides)
     program, sides = bundled(program, *sides)
     return program, *map(frozen, sides)

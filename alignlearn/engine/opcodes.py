@@ -78,7 +78,7 @@ def _formula(function):
 _SQUARE = "({x} - {z}) * ({x} - {z})"
 SQUARED_DISTANCE = _primitive(_SQUARE, of_differences=True, common=True)
 INNER_PRODUCT = _primitive("{x} * {z}", common=True)
-L1_DISTANCE = _primitive("abs({x} - {z})", of_differences=True)
+L1_DISTANCE = _primitive("abs({x} - {z})", of_differences=True, common=True)
 DISTANCE = _primitive(_SQUARE, root=True, of_differences=True, common=True)
 MATCHES = _primitive("(one if {x} == {z} else zero)")  # features in which samples agree
 MINIMA = _primitive("({x} if {x} < {z} else {z})")

@@ -77,10 +77,17 @@ def _inner_products(x, start, stop, tile, nr, nc, out):
 @jit_sum
 def _l1_distances(x, start, stop, tile, nr, nc, out):
     """out[r * nc + j] = |x[:, r] - tile[:, j]|_1 over feature rows start..stop."""
+    fours = start + (stop - start) // 4 * 4
     for r in range(nr):
         d = out[r * nc : (r + 1) * nc]
         d[:] = 0
-        for f in range(start, stop):
+        for f in range(start, fours, 4):
+            x0, x1, x2, x3 = x[f, r], x[f + 1, r], x[f + 2, r], x[f + 3, r]
+            t0, t1, t2, t3 = tile[f, :nc], tile[f + 1, :nc], tile[f + 2, :nc], tile[f + 3, :nc]
+            for j in range(nc):
+                near = abs(x0 - t0[j]) + abs(x1 - t1[j])
+                d[j] += near + (abs(x2 - t2[j]) + abs(x3 - t3[j]))
+        for f in range(fours, stop):
             x0, t0 = x[f, r], tile[f, :nc]
             for j in range(nc):
                 d[j] += abs(x0 - t0[j])
@@ -189,6 +196,8 @@ def _fill_common(kind, start, stop, x, tile, nr, nc, out):
         if kind == ops.DISTANCE:
             for j in range(nr * nc):
                 out[j] = np.sqrt(out[j])
+    elif kind == ops.L1_DISTANCE:
+        _l1_distances(x, start, stop, tile, nr, nc, out)
     elif kind == ops.HEIGHTS:
         _heights(x, start, stop, tile, nr, nc, out)
     else:
@@ -204,9 +213,7 @@ def fill_primitives(primitives, x, tile, nr, nc, W):
         out = W[primitives[q, 3], : nr * nc]
         if _fill_common(kind, start, stop, x, tile, nr, nc, out):
             continue
-        if kind == ops.L1_DISTANCE:
-            _l1_distances(x, start, stop, tile, nr, nc, out)
-        elif kind == ops.MINIMA:
+        if kind == ops.MINIMA:
             _minima(x, start, stop, tile, nr, nc, out)
         elif kind == ops.COMMON_BITS:
             _common_bits(x, start, stop, tile, nr, nc, out)

@@ -16,8 +16,8 @@ from alignlearn.kernels.gradients import Gradients
 from alignlearn.kernels.scales import resolve_each
 from alignlearn.machines import KernelRidge
 from alignlearn.machines._ridge import ridge_leave_one_out, rough_coefficients
-from alignlearn.solvers.dense import rounds_well
 from alignlearn.machines.width_and_ridge import leave_one_out_width_and_ridge
+from alignlearn.solvers.dense import rounds_well
 from alignlearn.sources.pairs import PairSource
 from alignlearn.statistics.targets import reads_as_regression, target_columns
 from alignlearn.validation import (

@@ -5,15 +5,17 @@ import numpy as np
 import pytest
 
 import alignlearn as al
+from alignlearn._lapack import cholesky
 from alignlearn.machines import KernelRidge, iterative_ridge
-from alignlearn.machines.held_matrix import HeldMatrix
+from alignlearn.machines.held_matrix import HeldMatrix, reused_memory
 from alignlearn.machines.iterative_ridge import (
     iterative_path,
     ridge_on_matrix,
     ridge_without_matrix,
     system_on_matrix,
 )
-from alignlearn.machines.paths import regressor_predictions, ridge_path
+from alignlearn.machines.paths import nearest_to_least, regressor_predictions, ridge_path
+from alignlearn.solvers import dense
 from alignlearn.sources import open_kernel, open_source
 
 
@@ -175,6 +177,80 @@ def test_the_preconditioner_has_more_columns_where_few_omit_much(scale):
     omitted = np.trace(K - K.mean(axis=0)) - np.square(L).sum() / scale
     for (alpha, hard), found in columns.items():
         assert found == (310 if omitted > hard * alpha * len(X) else 300)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_values_next_to_the_least_error_are_tried(n, place):
+    """From the middle on, so that the least of one minimum and its neighbors are tried."""
+    alphas = np.random.default_rng(n).permutation(10.0 ** np.arange(n)).tolist()
+    best, tried = 10.0 ** min(place, n - 1), []
+
+    def predicted(some):
+        tried.extend(some)
+        return [np.array(alpha) for alpha in some]
+
+    found = nearest_to_least(predicted, alphas, lambda alpha: abs(np.log(alpha / best)))
+    assert [None if one is None else float(one) for one in found] == [
+        alpha if alpha in tried else None for alpha in alphas
+    ]
+    assert len(set(tried)) == len(tried)
+    near = {alpha for alpha in alphas if 1 / 11 < alpha / best < 11}
+    assert near <= set(tried)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_a_path_of_few_values_is_factorized_in_float32(weighted, n_targets, monkeypatch):
+    """Values that are large enough; the smallest is as exact as in float64."""
+    X, Y = data(1300)
+    Y = Y[:, 0] if n_targets == 1 else Y
+    weight = np.random.default_rng(1).integers(1, 3, 1300) * 1.0 if weighted else None
+    combination = open_source(X, [al.Laplacian(0.3)], sample_weight=weight).combine([1.0])
+    split, alphas = (np.arange(1200), np.arange(1200, 1300)), [1.0, 3e-4, 1e-2]
+    types = []
+
+    def counted(A):
+        types.append(A.dtype.type)
+        return cholesky(A)
+
+    monkeypatch.setattr(dense, "cholesky", counted)
+    found = regressor_predictions(combination, Y, split, alphas)
+    assert types == [np.float32, np.float64, np.float32]
+    K, K_test = combination.split(split)
+    exact = ridge_path(
+        K, Y[:1200], K_test, alphas, weight=None if weight is None else weight[:1200]
+    )
+    for one, expected, tol in zip(found, exact, (1e-5, 1e-4, 1e-4)):
+        np.testing.assert_allclose(one, expected, atol=tol)
+    types.clear()
+    some = regressor_predictions(combination, Y, split, alphas, descending=True)
+    squares = [np.mean((one - Y[1200:]) ** 2) for one in exact]
+    at = int(np.argmin(squares))
+    np.testing.assert_array_equal(some[at], found[at])
+
+
+def test_memory_of_freed_matrices_is_reused_only_inside_the_context():
+    combination, larger = (open_kernel(data(m)[0], al.Gaussian(0.1)) for m in (600, 900))
+    exact = combination.gram().astype(np.float32)
+    V = np.random.default_rng(0).standard_normal((600, 1))
+    V -= V.mean()
+    with reused_memory():
+        held = HeldMatrix(combination, single=True)
+        at = held.K.ctypes.data
+        del held
+        held = HeldMatrix(combination, single=True)
+        assert held.K.ctypes.data == at
+        np.testing.assert_allclose(held.times(V), exact @ V, atol=1e-4)
+        other = HeldMatrix(combination, single=True)  # while the first is in use
+        assert other.K.ctypes.data != at
+        del other
+        assert len(held._reused) == 1
+        HeldMatrix(larger, single=True)  # frees what is too small
+        kept = held._reused
+        assert [len(memory) for memory in kept] == [HeldMatrix(larger, True).starts[-1]]
+    assert not kept
+    assert HeldMatrix(combination, single=True)._reused is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 6.0])
