@@ -191,8 +191,9 @@ def vectors(kernels, X):
 def compact(program, *sides):
     """The program and the sides that it is bound to, with fewer columns for the same values.
 
-    Columns of 0 and 1 are packed as bits, except for programs of the small interpreter, because the
-    large one takes longer to compile, unless they have L1 distances. Columns that exclude each other are bundled.
+    Columns of 0 and 1 are packed as bits, except for programs of the small interpreter without L1
+    distances, because the large one takes longer to compile. Columns that exclude each other are
+    bundled.
     """
     if not program.is_common or ops.L1_DISTANCE in program.primitives[:, 0]:
         program, sides = counted(program, *sides)
