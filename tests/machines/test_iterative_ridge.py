@@ -182,7 +182,7 @@ def test_the_preconditioner_has_more_columns_where_few_omit_much(scale):
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_values_next_to_the_least_error_are_tried(n, place):
-    """From the middle on, so that the least of one minimum and its neighbors are tried."""
+    """From the middle on; of errors with one minimum, this one and its neighbors are tried."""
     alphas = np.random.default_rng(n).permutation(10.0 ** np.arange(n)).tolist()
     best, tried = 10.0 ** min(place, n - 1), []
 
