@@ -330,11 +330,12 @@ class WayKernels:
         scaled, weight, options = transformed(X, root_of(scales)), how["weight"], dict(how)
         search = {"ridges": RIDGES, "engine": how["engine"]}
 
-        def found(X, kernels):
+        def found(X, kernels, climb=False):
             given, target, w = rows_of(few, X, Y, weight)
-            return leave_one_out_width_and_ridge(given, target, kernels, weight=w, **search)
+            how = {**search, "weight": w, "climb": climb}
+            return leave_one_out_width_and_ridge(given, target, kernels, **how)
 
-        better = found(scaled, self._widths(scaled, weight))
+        better = found(scaled, self._widths(scaled, weight), self.kernels is None)
         if better.errors.min() > _REVEALED * found(X, [self.first[0]]).errors.min():
             return scales
         options["blocks"] = Blocks.of(self.groups, scaled, weight)

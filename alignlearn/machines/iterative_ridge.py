@@ -47,7 +47,7 @@ _JUDGED = 500  # samples whose neighbors are tried for this decision
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 # The same of a factor in float32, which serves as well if alpha has this ratio to the sum of the
 # diagonal (measured).
-_ROUGH_ROUNDING, _ROUGH = 1e-7, 1e-6
+_ROUGH_ROUNDING, _ROUGH_FACTOR = 1e-7, 1e-6
 _TRACE = 1e-6  # share of the matrix that the factor may omit
 _PANEL = 1024  # rows of the preconditioner that are computed at once
 _BLOCK = 32  # columns of the matrix that are evaluated at once
@@ -156,7 +156,7 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None, hard=np.i
     weight = check_weights(combination.weight if weight is None else weight, m)
     few, many = (min(rank, max(1, m // _SHARE)) for rank in (_FEW, _MANY))
     held, diagonal = HeldMatrix(combination, single or is_single(m)), combination.diagonal()
-    is_rough = held.K.dtype == np.float32 and alpha >= _ROUGH * diagonal.sum()
+    is_rough = held.K.dtype == np.float32 and alpha >= _ROUGH_FACTOR * diagonal.sum()
     dtype = np.float32 if is_rough else np.float64
     factor = _nystrom_factor(combination, few, dtype)
     omitted = diagonal - np.einsum("ij,ij->i", factor, factor, dtype=np.float64)

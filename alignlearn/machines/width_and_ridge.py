@@ -11,6 +11,7 @@ from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 
 from ._ridge import ridge_loo_path
+from .paths import nearest_to_least
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class LeaveOneOutTable(Result):
 
 
 def leave_one_out_width_and_ridge(
-    X, Y, kernels, ridges=None, weight=None, *, alphas=None, engine=CPU
+    X, Y, kernels, ridges=None, weight=None, *, alphas=None, climb=False, engine=CPU
 ):
     """The table of leave-one-out errors of p kernels and n penalties; one reduction per kernel.
 
@@ -64,6 +65,9 @@ def leave_one_out_width_and_ridge(
         Positive.
     alphas : sequence of float > 0, optional
         Replaces ``ridges``.
+    climb : bool, default False
+        Whether only kernels next to the smallest error are tried, for widths of one kernel in
+        order; errors of the others are infinite.
     engine : Cpu, Cuda or Cluster
 
     Returns
@@ -76,13 +80,22 @@ def leave_one_out_width_and_ridge(
         A kernel matrix plus alpha on its diagonal is not positive definite.
     """
     given = np.asarray(alphas if ridges is None else ridges, dtype=np.float64)
-    alphas, errors = np.empty((2, len(kernels), len(given)))
-    for k, kernel in enumerate(kernels):
+    alphas, errors = np.full((2, len(kernels), len(given)), np.inf)
+
+    def errors_of(k):
+        kernel = kernels[k]
         K = grams.weighted_gram([kernel], [1.0], X, engine=engine).astype(np.float64, copy=False)
         unit = 1.0 if ridges is None else float(np.mean(K.diagonal())) or 1.0
         alphas[k] = unit * given
         options = {"sample_weight": weight, "check": False, "overwrite": True}
         errors[k] = ridge_loo_path(K, Y, alphas[k], **options).loo_mse
+        return errors[k]
+
+    if climb:
+        nearest_to_least(lambda some: map(errors_of, some), range(len(kernels)), np.min)
+    else:
+        for k in range(len(kernels)):
+            errors_of(k)
     least = errors <= errors.min() * (1.0 + len(Y) * np.finfo(np.float64).eps)
     k, a = np.unravel_index(np.argmax(np.where(least, alphas, -np.inf)), errors.shape)
     return LeaveOneOutTable(tuple(kernels), alphas, errors, (int(k), int(a)))

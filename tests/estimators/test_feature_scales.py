@@ -149,6 +149,33 @@ def test_kernel_and_alpha_are_those_of_the_smallest_leave_one_out_error():
     assert (found.kernel, found.alpha) == (kernels[k], found.alphas[k, a])
 
 
+def test_widths_are_tried_in_the_direction_of_smaller_errors():
+    kernels = [al.Gaussian(gamma) for gamma in 4.0 ** np.arange(-5, 3)]
+    given = X, centered(SIGNAL), kernels, [1e-3, 0.1]
+    every, some = (leave_one_out_width_and_ridge(*given, climb=climb) for climb in (False, True))
+    tried = np.isfinite(some.errors).all(axis=1)
+    assert 3 <= tried.sum() < len(kernels)
+    assert some.best == every.best
+    np.testing.assert_array_equal(some.errors[tried], every.errors[tried])
+    assert np.isinf(some.errors[~tried]).all()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_scales_from_float32_matrices(full):
+    """To their precision if alpha is large enough; otherwise the same as from float64."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((1000, 5))
+    y = (np.sin(2.0 * A[:, 0]) + A[:, 1] + 0.1 * rng.standard_normal(1000))[:, None]
+    for alpha, rtol in ((1e-2, 1e-4), (1e-4, 0.0)):
+        given = A, y, al.Gaussian(0.2), alpha
+        exact, rough = (
+            learned_scales(*given, choose=False, full=full, rough=rough) for rough in (False, True)
+        )
+        size = np.abs(exact.iterates[-1]).max()
+        np.testing.assert_allclose(rough.iterates[-1], exact.iterates[-1], atol=rtol * size)
+        assert np.array_equal(rough.scales, exact.scales) == (rtol == 0.0)
+
+
 def test_what_is_not_given_is_searched_and_repeats():
     model = al.FeatureScales(search_samples=40).fit(X, SIGNAL)
     assert model.search_.errors.shape == (7, 11)
