@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 WIDTHS = 2.0 ** np.arange(-5, 2)  # multiples of gamma
 RIDGES = 4.0 ** np.arange(-9, 2)  # over the mean diagonal of the kernel
+# Multiple of alpha for which a model must round well: scales need fewer digits than errors do.
+_LARGER = 6.0
 _ALONE = 1.02  # effective number of features below which one feature has nearly all of the scale
 
 
@@ -220,7 +222,7 @@ def ridge_on(
 def _ridge_in_single(X, Y, kernel, alpha, weight, engine):
     """The float32 matrix of a kernel, and coefficients; None where rounding changes them."""
     combination = PairSource(X, [kernel], weight, engine=engine, resolved=True).combine([1.0])
-    if not rounds_well(alpha, combination.diagonal().sum()):
+    if not rounds_well(_LARGER * alpha, combination.diagonal().sum()):
         return None
     combination = combination.in_single()
     if combination is None:

@@ -59,6 +59,9 @@ _PATH_TOL = 1e-3  # tolerance of models that are only compared (R^2 agrees to 1e
 # For these, the ratio of alpha to the mean diagonal from which the matrix is float32: its rounding
 # error, of spectral norm 6e-8 sqrt(m), is much smaller.
 SINGLE = 1e-4
+_SINGLE_FIT = (
+    1e-2  # the same of a fit, up to `MOST_DOUBLE` samples; beyond, every matrix is float32
+)
 # Steps per sample that cost as much as a Cholesky factor, in a path and in a fit. If they do not
 # suffice (small alpha, slow decay of the eigenvalues), such factors solve the rest. With several
 # targets a step costs more: in a path it is multiplied by their number, and in a fit by this much
@@ -217,11 +220,14 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     `ridge_without_matrix`; the tolerance is `TOL`, and that of float32 for such matrices, and where
     conjugate gradients stop between the two.
     """
-    tol = _SINGLE_TOL if is_single(combination.n_samples) else TOL
+    single = machine.alpha >= _SINGLE_FIT * float(np.mean(combination.diagonal()))
+    single |= is_single(combination.n_samples)
+    tol = _SINGLE_TOL if single else TOL
     most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
     limits = _limits(combination, machine.alpha, most, _LEAST_STEPS[1])
     if limits is not None:
-        system = system_on_matrix(combination, y, machine.alpha, weight=weight, hard=_HARD_FIT)
+        given = combination, y, machine.alpha, single, weight
+        system = system_on_matrix(*given, hard=_HARD_FIT)
         found = system.solve(machine.alpha, tol=tol, **limits)
         # With a tolerance nearly reached, a factorization costs more than its digits are worth.
         tol = tol if found.converged else _SINGLE_TOL

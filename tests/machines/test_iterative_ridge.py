@@ -120,12 +120,24 @@ def test_no_factor_is_computed_for_the_last_digits(monkeypatch):
     monkeypatch.setattr(iterative_ridge, "TOL", 1e-17)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2500, 2))
-    y, combination, machine = np.sin(X[:, 0]), open_kernel(X, al.Gaussian(0.2)), KernelRidge(1.0)
+    y, combination, machine = np.sin(X[:, 0]), open_kernel(X, al.Gaussian(0.2)), KernelRidge(9e-3)
     monkeypatch.setattr(machine, "fit", None)  # it factorizes
     ridge_on_matrix(machine, combination, y)
     assert 1e-17 < machine.residual_ < 1e-5
-    exact = KernelRidge(1.0).fit(combination.gram(), y)
-    np.testing.assert_allclose(machine.dual_coef_, exact.dual_coef_, atol=1e-5)
+    exact = KernelRidge(9e-3).fit(combination.gram(), y)
+    np.testing.assert_allclose(machine.dual_coef_, exact.dual_coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.011, 1.0])
+def test_fits_with_a_large_alpha_use_a_matrix_in_float32(alpha):
+    """Predictions agree with the factorized machine to 1e-4 of the standard deviation of y."""
+    X, Y = data(3100)
+    combination, machine = open_kernel(X, al.Gaussian(0.2)), KernelRidge(alpha)
+    ridge_on_matrix(machine, combination, Y)
+    assert 1e-6 < machine.residual_ < 1e-5
+    exact, K = KernelRidge(alpha).fit(combination.gram(), Y), combination.gram()
+    apart = machine.predict(K) - exact.predict(K)
+    assert np.sqrt(np.mean(apart**2)) < 1e-4 * Y.std()
 
 
 def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
