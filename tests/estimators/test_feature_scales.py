@@ -166,7 +166,7 @@ def test_scales_from_float32_matrices(full):
     rng = np.random.default_rng(0)
     A = rng.standard_normal((1000, 5))
     y = (np.sin(2.0 * A[:, 0]) + A[:, 1] + 0.1 * rng.standard_normal(1000))[:, None]
-    for alpha, rtol in ((1e-2, 1e-4), (1e-4, 1e-3), (1e-5, 0.0)):
+    for alpha, rtol in ((1e-2, 1e-4), (1e-4, 5e-3), (1e-5, 0.0)):
         given = A, y, al.Gaussian(0.2), alpha
         exact, rough = (
             learned_scales(*given, choose=False, full=full, rough=rough) for rough in (False, True)
