@@ -179,8 +179,7 @@ def learned_scales(
             errors += [fit[2]] if choose else []
             if t == n_iterations:
                 break
-            dtype_of = np.float32 if fit[1].dtype == np.float32 else dtype
-            found = Gradients(kernel, scaled, fit[1], gram=fit[0], engine=engine, dtype=dtype_of)
+            found = Gradients(kernel, scaled, fit[1], gram=fit[0], engine=engine, dtype=dtype)
             squares = found.squares(weight, full)
         new = root_of(root @ squares @ root if full else np.square(root) * squares)
         new = new * (varies[:, None] & varies if full else varies)

@@ -301,8 +301,7 @@ class WayKernels:
                 if key not in self._known:
                     gram = None if many else self._gram(some)
                     K, coef, _ = ridge_on(*asked, gram=gram, rough=many, **options)
-                    dtype = np.float32 if coef.dtype == np.float32 else how["dtype"]
-                    of = {"gram": K, "engine": source.engine, "dtype": dtype}
+                    of = {"gram": K, "engine": source.engine, "dtype": how["dtype"]}
                     found = Gradients(self.first[0], X, coef, **of)
                     self._known[key] = found.squares(weight, matrix)
             start = np.diagonal(self._known[key]) if matrix and not full else self._known[key]

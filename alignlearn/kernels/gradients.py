@@ -65,7 +65,8 @@ class Gradients:
         matrix.
     engine : Cpu, Cuda or Cluster
     dtype : dtype, default float64
-        Dtype of products with matrices of dense samples; float32 is faster.
+        Dtype of products with matrices of dense samples; float32 is faster, and used for
+        coefficients in float32.
 
     Raises
     ------
@@ -76,7 +77,8 @@ class Gradients:
     def __init__(self, kernel, X, coef, Z=None, *, gram=None, engine=CPU, dtype=np.float64):
         self._X, self._Z = X, X if Z is None else Z
         self._coef, self._engine = coef, engine
-        self._gram, self._dtype = (kernel, gram), np.dtype(dtype)
+        self._gram = kernel, gram
+        self._dtype = np.dtype(np.float32 if coef.dtype == np.float32 else dtype)
         groups = {}
         for term in kernel.gradient():
             groups.setdefault((term.of_difference, term.columns), []).append(term)

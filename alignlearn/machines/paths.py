@@ -178,14 +178,10 @@ def regressor_predictions(
         error = partial(mean_square, y[split[1]], None if given is None else given[split[1]])
 
     def factored(some, error=None):
-        one = None
-        if is_factored(len(train), len(some)) and min(some) >= SINGLE * np.mean(
-            combination.diagonal()
-        ):
-            one = combination.in_single()
-        K, K_test = (one or combination).split(split)
-        how = {"weight": weight, "overwrite": True, "error": error}
-        return ridge_path(K, y[train], K_test, some, single=one is not None, **how)
+        single = _in_single(combination, len(train), some)
+        K, K_test = (single or combination).split(split)
+        how = {"weight": weight, "overwrite": True, "single": single is not None, "error": error}
+        return ridge_path(K, y[train], K_test, some, **how)
 
     # Iterations cost less than one reduction for many samples, or for large values of alpha.
     iterative = min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED_OF_LARGE)
@@ -195,6 +191,13 @@ def regressor_predictions(
         return factored(alphas, error)
     given = combination, y, split, alphas, factored, weight, most_steps, error
     return iterative_path(*given)
+
+
+def _in_single(combination, m, alphas):
+    """The combination in float32 if m samples have a factor for each alpha; None if not precise."""
+    if not is_factored(m, len(alphas)) or min(alphas) < SINGLE * np.mean(combination.diagonal()):
+        return None
+    return combination.in_single()
 
 
 def leave_one_out_predictions(combination, y, alphas):
