@@ -194,7 +194,8 @@ def _nystrom_factor(combination, rank, dtype):
         columns[start : start + _PANEL] = panel
         inside = (index >= start) & (index < start + _PANEL)
         block[inside] = panel[index[inside] - start]
-    rounding = _ROUNDING if dtype == np.float64 else _ROUGH_ROUNDING
+    exact = dtype == np.float64 == combination.source.dtype
+    rounding = _ROUNDING if exact else _ROUGH_ROUNDING
     block.flat[:: rank + 1] += rounding * max(block.trace(), np.finfo(np.float64).tiny)
     low = np.linalg.cholesky(block).astype(dtype)
     for part in panels(m, rank**2):

@@ -128,6 +128,17 @@ def test_no_factor_is_computed_for_the_last_digits(monkeypatch):
     np.testing.assert_allclose(machine.dual_coef_, exact.dual_coef_, atol=1e-3)
 
 
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_a_wide_kernel_of_samples_in_float32_has_a_preconditioner(alpha):
+    """Its matrix is not definite to the precision of float64."""
+    X, Y = data(3100)
+    combination, machine = open_kernel(X.astype(np.float32), al.Gaussian(1e-3)), KernelRidge(alpha)
+    ridge_on_matrix(machine, combination, Y)
+    exact, K = KernelRidge(alpha).fit(al.Gaussian(1e-3)(X), Y), al.Gaussian(1e-3)(X)
+    apart = machine.predict(K) - exact.predict(K)
+    assert np.sqrt(np.mean(apart**2)) < 5e-3 * Y.std()
+
+
 @pytest.mark.parametrize("alpha", [0.011, 1.0])
 def test_fits_with_a_large_alpha_use_a_matrix_in_float32(alpha):
     """Predictions agree with the factorized machine to 1e-4 of the standard deviation of y."""
