@@ -286,8 +286,8 @@ def read_scoring(scoring, kind, refit=None):
         )
     if not isinstance(refit, str) or refit not in named:
         raise ValueError(
-            f"refit={refit!r:.80}; accepted with several scores: the name of the one to choose by, "
-            f"{listed(list(named))}."
+            f"refit={refit!r:.80}; accepted with several scores in scoring: the name of the one to "
+            f"choose by, {listed(list(named))}."
         )
     found = tuple(_measure(score, kind)._replace(name=name) for name, score in named.items())
     return Scoring(next(m for m in found if m.name == refit), found)

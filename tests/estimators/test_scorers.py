@@ -209,7 +209,10 @@ def test_errors():
     cases = (
         ({"scoring": "roc"}, "'roc' is not known; accepted: 'accuracy'.*get_scorer_names"),
         ({"scoring": {}, "refit": "a"}, "at least one"),
-        ({"scoring": ["accuracy", "roc_auc"]}, "refit=None; accepted with several scores"),
+        (
+            {"scoring": ["accuracy", "roc_auc"]},
+            "refit=None; accepted with several scores in scoring: ",
+        ),
         ({"scoring": ["accuracy"], "refit": "roc_auc"}, "refit='roc_auc'"),
         ({"scoring": "accuracy", "refit": "accuracy"}, "refit='accuracy' names one of several"),
         ({"scoring": 3}, "scoring=3"),
