@@ -126,6 +126,7 @@ def run_fit(args) -> int:
     model = None
     if args.out is not None:
         model = estimator(sample.task, sample.y, verbose).fit(sample.frame, sample.y)
+        model.decimal_ = sample.decimal  # for new files that do not show what their commas mean
         al.save(model, args.out)
         output.print(f"\nmodel, fitted to all {m} rows: {args.out}")
     if args.report is not None:
@@ -265,13 +266,13 @@ def run_predict(args) -> int:
     others = {*of_fit.categories, *of_fit.dates}
     numbers = {label for c, label in enumerate(of_fit.columns) if c not in others}
     words = {label for c, label in enumerate(of_fit.columns) if c in of_fit.categories}
-    how = {"least": 1, "decimal": args.decimal}
-    frame, notes, _ = read_raw(args.data, numbers, words, args.dates, **how)
-    for note in notes[1:]:
+    how = {"least": 1, "decimal": args.decimal, "usual": getattr(model, "decimal_", None)}
+    raw = read_raw(args.data, numbers, words, args.dates, **how)
+    for note in raw.notes[1:]:
         print(f"note: {note}", file=sys.stderr)
-    columns = {"prediction": model.predict(frame).tolist()}
+    columns = {"prediction": model.predict(raw.frame).tolist()}
     if getattr(model, "calibration_", None) is not None:
-        P = model.predict_proba(frame)
+        P = model.predict_proba(raw.frame)
         columns.update({f"probability of {c}": P[:, k] for k, c in enumerate(model.classes_)})
     lines = [list(columns), *zip(*columns.values())]
     if args.out is None:

@@ -21,6 +21,8 @@ class Sample(NamedTuple):
     notes : tuple of str
     name : str
         Of the file.
+    decimal : str or None
+        The decimal sign; see `RawTable`.
     """
 
     frame: Any
@@ -46,6 +48,8 @@ class Sample(NamedTuple):
         frame = self.frame
         gaps = frame.numbers != frame.numbers
         return not (frame.categories or frame.dates or gaps.any())
+
+    decimal: str | None = None
 
 
 def add_dates_option(add):
@@ -83,7 +87,8 @@ def read_sample(
     from alignlearn.datasets._data import settle_task
     from alignlearn.datasets._raw import read_raw
 
-    frame, notes, _ = read_raw(path, order=dates, decimal=decimal) if raw is None else raw
+    raw = read_raw(path, order=dates, decimal=decimal) if raw is None else raw
+    frame, notes = raw.frame, raw.notes
     labels = frame.columns
     dropped = [_label(labels, "drop", one) for one in drop]
     if target is not None and _label(labels, "target", target) in dropped:
@@ -105,7 +110,7 @@ def read_sample(
         notes = (*notes, f"{rows} without a target {is_or_are} left out")
     y, task = settle_task(y.astype(str) if y.dtype.kind == "O" else y, task, path)
     notes = (*notes, *_doubtful_classes(y, label))
-    return Sample(frame, y, label, task, notes, os.path.basename(path))
+    return Sample(frame, y, label, task, notes, os.path.basename(path), raw.decimal)
 
 
 def _doubtful_classes(y, label):

@@ -27,14 +27,19 @@ class RawTable(NamedTuple):
         What was read.
     undecided : tuple of str
         Columns of dates that may have the month or the day first, which are read as categories.
+    decimal : {"comma", "point"} or None
+        The decimal sign; None if no number has a comma or a point.
     """
 
     frame: FrameColumns
     notes: tuple
     undecided: tuple = ()
+    decimal: str | None = None
 
 
-def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2, decimal=None) -> RawTable:
+def read_raw(
+    path, numbers=(), words_of_fit=(), order=None, least=2, decimal=None, usual=None
+) -> RawTable:
     """Read a file of delimited text, as `parse_table` splits it, without a target.
 
     A column of numbers and missing fields holds numbers, one of dates holds dates, and any other
@@ -49,7 +54,8 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2, decimal=Non
 
     ``decimal``, "comma" or "point", declares the decimal sign. Without it, fields such as 2,125 in
     all rows of a column of ``numbers`` raise an error outside of files with semicolons, because
-    other files may have shown what the comma means.
+    other files may have shown what the comma means. ``usual`` is the sign of such a file, which is
+    then used.
 
     Raises
     ------
@@ -65,9 +71,11 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2, decimal=Non
     if decimal is not None:
         comma, more_said = decimal == "comma", ()
     elif not comma:
-        _check_commas([(n, column) for n, column in zip(labels, columns) if n in numbers], path)
+        given = [(n, column) for n, column in zip(labels, columns) if n in numbers]
+        comma = _is_comma(given, path, usual)
     said = (*said, *more_said)
     found, categories, dates, undecided = [], {}, [], []
+    sign = "comma" if comma else None
     for c, fields in enumerate(columns):
         values = _columns.numbers(fields, comma, (path, labels[c], lines))
         moments = None
@@ -88,23 +96,34 @@ def read_raw(path, numbers=(), words_of_fit=(), order=None, least=2, decimal=Non
             categories[c] = words._replace(strings=True)
         else:
             found.append(values)
+            if sign is None and moments is None and any("," in f or "." in f for f in fields):
+                sign = "point"
     matrix = np.column_stack(found) if found else np.empty((len(lines), 0))
     frame = FrameColumns(labels, matrix, categories, tuple(dates))
     shape = f"{len(lines)} rows, {len(columns)} columns with the target, "
     shape += f"{len(categories)} of them categorical"
     notes = (shape, *more[1:], *renamed, *notes, *said)
-    return RawTable(frame, notes, tuple(undecided))
+    return RawTable(frame, notes, tuple(undecided), sign)
 
 
-def _check_commas(columns, path):
-    """ValueError if all commas of some columns may be decimal signs or separate thousands."""
+def _is_comma(columns, path, usual):
+    """Whether commas of some columns are decimal signs, where ``usual`` decides if nothing else.
+
+    Raises
+    ------
+    ValueError
+        All commas of a column may also separate thousands, and ``usual`` is None.
+    """
     for label, fields in columns:
         if _columns.is_ambiguous(fields):
+            if usual is not None:
+                return usual == "comma"
             shown = next(field for field in fields if "," in field)
             raise ValueError(
                 f"{path}: column {label!r} holds {shown!r}, whose comma may separate thousands or "
                 "be the decimal sign; set --decimal point or --decimal comma."
             )
+    return False
 
 
 def _with_symbols(fields, comma, label, are_numbers, are_words):

@@ -266,7 +266,7 @@ def test_numbers_with_symbols(tmp_path, capsys):
         for k, v in enumerate(values)
     ]
     path.write_text("\n".join(["money,whole,share,mixed,price", *rows, '"","","","",1\n']))
-    frame, notes, _ = read_raw(path)
+    frame, notes = read_raw(path)[:2]
     assert list(frame.categories) == [3]
     given = dict(zip(frame.columns, [*frame.numbers.T[:3], None, frame.numbers[:, 3]]))
     assert np.allclose(given["money"][:-1], values)
@@ -308,7 +308,7 @@ CITIES = RNG.choice(["Bern", "Genf"], 60).tolist()
 def read(folder, text, encoding="utf-8"):
     """The numbers of each column of a file, the names of those with categories, and the notes."""
     (folder / "t.csv").write_bytes(text.encode(encoding))
-    frame, notes, _ = read_raw(folder / "t.csv")
+    frame, notes = read_raw(folder / "t.csv")[:2]
     numbers = {frame.columns[c]: frame.numbers[:, j] for j, c in enumerate(frame.at)}
     return numbers, [frame.columns[c] for c in frame.categories], " | ".join(notes)
 
@@ -444,17 +444,35 @@ def test_the_decimal_sign_of_new_rows(tmp_path, capsys):
     path.write_text("\n".join(["a\tk\ty", *rows]) + "\n")
     model = str(tmp_path / "t.model")
     assert main(["fit", str(path), "--out", model, "--quiet"]) == 0
-    new.write_text("a\tk\n1,125\t1\n")
-    assert main(["predict", model, str(new)]) == 2
-    told = capsys.readouterr().err
-    assert "column 'a' holds '1,125', whose comma may separate thousands or be the decimal" in told
+    capsys.readouterr()
     for asked in (["--decimal", "comma"], []):
-        new.write_text("a\tk\n1,125\t1\n" if asked else "a\tk\n1,125\t1\n0,5\t1\n")
+        new.write_text("a\tk\n1,125\t1\n")
         assert main(["predict", model, str(new), *asked]) == 0
         assert float(capsys.readouterr().out.split()[1]) == pytest.approx(1.125, abs=0.1)
     thousands = [f"{a:,.0f}" for a in 1000.0 + A]
     text = "a,y\n" + rows_of([f'"{field}"' for field in thousands], B)
     assert np.array_equal(read(tmp_path, text)[0]["a"], np.round(1000.0 + A))
     (tmp_path / "t.csv").write_text(text)
-    numbers, _, _ = read_raw(tmp_path / "t.csv", decimal="comma")
+    numbers = read_raw(tmp_path / "t.csv", decimal="comma").frame
     assert np.array_equal(numbers.numbers[:, 0], [float(f.replace(",", ".")) for f in thousands])
+
+
+def test_the_decimal_sign_of_the_fit_is_that_of_new_rows(tmp_path, capsys):
+    """Thousands, decimal points or neither in the file of the fit; 1,125 in that of predict."""
+    new, model = tmp_path / "new.csv", str(tmp_path / "t.model")
+    new.write_text('a\n"1,125"\n')
+    a = np.round(1000.0 + 100.0 * B)
+    for fields, expected in (
+        ([f'"{v:,.0f}"' for v in a], 1125.0),
+        ([f"{v:.1f}" for v in a], 1125.0),
+        ([f"{v:.0f}" for v in a], None),
+    ):
+        (tmp_path / "t.csv").write_text("a,y\n" + rows_of(fields, a.astype(int)))
+        assert main(["fit", str(tmp_path / "t.csv"), "--out", model, "--quiet"]) == 0
+        capsys.readouterr()
+        assert main(["predict", model, str(new)]) == (2 if expected is None else 0)
+        told = capsys.readouterr()
+        if expected is None:
+            assert "'1,125', whose comma may separate thousands or be the decimal sign" in told.err
+        else:
+            assert float(told.out.split()[1]) == pytest.approx(expected, abs=5.0)
