@@ -113,7 +113,7 @@ class _Matrix:
 
 
 def _vector(x, i=0):
-    return ctypes.c_void_p(x.ctypes.data + 8 * i)
+    return ctypes.c_void_p(x.ctypes.data + x.itemsize * i)
 
 
 def cholesky(A):

@@ -107,7 +107,7 @@ def read_raw(
 
 
 def _is_comma(columns, path, usual):
-    """Whether commas of some columns are decimal signs, where ``usual`` decides if nothing else.
+    """Whether commas of some columns are decimal signs. ``usual``: the sign of the file of the fit.
 
     Raises
     ------

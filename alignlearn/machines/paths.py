@@ -177,11 +177,11 @@ def regressor_predictions(
         given = combination.weight
         error = partial(mean_square, y[split[1]], None if given is None else given[split[1]])
 
-    def factored(some, error=None):
+    def factored(some, error_of=None):
         single = _in_single(combination, len(train), some)
         K, K_test = (single or combination).split(split)
-        how = {"weight": weight, "overwrite": True, "single": single is not None, "error": error}
-        return ridge_path(K, y[train], K_test, some, **how)
+        how = {"weight": weight, "overwrite": True, "single": single is not None}
+        return ridge_path(K, y[train], K_test, some, error=error_of, **how)
 
     # Iterations cost less than one reduction for many samples, or for large values of alpha.
     iterative = min(alphas) > 0.0 and is_iterative(sizes, MOST_REDUCED_OF_LARGE)
@@ -320,7 +320,9 @@ def ridge_path(
 def nearest_to_least(predicted, alphas, error):
     """Predictions for the values of alpha next to the smallest error, and None for others.
 
-    Values are tried from the middle on, towards smaller errors.
+    Values are tried from the middle on, towards smaller errors. ``predicted([alpha])`` is a list of
+    one result, whose error is ``error(result)``. Other ordered values serve as well, such as the
+    numbers of widths.
     """
     order, found = np.argsort(alphas, kind="stable"), [None] * len(alphas)
 
