@@ -3,11 +3,10 @@
 import importlib.metadata
 import json
 import re
-import shutil
 import sys
 
 import pytest
-from test_scripts import ROOT, run, stub
+from test_scripts import ROOT
 
 from alignlearn.datasets import DatasetError
 
@@ -109,31 +108,3 @@ def test_the_page_is_made_from_the_stored_numbers(page):
     for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
         assert (DOCS / target).is_file()
     assert "![](" not in text
-
-
-def test_a_peer_that_pip_refuses_leaves_its_reason_and_not_the_others(tmp_path):
-    root = tmp_path / "main"
-    for name in ("scripts/bench/peers", "scripts/_env.sh", "setup.cfg", "pyproject.toml"):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, root / name)
-    stub(
-        tmp_path / "inner",
-        f'echo "$*" >>{tmp_path}/log\n'
-        'case "$*" in *whl/cpu*) exit 1;; *install*mklaren*) '
-        'echo "ERROR: no such wheel" >&2; exit 1;; esac',
-    )
-    python = stub(
-        tmp_path / "python",
-        f'[ "$1$2" = -mvenv ] && mkdir -p "$3/bin" && cp {tmp_path}/inner "$3/bin/python"; exit 0',
-    )
-    for _ in range(2):
-        done = run([str(root / "scripts/bench/peers"), "svc", "--quick"], PYTHON=python)
-        assert (done.returncode, done.stderr) == (0, "")
-    reasons = root / ".venv-peers" / "reasons"
-    assert (reasons / "mklaren").read_text() == "ERROR: no such wheel\n"
-    assert not (reasons / "MKLpy").exists()
-    log = (tmp_path / "log").read_text().splitlines()
-    # The package and nine others; torch is named once although two rows need it.
-    assert sum("pip install" in line for line in log) == 11
-    ran = f"{root}/scripts/bench/bench_peers.py --reasons {reasons} svc --quick"
-    assert [line for line in log if "bench_peers" in line] == [ran] * 2

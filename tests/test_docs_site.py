@@ -187,50 +187,6 @@ def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
         docs.refuse_without_tools()
 
 
-def test_links_to_files_beside_the_pages_become_names(tools, tmp_path):
-    rewritten = tools("outside_links").rewritten
-    text = "[a](../../theory/x.py) [b](../install.md) [log](../../CHANGELOG.md)"
-    made = rewritten(text, Path("guide/p.md"), tmp_path / "docs")
-    assert made == "a (`theory/x.py`) [b](../install.md) [log](../changelog.md)"
-
-
-def is_number(text):
-    """Whether Python reads the text as a number, once separators of thousands are dropped."""
-    try:
-        float(text.replace(",", ""))
-    except ValueError:
-        return False
-    return text.strip("+-")[:1].isdigit()
-
-
-def is_pair(text):
-    """Whether the text is two numbers with a separator, by splitting it."""
-    parts = [text.split(between) for between in (" ± ", " to ", ", ")]
-    return any(len(part) == 2 and all(map(is_number, part)) for part in parts)
-
-
-def table_cells():
-    """The cells of all tables of the pages, without marks of numbers and bold type."""
-    for path in sorted((ROOT / "docs").rglob("*.md")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.startswith("| "):
-                line = re.sub(r"<!--.*?-->|\*\*", "", line)
-                yield from (cell.strip() for cell in line.strip("|").split("|"))
-
-
-def test_pairs_of_numbers_in_a_cell_have_no_space_to_break_at(tools):
-    unbroken = tools("unbroken_cells").unbroken
-    cells = set(table_cells())
-    cells |= {"+1.1 ± 0.4", "-0.1, -0.2", "1,000 to 20,000", "0.5 and 0.6", "1, 2, 3", "a, 2", ""}
-    pairs = {cell for cell in cells if is_pair(cell)}
-    assert len(pairs) > 200
-    assert len(cells - pairs) > 500
-    for cell in cells:
-        found = unbroken(cell)
-        assert found.replace("\N{NO-BREAK SPACE}", " ") == cell
-        assert (" " not in found) if cell in pairs else found == cell, cell
-
-
 class Node:
     """A node of a document: what the transform uses of docutils."""
 
@@ -247,10 +203,6 @@ class Node:
         self.children[self.children.index(old)] = new
 
 
-class Entry(Node):
-    pass
-
-
 class Text(Node):
     def __init__(self, text):
         super().__init__()
@@ -258,12 +210,3 @@ class Text(Node):
 
     def astext(self):
         return self.text
-
-
-def test_only_cells_of_tables_are_changed(tools):
-    cell, paragraph = Entry(Node(Text("0.9538, 0.41")), Text("2 to 3 s")), Node(Text("2 to 3"))
-    document = Node(Node(cell), paragraph)
-    nodes = type("nodes", (), {"entry": Entry, "Text": Text})
-    tools("unbroken_cells").replace_in_cells(document, nodes)
-    texts = [text.astext() for text in document.findall(Text)]
-    assert texts == ["0.9538,\N{NO-BREAK SPACE}0.41", "2 to 3 s", "2 to 3"]

@@ -135,10 +135,3 @@ def test_version_is_that_of_the_metadata_and_of_the_citation():
     released = re.search(r'^date-released: "(.*)"$', citation, re.MULTILINE)[1]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{alignlearn.__version__}] - {released}\n" in changes
-
-
-def test_hooks_of_a_commit_use_the_ruff_of_the_tests():
-    ruff = r"ruff==[\d.]+"
-    (wanted,) = re.findall(ruff, (ROOT / "setup.cfg").read_text(encoding="utf-8"))
-    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    assert set(re.findall(ruff, hooks)) == {wanted}

@@ -46,22 +46,6 @@ def test_the_first_code_prints_what_is_shown(capsys):
     assert numbers(printed) == pytest.approx(numbers(shown), abs=0.02)
 
 
-def test_the_first_screen_has_the_code_the_uses_the_limits_and_the_links():
-    screen = "\n".join(TEXT.splitlines()[:40])
-    for part in ("```python", "## What it is used for", "## When not to use it", "**Install**"):
-        assert part in screen
-    assert "](docs/guide/index.md)" in screen
-
-
-def test_it_is_short_and_has_a_picture_with_a_text():
-    assert len(TEXT.splitlines()) <= 110
-    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", TEXT)
-    assert 1 <= len(pictures) <= 2
-    for said, picture in pictures:
-        assert len(said) > 100
-        assert (README.parent / picture).is_file()
-
-
 def test_the_files_that_it_names_are_there():
     links = re.findall(r"\]\(([^)#:]+)\)", TEXT)
     links += re.findall(r"\bscripts/\w+", TEXT)

@@ -4,7 +4,6 @@ import configparser
 import importlib.util
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -202,32 +201,6 @@ def test_a_tree_with_changes_and_a_tag_that_exists_are_refused(release, tree):
     assert refused(release.check_tree, tree) == said
     git(tree, "tag", f"v{release.version()}")
     assert f"the tag v{release.version()} exists" in refused(release.check_tag, tree)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-def test_the_check_of_the_site_is_called_and_its_failure_is_shown(release, tree):
-    script = tree / "scripts" / "docs"
-    script.parent.mkdir()
-    for code in (0, 1):
-        script.write_text(f'#!/bin/sh\necho "$@" >>"$0.log"\necho a broken link\nexit {code}\n')
-        script.chmod(0o755)
-        if code:
-            with pytest.raises(release.NotReady, match=r"docs --check failed:\n *a broken link"):
-                release.check_docs(tree)
-        else:
-            assert release.check_docs(tree) == "checked"
-    assert (tree / "scripts" / "docs.log").read_text() == "--check\n" * 2
-
-
-def test_what_a_build_lacks_is_named(release, tmp_path, monkeypatch):
-    with pytest.raises(release.NotReady, match="failed:\n        no such thing"):
-        release.run([sys.executable, "-c", "raise SystemExit('no such thing')"])
-    monkeypatch.setattr(release, "ROOT", tmp_path)
-    assert "dist/ has 0 files *.whl" in refused(release.built, "*.whl")
-    monkeypatch.setattr(release, "interpreter", lambda name: None)
-    assert "Python 3.10 is not found" in refused(release.check_oldest)
-    monkeypatch.setattr(release.importlib.util, "find_spec", lambda name: None)
-    assert "`build` is not installed: pip install -e" in refused(release.check_build)
 
 
 def test_slow_checks_wait_for_the_quick_ones_and_what_failed_is_named(release, monkeypatch, capsys):

@@ -99,21 +99,6 @@ def test_hyper_kernels_on_sonar_and_a_part_of_ijcnn1(quick):
     assert clusters["5"]["hyper-krr"]["auc"] > 85.0
 
 
-def test_hyper_kernel_errors_partitions_and_ranks(script):
-    rng = np.random.default_rng(0)
-    y = np.repeat([-1, 1], (40, 60))
-    two, other, one = script("reproduce/p4_hyperkernels/hyper_measure").parts(y, (2, 2, 1), 3)
-    assert sorted(np.concatenate([two, other, one])) == list(range(100))
-    assert [np.sum(y[part] == -1) for part in (two, other, one)] == [16, 16, 8]
-    K = rng.standard_normal((4, 4))
-    rmse = script("reproduce/p4_hyperkernels/hyper_measure").rmse
-    assert rmse(np.full((4, 4), K.mean()), K) == pytest.approx(1.0)
-    assert rmse(K + 0.1 * K.std(), K) == pytest.approx(0.1)
-    rank = script("reproduce/p4_hyperkernels/hyper")._rank
-    table = {"a": [3.0], "b": [1.0], "c": [3.0]}
-    assert [rank(table, m, 0) for m in "abc"] == [1.5, 3.0, 1.5]
-
-
 def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
     """L1SVM at C = |w|_1 / strength has the decisions and weights of the linear program."""
     from scipy import sparse
@@ -132,24 +117,6 @@ def test_l1_svm_of_rank_one_kernels_is_a_linear_program(script):
     np.testing.assert_allclose(found.weights, np.abs(w) / norm, atol=1e-3)
     decisions = X @ (found.weights * (X.T @ found.dual_coef)) + found.intercept
     np.testing.assert_allclose(decisions, X @ w + b, atol=1e-2)
-
-
-def test_verdicts_and_tests_beside_the_paper(script, capsys):
-    shared = script("reproduce/shared")
-    assert shared.verdict(1.04, (1.0, 0.05)) == "agrees"
-    assert shared.verdict(1.1, (1.0, 0.05)) == "+2.0 sd"
-    errors = np.array([[[0.5, 0.6, 0.55], [0.3, 0.42, 0.33]]] * 2)
-    paper = {"a": {"b": 0}, "b": {"a": 0}}
-    shared.significance(shared.Output("none", _no_files()), errors, ("a", "b"), paper)
-    text = capsys.readouterr().out
-    assert "b better than a: paper 0, here 2/2" in text
-    assert "a better than b" not in text
-
-
-def _no_files():
-    from argparse import Namespace
-
-    return Namespace(out=None, quick=True)
 
 
 def test_trials_are_centered_and_judged_on_their_own_folds(script):

@@ -29,14 +29,6 @@ def asked(studies, *words):
     return studies.study("One study.\n", ("a", "b"), words, m=(400, 20), seeds=((0, 1), (0,)))
 
 
-def test_options_have_their_values_with_and_without_quick(studies):
-    args = asked(studies)
-    assert (args.rows, args.m, args.seeds) == (["a", "b"], 400, (0, 1))
-    args = asked(studies, "b", "--quick", "--seeds", "3", "4")
-    assert (args.rows, args.m, args.seeds) == (["b"], 20, [3, 4])
-    assert args.run == {"m": 20, "seeds": [3, 4]}
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -76,22 +68,6 @@ def test_rows_of_two_kinds_of_runs_are_not_mixed(studies):
     assert studies.read("tables") == before
     studies.publish(asked(studies, "--write"), "one", [("20", "0.9")])
     assert studies.read("tables")["one"]["rows"] == [["10", "0.6"], ["20", "0.9"]]
-
-
-def test_rows_that_do_not_fit_the_head_are_an_error(studies):
-    before = studies.read("tables")
-    with pytest.raises(ValueError, match="3 cells; the head of one has 2"):
-        studies.publish(asked(studies, "--write"), "one", [("20", "0.9", "")])
-    with pytest.raises(KeyError):
-        studies.publish(asked(studies, "--write"), "two", [("20", "0.9")])
-    assert studies.read("tables") == before
-
-
-def test_rows_are_told_apart_by_their_labels(studies):
-    args = asked(studies, "--write")
-    rows = [("10", "0.6"), ("20", "0.7"), ("10", "0.5")]
-    studies.publish(args, "one", rows, labels=2)
-    assert studies.read("tables")["one"]["rows"] == [["10", "0.5"], ["20", "0.7"], ["10", "0.6"]]
 
 
 def test_files_are_written_as_they_stand(script):
@@ -183,13 +159,3 @@ def test_every_key_that_a_script_writes_has_an_entry(script):
         if path.parent.name == "rows":
             written += re.findall(r'\bkey="([\w-]+)"', text)
         assert set(written) <= known, path.name
-
-
-def test_a_study_gives_rows_as_its_table_has_them(script, monkeypatch):
-    price = script("lab/sample_price")
-    monkeypatch.setattr(price, "SAMPLES", 1)
-    head = script("lab/_studies").read("tables")["price-of-sample"]["head"]
-    (row,) = price.rows(type("Args", (), {"sizes": [2000]}))
-    assert row[0] == "2,000"
-    assert len(row) == len(head)
-    assert all(0.0 <= float(cell) <= 1.0 for cell in row[1:])

@@ -207,13 +207,6 @@ def test_user_mistakes_are_one_line_and_exit_code_2(csv, capsys):
     assert_one_line(capsys, cases)
 
 
-def test_missing_rows_can_be_left_out(folder, capsys):
-    rows = [f"{i % 7},{i * i % 11},{'ab'[i % 2]}" for i in range(30)]
-    (folder / "gap.csv").write_text("\n".join([*rows, "1,,b"]))
-    assert main(["compare", "gap.csv", "--missing", "drop", "--no-figure"]) == 0
-    assert "30 samples" in capsys.readouterr().out
-
-
 def test_help_teaches_and_lists_the_command(capsys):
     for arguments, words in (([], "compare"), (["compare"], "examples:")):
         with pytest.raises(SystemExit) as stop:

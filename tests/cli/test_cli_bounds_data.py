@@ -144,12 +144,6 @@ def test_a_bound_of_the_diagonal_makes_a_linear_kernel_speak(folder, capsys):
     assert "radius2=1 is below K(x, x)" in err
 
 
-def test_a_known_set_by_name_and_one_kernel(folder, capsys):
-    code, out, _ = run(capsys, "bounds", "iris", "--kernels", "rbf", "--gammas", "-1:-1", "--quiet")
-    assert code == 0
-    assert "3 classes; one kernel" in out
-
-
 def test_what_was_filled_from_all_samples_is_said(folder, capsys):
     text = (folder / "table.csv").read_text().splitlines()
     text[3] = "," + text[3].partition(",")[2]

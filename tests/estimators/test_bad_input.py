@@ -207,24 +207,6 @@ def test_bad_new_samples(base):
 
 
 @pytest.mark.parametrize("base", ALL, ids=_name)
-def test_before_fit(base):
-    model = _estimator(base, {})
-    for call in ("predict", "decision_function", "transform", "score"):
-        if hasattr(model, call):
-            with pytest.raises(ValueError, match=f"{type(base).__name__} .*call fit"):
-                getattr(model, call)(*(X, Y) if call == "score" else (X,))
-    with pytest.raises(ValueError, match="call fit"):
-        model.summary()
-
-
-def test_bad_gamma_is_refused_by_the_kernel():
-    kernels = al.Gaussian, al.Laplacian, al.Polynomial, al.ExponentialDot
-    gammas = -1.0, 0.0, np.nan, np.inf, "wide", None
-    cases = [(f"{make} {g}", partial(make, g), "gamma") for make in kernels for g in gammas]
-    assert not_refused(cases) == []
-
-
-@pytest.mark.parametrize("base", ALL, ids=_name)
 @pytest.mark.parametrize("kernels", [None, "linear", "precomputed", "function"])
 def test_nothing_is_modified(base, kernels):
     train, y = (GRAMS if kernels == "precomputed" else X).copy(), Y.copy()

@@ -98,25 +98,6 @@ def test_blocks_of_rows_give_the_same(monkeypatch):
     np.testing.assert_allclose(source.combine(np.arange(4.0)).times(signs[3]), product)
 
 
-@pytest.mark.parametrize("form", ["pairs", "features", "rank one", "given", "sparse"])
-def test_products_and_diagonals_of_the_combination(form):
-    X, weights = points(6, 3), np.array([0.5, 0.0, 2.0])
-    v = np.arange(6.0)
-    outer = [np.outer(x, x) for x in X.T]
-    groups = [al.Columns(al.Linear(), [k]) for k in range(3)]
-    pairs = [al.Columns(al.Polynomial(degree=1, gamma=1.0, coef0=0.0), [k]) for k in range(3)]
-    source = {
-        "pairs": lambda: open_source(X, pairs),
-        "features": lambda: open_source(X, groups),
-        "rank one": lambda: open_source(X, al.RankOneKernels()),
-        "given": lambda: open_source(outer, "precomputed"),
-        "sparse": lambda: open_source(scipy.sparse.csr_matrix(X), groups),
-    }[form]()
-    K = np.tensordot(weights, outer, axes=1)
-    np.testing.assert_allclose(source.combine(weights).times(v), K @ v)
-    np.testing.assert_allclose(source.combine(weights).diagonal(), np.diag(K))
-
-
 def test_bad_input():
     X = points(6)
     statistics = al.alignment_statistics(X, X[:, 0], KERNELS)

@@ -75,18 +75,6 @@ def test_deviations_are_those_of_scikit_learn_for_a_constant_of_large_variance()
     assert std.min() > 0.05  # so that a thousandth is significant
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_deviations_of_the_learned_kernel_for_each_target(weighted):
-    weight = np.random.default_rng(2).exponential(size=M) if weighted else None
-    model = al.MKLRegressor(KERNELS, alpha=ALPHA).fit(X, Y, weight)
-    fit = (X, Y, weight) if weighted else None
-    latent, total = kriging(model, ALPHA, weight)
-    mean, std = model.predict(NEW, True, fit=fit)
-    np.testing.assert_allclose(std, latent, rtol=1e-7)
-    np.testing.assert_allclose(model.predict(NEW, True, noise=True)[1], total, rtol=1e-7)
-    np.testing.assert_array_equal(mean, model.predict(NEW))
-
-
 @pytest.mark.parametrize("kernels", [KERNELS, ["linear"]], ids=["pairs", "linear"])
 def test_deviations_do_not_depend_on_the_unit_of_the_weights(kernels):
     """Multiplying weights and alpha by a constant changes nothing; a mean of 1 / m is common."""
@@ -449,26 +437,6 @@ def test_too_few_samples_are_said_to_be():
 
 
 # Coverage
-
-
-@pytest.mark.parametrize("m", [50, 500])
-def test_coverage_on_ten_laws(script, m):
-    bench = script("lab/intervals")
-    laws, fits = bench.REGRESSION, {50: 4, 500: 1}[m]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DoubtfulResultWarning)  # samples with few values repeat
-        rows = [
-            [bench.interval_row(al.MKLRegressor(), law, m, 100 + seed) for seed in range(fits)]
-            for law in laws
-        ]
-    covered = np.mean(rows, axis=1)
-    # The training samples move the coverage of a fit with the error of a beta distribution of rank
-    # 0.9 m.
-    error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
-    assert (covered[:, :2] >= 0.9 - 3.0 * error).all()
-    assert (covered[:, :2].mean(axis=0) >= 0.9 - 3.0 * error / np.sqrt(len(laws))).all()
-    assert (covered[:, :2].mean(axis=0) <= 0.93).all()
-    assert (covered[:, 3] < 2.5).all()  # widths, over the spread of y
 
 
 @pytest.mark.parametrize("machine", ["krr", "nystrom"])

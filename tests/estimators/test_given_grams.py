@@ -19,7 +19,6 @@ from strategies import generators, samples
 import alignlearn as al
 from alignlearn.kernels import FeatureWeighted
 from alignlearn.machines import SpectrumFix
-from alignlearn.weights import AlignLinear
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5), al.Linear(), al.Laplacian(0.2)]
 
@@ -437,11 +436,3 @@ def test_the_combiner_takes_given_matrices_and_forgets_them():
     np.testing.assert_allclose(K, reference.fit_transform(X, y), atol=1e-10)
     np.testing.assert_allclose(model.transform(tests), reference.transform(Z), atol=1e-10)
     assert len(pickle.dumps(model)) < 8_000
-
-
-def test_the_combiner_in_regression_with_weights_of_any_sign():
-    X, y, _, _ = _data(load_diabetes)
-    model = al.KernelCombiner(KERNELS, weighting=AlignLinear())
-    K = model.fit_transform(X, y)
-    assert model.weights_.min() < 0
-    assert model.alignment_ == pytest.approx(al.alignment(K, y), rel=1e-8)

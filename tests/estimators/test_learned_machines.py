@@ -195,13 +195,6 @@ def test_alignments_are_those_of_the_gram_matrices():
     np.testing.assert_array_equal(AlignF().solve(model.statistics_).weights, model.weights_)
 
 
-def test_the_learned_kernel_works_in_scikit_learn():
-    X, y, Z, _ = _split(*_data(load_wine))
-    model = al.MKLClassifier(ORDINARY, C=2.0, tol=1e-8).fit(X, y)
-    reference = SVC(kernel=model.kernel_, C=2.0, tol=1e-8, break_ties=True).fit(X, y)
-    np.testing.assert_array_equal(model.predict(Z), reference.predict(Z))
-
-
 def test_a_pickle_holds_support_samples_and_coefficients_only():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(600, 4))

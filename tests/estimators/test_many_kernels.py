@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import center
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from strategies import generators
@@ -78,19 +77,6 @@ def test_ridge_in_features_is_scikit_learns_ridge(rng, alpha, sparse):
     expected = Ridge(alpha).fit(X * root, y)
     np.testing.assert_allclose(model.coef_[:, 0], expected.coef_ * root, rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(model.predict(X), expected.predict(X * root), rtol=1e-6, atol=1e-6)
-
-
-def test_groups_of_linear_kernels_in_features():
-    X, y = counts(50, 6)
-    kernels = [
-        al.Columns(al.Linear(), [0, 1]),
-        2.0 * al.Columns(al.Linear(), [1, 2, 5]),
-        al.Linear(),
-    ]
-    model = al.MKLRegressor(kernels, weighting="align").fit(X, y)
-    K = np.asarray(center(model.kernel_(X)), float)
-    expected = K @ np.linalg.solve(K + np.eye(50), y - y.mean()) + y.mean()
-    np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
 
 
 def test_the_gram_matrix_serves_where_it_is_smaller_or_needed(monkeypatch):

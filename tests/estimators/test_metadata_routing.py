@@ -7,9 +7,8 @@ import pytest
 import sklearn
 from refusals import raises
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
+from sklearn.model_selection import GroupKFold, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 import alignlearn as al
@@ -106,20 +105,6 @@ def test_a_splitter_that_asks_for_groups_gets_them(estimator):
     assert other.cv_results_["mean_test_score"].tolist() != list(found.cv_results_[key])
 
 
-def test_through_a_pipeline_and_a_grid():
-    estimator = TUNED[0]
-    X, y, groups = _data(estimator)
-    scaled = StandardScaler().fit_transform(X)
-    expected = clone(estimator).fit(scaled, y, groups=groups).cv_results_["mean_test_score"]
-    pipeline = make_pipeline(StandardScaler(), estimator).fit(X, y, groups=groups)
-    np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
-    grid = GridSearchCV(pipeline, {"mklclassifiercv__weighting": ["align"]}, cv=GroupKFold(2))
-    grid.fit(X, y, groups=groups)
-    by_hand = clone(estimator).set_params(weighting="align").fit(scaled, y, groups=groups)
-    found = grid.best_estimator_[-1].cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(found, by_hand.cv_results_["mean_test_score"])
-
-
 def test_other_names_and_explicit_requests():
     X, y, groups = _data(TUNED[0])
     expected = clone(TUNED[0]).fit(X, y, groups=groups).cv_results_["mean_test_score"]
@@ -157,20 +142,6 @@ def test_groups_that_no_splitter_looks_at_are_named(estimator, cv):
     estimator = clone(estimator).set_params(cv=cv)
     with pytest.warns(UserWarning, match="groups are given, but cv=.* does not use them"):
         estimator.fit(X, y, groups=groups)
-
-
-def test_weights_reach_the_score():
-    X, y, _ = _data(TUNED[0])
-    weight = np.random.default_rng(1).random(len(y))
-    model = al.MKLClassifier(KERNELS).set_score_request(sample_weight=True)
-    cv = KFold(3)
-    model.set_fit_request(sample_weight=False)
-    run = cross_validate(model, X, y, params={"sample_weight": weight}, cv=cv)
-    expected = [
-        clone(model).fit(X[train], y[train]).score(X[test], y[test], weight[test])
-        for train, test in cv.split(X)
-    ]
-    np.testing.assert_array_equal(run["test_score"], expected)
 
 
 @pytest.mark.parametrize("estimator", [*TUNED, al.MKLClassifier(KERNELS)], ids=str)

@@ -216,19 +216,6 @@ def test_how_well_tables_are_explained():
     assert f"table a: missing for 5 of {M} samples, " in model.summary()
 
 
-def test_integer_weights_are_repetitions():
-    count = RNG.integers(0, 3, M)
-    count[:6] = [0, 2, 1, 2, 0, 1]
-    repeated = np.repeat(np.arange(M), count)
-    models = al.MKLRegressor(KERNELS, missing="tables"), al.MKLClassifier(KERNELS, missing="tables")
-    for model, y in zip(models, (TARGET, LABELS)):
-        found = clone(model).set_params(**({"tol": 1e-9} if y is LABELS else {}))
-        expected = clone(found).fit(some(X, repeated), y[repeated])
-        found.fit(X, y, sample_weight=count)
-        np.testing.assert_allclose(found.weights_, expected.weights_, rtol=1e-7, atol=1e-9)
-        np.testing.assert_allclose(found._decisions(NEW), expected._decisions(NEW), atol=1e-5)
-
-
 # No table is missing
 
 MODELS = {
@@ -276,15 +263,6 @@ def test_nothing_is_lacking(name, kernels):
 
 def raw(model, data):
     return model.transform(data) if hasattr(model, "transform") else model._decisions(data)
-
-
-def test_coefficients_of_features_stay():
-    model = al.MKLRegressor(LINEAR, missing="tables").fit(OF_WHOLE, TARGET)
-    np.testing.assert_array_equal(model.coef_, al.MKLRegressor(LINEAR).fit(OF_WHOLE, TARGET).coef_)
-    found = model.contributions(OF_WHOLE, TARGET, groups="columns")
-    assert found.values.shape == (3, 1)
-    with pytest.raises(ValueError, match="X has missing tables, for which the contributions"):
-        model.contributions(NEW, TARGET[:N])
 
 
 # Folds

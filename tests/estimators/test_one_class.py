@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 from refusals import not_refused, raises
 from scipy import sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 import alignlearn as al
@@ -138,13 +136,6 @@ def _saved(model, folder):
     return al.load(folder / "model")
 
 
-def test_in_a_pipeline():
-    model = make_pipeline(StandardScaler(), al.OneClassMKL(["rbf"], nu=0.1)).fit(X)
-    assert model.predict(NEW).min() == -1
-    far = np.full((1, 4), 30.0)
-    assert model.score_samples(far)[0] < model.score_samples(X).min()
-
-
 def test_degenerate_samples():
     """Copies of two samples, and one sample that is far from the others."""
     two = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
@@ -166,9 +157,6 @@ def test_bad_input():
         ("y", partial(al.OneClassMKL(weighting="alignf").fit, X), "OneClassMKL requires y"),
         ("K", partial(given.fit, [indefinite]), "not positive semi-definite"),
         ("w", partial(structure.fit, X, sample_weight=np.ones(120)), "not accept sample_weight"),
-        ("one", partial(al.OneClassMKL().fit, X[:1]), "X has 1 sample"),
-        ("fit", partial(al.OneClassMKL().predict, X), "not fitted"),
-        ("columns", partial(fitted.predict, X[:, :3]), "X has 3 features"),
         ("gaps", partial(fitted.fit, np.full((3, 2), np.nan)), "NaN"),
     ]
     assert not_refused(cases) == []

@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
 from alignlearn import machines
-from alignlearn.folds import fold_numbers, make_folds
+from alignlearn.folds import make_folds
 
 
 def noisy(m=90, seed=0):
@@ -48,14 +48,6 @@ def test_machine_in_features():
     assert np.array_equal(first.decision_function(X), -second.decision_function(X))
 
 
-def test_folds():
-    y = np.random.default_rng(0).integers(0, 4, 57)
-    names = np.array(list("dbca"))[y]
-    assert np.array_equal(fold_numbers(y, 5, True), fold_numbers(names, 5, True))
-    sizes = [np.bincount(y[fold_numbers(y, 5, True) == t], minlength=4) for t in range(5)]
-    assert np.ptp(sizes, axis=0).max() <= 1
-
-
 def test_statistics():
     X, y = wine()
     first, second = (
@@ -64,17 +56,6 @@ def test_statistics():
     )
     assert np.array_equal(first.a, second.a)
     assert np.array_equal(first.M, second.M)
-
-
-def test_ties_up_to_rounding_go_to_the_first_value():
-    X, y = noisy()
-    sums = iter([0.3, 0.1 + 0.2, 0.3] * 2)  # the second is larger by rounding alone
-    model = al.MKLClassifierCV(
-        KERNELS, weighting="alignf", Cs=[0.1, 1.0, 10.0], cv=2, scoring=lambda *_: next(sums)
-    )
-    model.fit(X, y)
-    assert model.C_ == 0.1
-    assert model.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
 
 
 def test_folds_of_missing_labels_are_refused():

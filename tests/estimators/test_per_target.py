@@ -246,16 +246,6 @@ def test_splitters_with_groups():
         al.MKLRegressorCV(LINEAR, per_target=True, cv=cut).fit(X, Y)
 
 
-def test_samples_of_weight_zero_take_no_part():
-    X, Y, new, _ = design()
-    weight = np.r_[np.zeros(6), np.ones(30)]
-    for kernels in (LINEAR, GAUSSIAN[:1]):
-        kernels = [k.resolve(X) for k in kernels]
-        model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS)
-        found = model.fit(X, Y, weight).predict(new)
-        np.testing.assert_allclose(model.fit(X[6:], Y[6:]).predict(new), found, atol=1e-8)
-
-
 def test_what_does_not_go_together_and_what_cannot_be_learned():
     X, Y, _, _ = design()
     constant, missing = Y.copy(), Y.copy()

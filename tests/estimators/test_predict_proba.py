@@ -16,7 +16,6 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit, cross_val_score
 import alignlearn as al
 from alignlearn.engine.cpu import Cpu
 from alignlearn.folds import make_folds
-from alignlearn.machines import paths
 from alignlearn.machines.calibration import fit_temperature
 from alignlearn.solvers.multiclass import class_logits
 
@@ -91,16 +90,6 @@ def test_weights_are_learned_on_each_training_set(weighting):
     np.testing.assert_allclose(tuned.predict_proba(new), oracle.predict_proba(new), atol=2e-6)
 
 
-def test_given_matrices_and_features():
-    X, y, new, _ = halves(load_iris)
-    want = al.MKLClassifier(KERNELS, probability="sigmoid", tol=1e-9).fit(X, y)
-    grams, cross = ([k(A, X) for k in KERNELS] for A in (X, new))
-    given = clone(want).set_params(kernels="precomputed").fit(grams, y)
-    np.testing.assert_allclose(given.predict_proba(cross), want.predict_proba(new), atol=1e-6)
-    linear = al.MKLClassifier(al.RankOneKernels(), probability="isotonic").fit(X, y)
-    assert linear.predict_proba(new).shape == (len(new), 3)
-
-
 @pytest.mark.parametrize("n_centers", [40, 70])
 def test_machines_at_few_centers(n_centers):
     """The machine that was chosen is trained on the folds too; no more centers than samples."""
@@ -155,16 +144,6 @@ def test_without_the_parameter_there_is_none():
     assert not hasattr(model.set_params(probability=None), "predict_proba")
 
 
-def test_other_values_of_the_parameter_are_refused():
-    X, y, _, _ = halves(load_iris)
-    for cls in (al.MKLClassifier, al.MKLClassifierCV):
-        for bad in (True, False, "platt", 1, "Sigmoid"):
-            with pytest.raises(
-                ValueError, match=r"probability=.*accepted: 'sigmoid', 'isotonic', "
-            ):
-                cls(KERNELS, probability=bad).fit(X, y)
-
-
 def test_folds_without_a_class_are_named():
     X, y, _, _ = halves(load_iris)
     rare = y.astype("U20")
@@ -193,17 +172,6 @@ def test_folds_that_are_no_partition():
     groups = np.arange(len(y)) // 10
     model.set_params(cv=GroupKFold(3)).fit(X, y, groups=groups)
     assert model.predict_proba(new).shape == (len(new), 2)
-
-
-def test_decisions_of_a_path_are_those_of_its_machines():
-    X, y, _, _ = halves(load_breast_cancer)
-    source = al.sources.open_source(X, KERNELS).combine(np.ones(3))
-    split, make = (np.arange(80), np.arange(80, 120)), al.machines.SupportVectorClassifier
-    decisions = paths.classifier_predictions(make, source, y, split, [0.1, 1.0], decisions=True)
-    labels = paths.classifier_predictions(make, source, y, split, [0.1, 1.0])
-    classes = np.unique(y)
-    for f, label in zip(decisions, labels):
-        np.testing.assert_array_equal(classes[(f > 0).astype(int)], label)
 
 
 @pytest.mark.parametrize(

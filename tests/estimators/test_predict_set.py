@@ -1,7 +1,6 @@
 """Sets of classes against refits on the folds by hand, rejected input, and coverage."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -183,24 +182,3 @@ def test_refused():
         assert model.predict_set(NEW, 0.98, per_class=True).all()
     weighted = model.fit(X, y, np.linspace(1.0, 2.0, len(y)))
     raises(ValueError, "exchangeable", weighted.predict_set, NEW)
-
-
-@pytest.mark.parametrize("m", [50, 500])
-def test_coverage_on_ten_laws(script, m):
-    bench = script("lab/intervals")
-    fits = {50: 4, 500: 1}[m]
-    model = al.MKLClassifier([al.Gaussian("scale")], probability="sigmoid")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DoubtfulResultWarning)
-        rows = [
-            [bench.set_row(model, law, m, 100 + seed) for seed in range(fits)]
-            for law in bench.CLASSIFICATION
-        ]
-    covered = np.mean(rows, axis=1)
-    error = np.sqrt(0.09 / fits * (1.0 / bench.NEW + 1.0 / m))
-    for column in (0, 3):  # equal for all samples, and for each class
-        assert (covered[:, column] >= 0.9 - 3.0 * error).all()
-    coin = covered[list(bench.CLASSIFICATION).index(bench.coin)]
-    assert coin[2] > 1.7  # the set is trivial, which the warning states
-    rare = covered[list(bench.CLASSIFICATION).index(bench.rare)]
-    assert rare[4] > rare[1]  # with ``per_class`` the rarely covered class is covered more often

@@ -46,16 +46,3 @@ def test_primal_is_the_dual(options, weight):
     assert len(np.unique(primal.alpha_)) > 1
     other = al.MKLRegressor(KERNELS, alpha=1.0).fit(X, Y, weight).predict(NEW)
     assert np.abs(found - other).max() / scale.max() > 1e-3
-
-
-def test_one_penalty_per_space_is_ridge_regression_on_scaled_features():
-    model = al.MKLRegressorCV(KERNELS, per_target=True, random_state=0).fit(X, Y)
-    Z, Z_new = np.hstack(list(X.values())), np.hstack(list(NEW.values()))
-    sizes = [A.shape[1] for A in X.values()]
-    mean = Z.mean(axis=0)
-    for j in range(q):
-        root = np.repeat(np.sqrt(model.weights_[:, j] * model.scale_), sizes)
-        A, y = (Z - mean) * root, Y[:, j] - Y[:, j].mean()
-        u = np.linalg.solve(A.T @ A + model.alpha_[j] * np.eye(len(root)), A.T @ y)
-        expected = Y[:, j].mean() + ((Z_new - mean) * root) @ u
-        assert model.predict(NEW)[:, j] == pytest.approx(expected, abs=1e-8 * Y[:, j].std())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import alignlearn as al
@@ -45,17 +45,6 @@ def test_scores_of_a_default_search():
     model = al.MKLClassifierCV().fit(X, y)
     assert model.cv_results_["mean_test_shown"][model.best_index_] >= 0.99
     assert al.MKLClassifierCV(scoring="accuracy").fit(X, y).best_score_ == pytest.approx(0.99)
-
-
-def test_classes_of_groups():
-    """Each class is a group, so it is missing from a training set: all its samples are errors."""
-    X, y = lines((20, 20, 20))
-    group = np.array(["a", "b", "c"])[y]
-    for model in with_and_without_strategy(["rbf"], cv=GroupKFold(3), scoring="accuracy"):
-        assert model.fit(X, group, groups=y).best_score_ == 0.0
-    mixed = np.where(np.arange(60) % 20 < 10, y, 3)  # half of each class is in a group of all
-    for model in with_and_without_strategy(["rbf"], cv=GroupKFold(4), scoring="accuracy"):
-        assert model.fit(X, group, groups=mixed).best_score_ == 1.0
 
 
 def test_weights_that_empty_a_class():

@@ -9,10 +9,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.decomposition import PCA
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils import estimator_checks
 
 import alignlearn as al
@@ -48,28 +45,6 @@ def test_scikit_learn_check_of_containers(check, combiner):
     getattr(estimator_checks, check)("KernelCombiner", combiner)
 
 
-def test_frames_are_those_of_scikit_learns_transformers(wine):
-    X, y = wine
-    ours, theirs = al.KernelCombiner(KERNELS), PCA(2)
-    plain = ours.fit_transform(X, y), ours.transform(X[:5])
-    assert all(isinstance(K, np.ndarray) for K in plain)
-    for model in (ours, theirs):
-        assert model.set_output(transform="pandas") is model
-        assert model.set_output(transform=None) is model
-    for name, expected in (("fit_transform", plain[0]), ("transform", plain[1])):
-        arguments = (X, y) if name == "fit_transform" else (X[:5],)
-        found = getattr(ours, name)(*arguments)
-        reference = getattr(theirs, name)(arguments[0])
-        pd.testing.assert_index_equal(found.index, reference.index)
-        names = [c.replace("pca", "kernelcombiner") for c in reference.columns]
-        assert found.columns[:2].tolist() == names
-        np.testing.assert_array_equal(found.to_numpy(), expected)
-    assert found.columns.tolist() == ours.get_feature_names_out().tolist()
-    unnamed = ours.transform(X[:5]).index, ours.fit(X.to_numpy(), y).transform(X.to_numpy()).index
-    assert unnamed[0].tolist() == X.index[:5].tolist()
-    assert unnamed[1].tolist() == list(range(len(X)))
-
-
 def test_an_own_choice_stands_above_the_global_one(wine):
     X, y = wine
     with sklearn.config_context(transform_output="pandas"):
@@ -86,18 +61,6 @@ def test_the_choice_outlives_clone_and_pickle(wine):
         assert isinstance(copy.fit(X, y).transform(X), pd.DataFrame)
         copy.set_output(transform="default")
     assert isinstance(model.fit_transform(X, y), pd.DataFrame)
-
-
-def test_in_a_pipeline(wine):
-    X, y = wine
-    steps = StandardScaler(), al.KernelCombiner(KERNELS), SVC(kernel="precomputed")
-    expected = make_pipeline(*map(clone, steps)).fit(X, y).decision_function(X)
-    pipeline = make_pipeline(*steps).set_output(transform="pandas").fit(X, y)
-    np.testing.assert_array_equal(pipeline.decision_function(X), expected)
-    names = pipeline[:-1].get_feature_names_out()
-    assert pipeline[-1].feature_names_in_.tolist() == names.tolist()
-    assert names[:2].tolist() == ["kernelcombiner0", "kernelcombiner1"]
-    assert pipeline[:-1].transform(X[:3]).index.tolist() == X.index[:3].tolist()
 
 
 def test_given_matrices_have_no_index_to_pass_on(wine):

@@ -5,9 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import alignlearn as al
@@ -114,16 +111,6 @@ def test_single_precision_and_whole_numbers():
     single = sparse.csr_array(counts, dtype=np.float32)
     found = al.MKLRegressor(KERNELS).fit(single, y)
     np.testing.assert_allclose(found.predict(single), expected, rtol=1e-3, atol=1e-3)
-
-
-def test_text_in_a_pipeline():
-    words = ["kernel", "mean", "dual", "norm", "rank", "sheep", "wool", "lamb", "barn", "hay"]
-    y = np.arange(40) % 2
-    texts = [" ".join(RNG.choice(words[5 * t : 5 * t + 5], 6)) for t in y]
-    model = make_pipeline(TfidfVectorizer(), al.MKLClassifier(KERNELS, weighting="align"))
-    assert model.fit(texts[:30], y[:30]).score(texts[30:], y[30:]) == 1.0
-    search = GridSearchCV(model, {"mklclassifier__C": [0.1, 1.0]}, cv=2).fit(texts, y)
-    assert search.best_score_ == 1.0
 
 
 def test_the_tag_says_which_kernels_take_sparse_samples():

@@ -1,6 +1,5 @@
 """The choice among candidate kernels: against models that are fitted by hand, and invariances."""
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import KernelCenterer
 from sklearn.svm import SVC
 
@@ -411,19 +410,6 @@ def test_samples_of_weight_zero_are_not_there():
         assert one.unit == pytest.approx(other.unit, rel=0.01)
 
 
-def test_groups_and_pickles_and_clones():
-    X, y = rings()
-    groups = np.arange(len(X)) // 6
-    model = al.MKLClassifierCV(cv=GroupKFold(4)).fit(X, y, groups=groups)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    same = clone(model).fit(X, y, groups=groups)
-    np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
-    model.set_params(weighting="alignf").fit(X, y, groups=groups)
-    assert not hasattr(model, "members_")
-    assert model.weights_.size == 9
-
-
 def test_kernels_of_ones_own():
     X, y = rings()
     kernels = [al.Gaussian(), al.Columns("linear", [0, 1]), al.Laplacian()]
@@ -455,16 +441,6 @@ def test_sparse_samples_give_what_dense_ones_do():
     np.testing.assert_allclose(found["mean_test_score"], dense["mean_test_score"][both], atol=1e-3)
 
 
-def test_support_vector_regression_and_several_targets():
-    X, _y = rings(m=60)
-    T = np.column_stack([X[:, 0] ** 2, X[:, 1]])
-    model = al.MKLRegressorCV(machine="svr", Cs=[0.1, 1.0, 10.0], cv=3).fit(X, T[:, 0])
-    assert model.predict(X).shape == (60,)
-    both = al.MKLRegressorCV(cv=KFold(3)).fit(X, T)
-    assert both.predict(X).shape == (60, 2)
-    assert np.shape(both.intercept_) == (2,)
-
-
 def test_a_client_changes_nothing(dask_client):
     X, y = rings(m=60)
     here = al.MKLClassifierCV(cv=3).fit(X, y)
@@ -483,17 +459,6 @@ def test_bad_parameters():
     )
     assert not_refused((words, partial(model.fit, X, y), words) for model, words in cases) == []
     assert al.MKLRegressorCV(cv="loo").fit(X, X[:, 0]).n_splits_ == 40
-
-
-def test_two_samples_of_a_class_and_constant_features():
-    X, y = rings(m=40)
-    X[:, 3] = 7.0
-    y[:] = 0
-    y[:2] = 1
-    model = al.MKLClassifierCV(cv=2).fit(X, y)
-    assert model.predict(X).shape == (40,)
-    one = al.MKLClassifierCV().fit(X[:, :1], np.arange(40) % 2)
-    assert one.predict(X[:, :1]).shape == (40,)
 
 
 @pytest.mark.parametrize("overlap", [True, False])

@@ -240,20 +240,6 @@ def test_groups_of_columns_of_one_matrix():
     assert np.all(np.diag(model.weights_) > 0.9)
 
 
-def test_models_of_tables_are_kept(fitted, tmp_path):
-    path = tmp_path / "model"
-    al.save(fitted, path)
-    new = [GENES[:5], LIPIDS[:5]]
-    for again in (al.load(path), pickle.loads(pickle.dumps(fitted)), clone(fitted)):
-        if hasattr(again, "weights_"):
-            np.testing.assert_array_equal(again.predict(new), fitted.predict(new))
-            assert again.table_names_in_ == fitted.table_names_in_
-        else:
-            assert again.get_params()["kernels"] == fitted.kernels
-    fitted = clone(fitted).set_params(kernels=["linear"]).fit(JOINED, TARGET)
-    assert not hasattr(fitted, "table_names_in_")
-
-
 def test_guarantees_of_kernels_of_tables():
     for own, met in ((al.Gaussian(0.1), True), ("rbf", False)):
         model = al.MKLClassifier({"genes": [own], "lipids": al.Gaussian(0.2)})

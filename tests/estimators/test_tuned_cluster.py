@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 import alignlearn as al
 from alignlearn.estimators import cross_validate_kernels
@@ -146,16 +145,3 @@ def test_given_matrices_with_a_client(dask_client):
     found = cross_validate_kernels(model, grams, LABELS, cv=2)
     expected = cross_validate_kernels(al.MKLClassifier("precomputed"), grams, LABELS, cv=2)
     np.testing.assert_array_equal(found["test_score"], expected["test_score"])
-
-
-def test_copies_share_the_client(dask_client):
-    """Copies of `sklearn.base.clone`, as in a grid search; a pickle omits the client."""
-    model = al.MKLClassifier(LADDER, client=dask_client)
-    assert clone(model).client is dask_client
-    search = GridSearchCV(model, {"C": [0.1, 1.0]}, cv=2, error_score="raise").fit(X, LABELS)
-    assert search.best_estimator_.client is dask_client
-    assert pickle.loads(pickle.dumps(search.best_estimator_)).client is None
-    alone = GridSearchCV(al.MKLClassifier(LADDER), {"C": [0.1, 1.0]}, cv=2).fit(X, LABELS)
-    assert search.best_params_ == alone.best_params_
-    scores = (found.cv_results_["mean_test_score"] for found in (search, alone))
-    np.testing.assert_array_equal(*scores)

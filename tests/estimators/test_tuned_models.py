@@ -1,12 +1,8 @@
 """Tuned estimators contain a model: what they delegate to it, and the models on the folds."""
 
-import io
-import pickle
-
 import numpy as np
 import pytest
 from refusals import raises
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import alignlearn as al
@@ -61,24 +57,6 @@ def test_shares_and_units_give_the_decisions(average):
         for member in average.members_
     ]
     np.testing.assert_allclose(sum(parts), average.decision_function(NEW), rtol=1e-12)
-
-
-def test_attributes_of_one_kernel_name_the_members(average):
-    assert len(average.members_) == 4  # two kernels, each with two models
-    for owner in (average, average.model_):
-        for name in ("weights_", "kernel_", "statistics_", "dual_coef_", "coef_", "scales_"):
-            raises(AttributeError, r"members_\[i\]\.model", getattr, owner, name)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        average.nothing  # noqa: B018
-
-
-def test_files_pickles_and_clones_have_the_model(average):
-    file = io.BytesIO()
-    al.save(average, file)
-    for again in (al.load(file), pickle.loads(pickle.dumps(average))):
-        assert type(again.model_) is Average
-        np.testing.assert_array_equal(again.decision_function(NEW), average.decision_function(NEW))
-    assert not hasattr(clone(average), "model_")
 
 
 def test_rows_are_hashed_once(monkeypatch):
@@ -175,10 +153,3 @@ def test_little_memory_gives_the_same_ridge():
     np.testing.assert_allclose(few.predict(NEW), whole.predict(NEW), atol=1e-6)
     with pytest.raises(ValueError, match="leave-one-out needs"):
         al.MKLRegressorCV(KERNELS, memory=30_000).fit(X, TARGETS)
-
-
-@pytest.mark.parametrize("bad", [{"machine": "svr"}, {"memory": "much"}, {"n_centers": 0}])
-def test_bad_machines(bad):
-    options = {"machine": "nystrom", **bad}
-    with pytest.raises((ValueError, TypeError), match=next(iter(bad))):
-        al.MKLClassifierCV(KERNELS, cv=3, **options).fit(X, LABELS)

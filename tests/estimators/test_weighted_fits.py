@@ -1,13 +1,11 @@
 """Sample weights in fits: repeated samples, dropped samples, and rejected weights."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import not_refused
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
@@ -266,26 +264,6 @@ def test_support_vector_machines_in_the_features_take_weights():
     np.testing.assert_allclose(
         found.decision_function(Z), want.decision_function(Z @ Z.T), atol=1e-6
     )
-
-
-def test_bad_weights_are_named():
-    weights = (
-        (-np.ones(M), "sample_weight has negative"),
-        (np.zeros(M), "sample_weight is zero"),
-        (np.full(M, np.nan), "sample_weight contains NaN"),
-        (np.ones(M - 1), "sample_weight must have shape"),
-        (np.ones((M, 2)), "sample_weight has shape"),
-        (np.eye(M)[0], "sample_weight"),
-    )
-    cases, models = [], []
-    for make in (al.MKLClassifier, al.MKLClassifierCV, al.MKLRegressor):
-        X, y, _, _ = data("real" if make is al.MKLRegressor else "two")
-        for weight, words in weights:
-            models.append(make(KERNELS))
-            fit = partial(models[-1].fit, X, y, sample_weight=weight)
-            cases.append((f"{make.__name__}: {words}", fit, words))
-    assert not_refused(cases) == []
-    assert not any(model.__sklearn_is_fitted__() for model in models)
 
 
 def test_folds_without_weight_are_named():

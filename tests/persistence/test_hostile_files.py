@@ -20,7 +20,7 @@ import pytest
 from refusals import not_refused, raises
 
 import alignlearn as al
-from alignlearn import _limits, persistence
+from alignlearn import _limits
 from alignlearn.persistence import _files, _writing
 
 MODEL = al.MKLClassifier([*models.KERNELS, al.StringSpectrum(2)])
@@ -787,8 +787,3 @@ def test_files_with_descriptions_changed(fitted):
     finally:
         tracemalloc.stop()
     assert 20 < read < 240
-
-
-def test_the_error_is_one_that_users_catch():
-    assert issubclass(al.ModelFileError, ValueError)
-    assert persistence.ModelFileError is al.ModelFileError

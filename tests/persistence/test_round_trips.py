@@ -118,16 +118,6 @@ def test_files_are_hardly_larger_than_pickles():
         assert file <= 1.1 * plain + (160 if plain < 1024 else 0), name
 
 
-def test_a_file_of_large_arrays_is_hardly_larger_than_its_pickle():
-    X = np.random.default_rng(1).normal(size=(400, 12))
-    model = al.NystromRidge(al.Gaussian(0.1), n_centers=300).fit(X, X[:, 0] ** 2)
-    plain = pickle.dumps(model)
-    assert len(plain) > 30_000
-    assert len(saved(model)) <= 1.1 * len(plain)
-    other = again(model)
-    assert other.predict(X).tobytes() == model.predict(X).tobytes()
-
-
 def test_digits_without_order_are_stored_and_others_deflated(tmp_path):
     """Deflating would take seconds for nothing."""
     noise = np.random.default_rng(0).normal(size=(500, 300))
