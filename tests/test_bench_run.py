@@ -77,9 +77,9 @@ def test_pairs_with_a_key_are_written(bench, script, monkeypatch):
     ],
 )
 def test_bad_arguments_are_named(bench, capsys, arguments, message):
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as stopped:
         bench.main(arguments)
-    assert message in capsys.readouterr().err
+    assert message in capsys.readouterr().err + str(stopped.value)
 
 
 def test_the_readme_has_every_script(bench):

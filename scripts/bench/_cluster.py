@@ -71,31 +71,3 @@ def hyper_product(n_pairs, d=8):
 def _samples(m, d, dtype=np.float64):
     X = np.random.default_rng(0).normal(size=(m, d)).astype(dtype)
     return X, np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
-
-
-class Recorded:
-    """An engine that records the work sent to another: tasks cannot be observed from outside.
-
-    Attributes
-    ----------
-    work : list of (operation, data, boxes)
-    bytes : int
-        Of results.
-    """
-
-    def __init__(self, inner):
-        self._inner, self.in_place, self.operations = inner, inner.in_place, inner.operations
-        self.large_boxes = inner.large_boxes
-        self.work, self.bytes = [], 0
-
-    def run_boxes(self, operation, data, boxes, take, watch=None):
-        """As in the other engine."""
-        from dask.sizeof import sizeof
-
-        self.work.append((operation, data, boxes))
-
-        def note(k, result):
-            self.bytes += sizeof(result)
-            take(k, result)
-
-        self._inner.run_boxes(operation, data, boxes, note, watch)

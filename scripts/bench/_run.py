@@ -19,7 +19,6 @@ a busy machine there are no seconds, and ratios are those of processor seconds.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import os
@@ -36,7 +35,7 @@ from _bench import clock, threads, wall_and_core
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "lab"))
-from _studies import publish_times  # noqa: E402
+from _studies import publish_times, study  # noqa: E402
 
 BUSY = 0.5  # load, in processors, from which times are not to be quoted
 ROWS, SMALL = {}, {}
@@ -165,33 +164,21 @@ def line(record):
 
 def main(argv=None):
     """Measure the requested rows; return their records, by row."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    most = numba.config.NUMBA_NUM_THREADS
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="names, or 'all'; none: list them")
-    parser.add_argument("--threads", type=int, default=most, help="default: all")
-    parser.add_argument("--json", type=Path, help="file to write")
-    parser.add_argument("--quick", action="store_true", help="small sizes, once, as a check")
-    parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
-    args = parser.parse_args(argv)
-    rows = collect()
-    if not args.rows:
+    rows, most = collect(), numba.config.NUMBA_NUM_THREADS
+    args = study(__doc__, ("all", *rows), argv, threads=(most, most), json=("", ""))
+    if not args.named:
         for name, function in rows.items():
             print(f"{name:<18} {function.__doc__.partition(chr(10))[0]}")
         return {}
     names = list(rows) if args.rows == ["all"] else args.rows
-    unknown = ", ".join(name for name in names if name not in rows)
-    if unknown:
-        parser.error(f"unknown rows {unknown}; accepted: {', '.join(rows)}")
     if not 1 <= args.threads <= most:
-        parser.error(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
+        sys.exit(f"--threads {args.threads} is out of range; accepted: 1 to {most}")
     found = {"machine": machine(args.threads), "rows": {}}
     args.run = {
         "processor": processor(),
         "threads": args.threads,
         "load": found["machine"]["load"] or 0.0,
     }
-    if args.write and args.quick:
-        parser.error("numbers of --quick are not to be quoted: leave out --write")
     print(", ".join(f"{key} {value}" for key, value in found["machine"].items() if key[0] != "v"))
     print(f"{_HEAD[0]:<68} {' '.join(f'{h:>10}' for h in _HEAD[1:6])} {_HEAD[6]:>14}")
     with threads(args.threads):
@@ -203,6 +190,6 @@ def main(argv=None):
                 print(line(found["rows"][name][-1]), flush=True)
             if args.write:
                 publish_rows(args, found["rows"][name])
-            if args.json is not None:
-                args.json.write_text(json.dumps(found, indent=1) + "\n")
+            if args.json:
+                Path(args.json).write_text(json.dumps(found, indent=1) + "\n")
     return found["rows"]

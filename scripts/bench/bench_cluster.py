@@ -7,9 +7,8 @@
 One cluster runs at a time, with little monitoring (`_cluster.QUIET`): by default an idle one of 1,
 2 and 4 processes takes 0.08, 0.13 and 0.23 of a core. Clusters take turns. Everything is compiled
 and has run before it is timed; times are minima over all turns. Speed is relative to one process of
-a cluster; more processes than processors gain nothing. "lost" is the time per task that a worker
-does not spend on boxes: sending, starting and collecting tasks, and waiting at the end. Target: 2
-processes are 1.8 times as fast as one.
+a cluster; more processes than processors gain nothing. Target: 2 processes are 1.8 times as fast as
+one.
 
 "alone" is what the machine allows: processes that do the same statistics beside each other, without
 a cluster, against one of them.
@@ -17,19 +16,17 @@ a cluster, against one of them.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numba
 import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
-from _cluster import Recorded, hyper_product, local_client, product, statistics
-from _studies import clock, publish_times
+from _cluster import hyper_product, local_client, product, statistics
+from _studies import clock, publish_times, study
 
 from alignlearn.engine.cluster import Cluster
 from alignlearn.engine.cpu import CPU
@@ -38,47 +35,12 @@ WORKERS = 1, 2, 4
 TARGET = 1.8  # of two processes
 
 
-class Tasks:
-    """Reads from the scheduler how many tasks there were since the last reading, and how long."""
-
-    def __init__(self, client):
-        self._client, self._before = client, (0, 0.0)
-
-    def read(self):
-        """(number of tasks, seconds of computing)."""
-        now = self._client.run_on_scheduler(_totals)
-        found = [a - b for a, b in zip(now, self._before)]
-        self._before = now
-        return found
-
-
-def _totals(dask_scheduler):
-    prefixes = dask_scheduler.task_prefixes.items()
-    kinds = [kind for name, kind in prefixes if name.startswith("alignlearn_")]
-    seconds = sum(kind.all_durations.get("compute", 0.0) for kind in kinds)
-    return sum(kind.state_counts["memory"] for kind in kinds), seconds
-
-
-class Best(NamedTuple):
-    """The fastest run of a kind of work."""
-
-    seconds: float
-    tasks: int
-    busy: float
-    sent: int
-    back: int
-    same: bool
-
-
 def measure(work, client, expected):
-    """A run on the workers, after one that compiles."""
-    engine, counter = Recorded(Cluster(client, CPU)), Tasks(client)
+    """Seconds on the workers, after a run that compiles, and whether the result is as expected."""
+    engine = Cluster(client, CPU)
     work(engine)
-    counter.read()
-    engine.bytes = 0
     seconds, result = clock(lambda: work(engine))
-    sent = sum(client.nbytes(summary=False).values())
-    return Best(seconds, *counter.read(), sent, engine.bytes, same(result, expected))
+    return seconds, same(result, expected)
 
 
 def same(a, b):
@@ -90,16 +52,12 @@ def same(a, b):
 def report(name, here, best):
     """Print the lines of one kind of work, and return the speed of two processes."""
     print(f"{name}\n  one thread, no cluster {here:10.3f} s")
-    for n, run in best.items():
-        lost = (n * run.seconds - run.busy) / run.tasks
+    for n, (seconds, equal) in best.items():
         print(
-            f"  {n} process{'  ' if n == 1 else 'es'} {run.seconds:21.3f} s, "
-            f"speed {best[1].seconds / run.seconds:.2f}; {run.tasks} tasks of "
-            f"{run.busy / run.tasks:.2f} s, lost {lost:.3f} s a task, {run.sent / 1e6:.1f} MB to "
-            f"each worker, {run.back / 1e6:.1f} MB back; "
-            f"{'the same bits' if run.same else 'DIFFERENT BITS'}"
+            f"  {n} process{'  ' if n == 1 else 'es'} {seconds:21.3f} s, speed "
+            f"{best[1][0] / seconds:.2f}; {'the same bits' if equal else 'DIFFERENT BITS'}"
         )
-    return best[1].seconds / best[2].seconds
+    return best[1][0] / best[2][0]
 
 
 _ALONE = """
@@ -133,13 +91,8 @@ def alone(n_processes, m):
 
 def main():
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes")
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--write", action="store_true", help="into docs/_data/parts.json")
-    options = parser.parse_args()
-    options.run = {"turns": options.turns}
-    m, n_pairs = (2000, 2000) if options.quick else (40_000, 30_000)
+    args = study(__doc__, turns=(3, 3))
+    m, n_pairs = (2000, 2000) if args.quick else (40_000, 30_000)
     numba.set_num_threads(1)
     print(f"{os.cpu_count()} processors, one thread each process; m={m}, d=20")
     works = {
@@ -150,7 +103,7 @@ def main():
     expected = {name: work(CPU) for name, work in works.items()}
     here, machine = dict.fromkeys(works, np.inf), dict.fromkeys(WORKERS[:2], np.inf)
     best = {name: {} for name in works}
-    for _ in range(options.turns):
+    for _ in range(args.turns):
         for name, work in works.items():
             here[name] = min(here[name], clock(lambda work=work: work(CPU))[0])
         for n in machine:
@@ -161,9 +114,8 @@ def main():
                     run = measure(work, client, expected[name])
                     best[name][n] = min(best[name].get(n, run), run)
     speeds = [report(name, here[name], best[name]) for name in works]
-    alone_s, two_s = (best["statistics of 10 Gaussians"][n].seconds for n in WORKERS[:2])
-    options.write = options.write and not options.quick
-    publish_times(options, "cluster", alone_s, two_s)
+    alone_s, two_s = (best["statistics of 10 Gaussians"][n][0] for n in WORKERS[:2])
+    publish_times(args, "cluster", alone_s, two_s)
     print(
         f"target: statistics on 2 processes {TARGET} times as fast as on one; measured "
         f"{speeds[0]:.2f}, two processes alone {2 * machine[1] / machine[2]:.2f}"

@@ -4,8 +4,6 @@
     scripts/bench/bench_cold.py                     # MKLClassifier, breast_cancer, three Gaussians
     scripts/bench/bench_cold.py regressor           # MKLRegressor
     scripts/bench/bench_cold.py classifier-cv       # MKLClassifierCV; regressor-cv likewise
-    scripts/bench/bench_cold.py --warm              # with the cache that is there
-    scripts/bench/bench_cold.py --json              # all functions, for a program
     scripts/bench/bench_cold.py --write             # into docs/_data
 
 A process of its own imports, fits and predicts with an empty cache. Times are processor seconds, so
@@ -15,15 +13,14 @@ a function contain those of all functions that were compiled for it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 ESTIMATORS = {
     "classifier": "MKLClassifier",
     "regressor": "MKLRegressor",
@@ -34,39 +31,28 @@ HEAVIEST = 10
 
 
 def main(argv=None):
-    """Print the table, or JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("estimator", nargs="?", choices=ESTIMATORS, default="classifier")
-    parser.add_argument("--warm", action="store_true", help="use the existing cache")
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    parser.add_argument("--write", action="store_true", help="into docs/_data")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args(argv)
-    if args.inside:
-        print(json.dumps(first_calls(ESTIMATORS[args.estimator])))
-        return
-    found = measured(args.estimator, args.warm)
-    print(json.dumps(found) if args.json else table(found))
-    if args.write:
-        sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
-        from _studies import publish
+    """Print the tables."""
+    sys.path.append(str(HERE.parent / "lab"))
+    from _studies import publish, study
 
-        args.run, seconds = {"estimator": args.estimator}, sum(found["seconds"].values())
+    args = study(__doc__, ESTIMATORS, argv)
+    for name in args.rows if args.named else ["classifier"]:
+        found, args.run = measured(name), {"estimator": name}
+        print(table(found))
+        seconds = sum(found["seconds"].values())
         numbers = {"functions": str(len(found["compiled"])), "first": f"{seconds:.0f}"}
         publish(args, "compilation", numbers)
 
 
-def measured(estimator, warm=False):
-    """:func:`first_calls` in a process of its own, with an empty cache unless ``warm``."""
-    command = [sys.executable, __file__, estimator, "--inside"]
-    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+def measured(estimator):
+    """:func:`first_calls` in a process of its own, with an empty cache."""
+    from _bench import output
+
+    path = f"import json, sys\nsys.path.insert(0, {str(HERE)!r})\nimport bench_cold\n"
     with tempfile.TemporaryDirectory() as folder:
-        if not warm:
-            environment["NUMBA_CACHE_DIR"] = folder
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)
+        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "NUMBA_CACHE_DIR": folder}
+        code = f"{path}print(json.dumps(bench_cold.first_calls({ESTIMATORS[estimator]!r})))"
+        return json.loads(output(code, **environment))
 
 
 def first_calls(name):
