@@ -56,7 +56,7 @@ GOOD = {
     "features": FeatureRange(), "losses": [0.1, 0.5, 0.9], "errors": 3, "variance": 0.1,
     "variances": (0.1, 0.1, 0.1), "level": 3.0, "covariance": 0.3, "length2": 4.0,
     "margins": np.ones(20), "residuals": np.full(20, 0.1), "sizes": [1.0, 0.0],
-    "shares": [1.0, 0.0], "lam0": 0.5, "eps": 0.5, "log_inverse": 3.0,
+    "shares": [1.0, 0.0], "lam0": 0.5, "eps": 0.5, "log_inverse": 3.0, "scalar_target": False,
 }  # fmt: skip
 # Parameters that have another meaning in these bounds.
 OTHERWISE = {
@@ -73,6 +73,7 @@ OTHERWISE = {
     "predictor_deviation": {"m": 5000},
     "root_risk_deviation": {"m": 5000},
 }
+DEFAULTS = ("delta", "radius2", "radius2_prime", "scalar_target")
 # Invalid values, and the words that the error has to contain.
 BAD = {
     "delta": ([0.0, 1.0, -0.1, 1.5, np.nan, np.inf, "a", None], "delta"),
@@ -92,6 +93,7 @@ BAD = {
     "norm": ([-0.1, 1.5], "K_c"),
     "y": ([np.ones(20)], "classes|vary|labels"),
     "weights": ([[-1.0], [0.0]], "weights"),
+    "scalar_target": (["no", None, [], "128/27"], "scalar_target"),
 }
 # Unusual values that these bounds accept: K = 0 has stability 0, a constant target gives [0, 1].
 ALLOWED = {
@@ -125,7 +127,7 @@ def bounds():
                 given = {
                     n: GOOD.get(n, 1.0)
                     for n, p in parameters.items()
-                    if p.default is p.empty or n in ("delta", "radius2", "radius2_prime")
+                    if p.default is p.empty or n in DEFAULTS
                 }
                 if not name.startswith(UNCHECKED):
                     given = {n: 1.0 if n.startswith("radius2") else v for n, v in given.items()}

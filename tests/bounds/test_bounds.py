@@ -8,11 +8,8 @@ import alignlearn.theory.bounds
 import numpy as np
 import pytest
 from alignlearn.theory.bounds import concentration, generalization, intervals, stability
-from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.reference.problems import (
-    FiniteDistribution,
     GaussianMixture,
-    gaussian_kernel,
 )
 from cases import each
 from refusals import raises
@@ -48,58 +45,6 @@ def test_smallest_sample_size_that_says_something(bandwidth, printed, sharp, ref
     form = concentration.alignment_deviation_refined
     assert smallest(lambda m: float(form(m, 0.05, a, 1.0, rho))) == refined
     assert smallest(length) == width
-
-
-def test_the_constant_is_the_maximum_of_its_upper_bound():
-    """The function of the proof, maximized from random starts, gives 25 sqrt(15)/18."""
-    from scipy.optimize import minimize
-
-    def negative(z):
-        a, b, x, y = np.abs(z[0]), np.abs(z[1]), z[2], z[3]
-        if max(a, b) > 1:
-            return 0.0
-        angle = np.sin(x + y) + b * np.cos(x) + a * np.cos(y)
-        return -4 * np.sqrt((1 - a * a) * (1 - b * b)) * angle
-
-    rng = np.random.default_rng(0)
-    values = [
-        minimize(negative, rng.uniform(0, 1, 4), method="Nelder-Mead", options={"xatol": 1e-9}).fun
-        for _ in range(10)
-    ]
-    assert -min(values) == pytest.approx(concentration.SHARP_CONSTANT, rel=1e-7)
-
-
-def test_u_statistic_is_unbiased_by_enumeration():
-    p = np.array([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
-    u = np.array([Fraction(1), Fraction(1, 2), Fraction(-1)])
-    w = np.array([Fraction(1), Fraction(-1), Fraction(1, 3)])
-    law = FiniteDistribution(p)
-    K = np.multiply.outer(u, u) + np.eye(3, dtype=int) * Fraction(1, 2)
-    L = np.multiply.outer(w, w)
-    assert law.moments(K, L).theta == Fraction(136, 729)
-    for m in (4, 5):
-        total = Fraction(0)
-        for counts, weight in law.all_samples(m):
-            i = np.repeat(np.arange(3), counts)
-            total += weight * unbiased.u_statistic(K[np.ix_(i, i)], L[np.ix_(i, i)])
-        assert total == Fraction(136, 729)
-
-
-def test_coverage_over_two_thousand_samples():
-    """m = 1000, the mixture through its quadrature atoms; the bound is far from tight."""
-    mixture = GaussianMixture([[-1.0], [1.0]], [-1.0, 1.0])
-    law, points = mixture.quadrature(24)
-    K, L = gaussian_kernel(points, 1.0), law.target()
-    from alignlearn.theory.reference.problems import numerators
-
-    counts = law.counts(1000, 2000, random_state=0)
-    f, a, c = (numerators(counts, *pair) for pair in ((K, L), (K, K), (L, L)))
-    rho, inside = law.alignment(K, L), 0
-    for values in zip(f, a, c):
-        low, high, vacuous = intervals.alignment_interval_from(1000, 0.05, *values)
-        assert not vacuous
-        inside += low <= rho <= high
-    assert inside == 2000
 
 
 @pytest.mark.parametrize(("ridge", "printed", "corrected"), [(1.0, 2000, 650), (0.1, 7.1e5, 4.5e5)])

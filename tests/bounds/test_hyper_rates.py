@@ -116,12 +116,6 @@ def test_the_covering_radius_by_hand():
     assert rates.noise_exponent(np.inf, 1.5) == 1.0
 
 
-def test_covering_radius_falls_at_the_slower_of_its_rates():
-    options = {"bound": 2.0, "capacity": 1.0, "noise": 1.0, "radius": 1.0}
-    low, high = (rates.covering_radius(m, 0.05, 1.0, 0.5, **options) for m in (1e12, 1e24))
-    assert np.log(low / high) / np.log(1e12) == pytest.approx(1 / 2.5, abs=1e-3)
-
-
 def test_gaussian_moments_by_the_recursion_of_even_orders():
     """E y^i of N(k, v) for even i by Stein's identity, against the claim's formula."""
     from alignlearn.theory import CLAIMS

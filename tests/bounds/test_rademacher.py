@@ -5,7 +5,6 @@ import pytest
 from alignlearn.theory.reference.multitask import all_signs
 from alignlearn.theory.reference.problems import gaussian_kernel
 from cases import each
-from scipy.stats import norm
 
 from alignlearn.bounds import learned, rademacher
 from alignlearn.bounds.rademacher import quadratic_forms
@@ -132,27 +131,6 @@ def test_margin_bounds_do_not_depend_on_the_scale_of_the_predictor():
     assert "independent" in first.hypotheses[0]
 
 
-def test_bounds_grow_with_what_they_should_grow_with():
-    rng = np.random.default_rng(3)
-    margins, sizes = rng.normal(1, 0.5, 400), np.array([1.0, 2.0, 0.5])
-    shares = learned.rounded_shares(sizes)
-
-    def margin(size=3.0, complexity=0.05, delta=0.1):
-        return learned.margin_bound(margins, size, complexity, delta).value
-
-    def random(scale=1.0, delta=0.1):
-        bound = learned.random_predictor_bound
-        return bound(margins, scale * sizes, shares, np.ones(400), delta).value
-
-    assert margin() < margin(size=6.0)
-    assert margin() < margin(complexity=0.1)
-    assert margin() < margin(delta=0.01)
-    assert random() < random(2.0)
-    assert random() < random(delta=0.001)
-    wide = [learned.clipped_bound(0.1 * margins, s, 2.0, 0.05, 0.1).value for s in (2.0, 8.0, 99.0)]
-    assert wide[0] < wide[1] < wide[2] == np.inf
-
-
 def test_rounded_shares():
     shares = learned.rounded_shares([1.0, 3.0, 0.0])
     assert shares.sum() == 1.0
@@ -162,16 +140,6 @@ def test_rounded_shares():
     for bad in ([0.0], np.ones(17)):
         with pytest.raises(ValueError, match="sizes must be positive"):
             learned.rounded_shares(bad)
-
-
-def test_the_loss_of_a_random_predictor():
-    """Phi(t - c y h/(L v^(1/2))) against draws of the shifted process at one point."""
-    rng = np.random.default_rng(4)
-    phi, w, y, c, t = rng.standard_normal(5), rng.standard_normal(5), -1.0, 1.7, 0.5
-    draws = (c * w / np.linalg.norm(w) + rng.standard_normal((200_000, 5))) @ phi
-    observed = np.mean(y * draws < t * np.linalg.norm(phi))
-    cosine = y * (w @ phi) / (np.linalg.norm(w) * np.linalg.norm(phi))
-    assert observed == pytest.approx(norm.cdf(t - c * cosine), abs=5e-3)
 
 
 def test_samples_without_variance_count_as_errors():

@@ -6,29 +6,8 @@ import numpy as np
 import pytest
 from alignlearn.theory.bounds import concentration, intervals, u_statistics
 from alignlearn.theory.p1_alignment import lemma_18
-from cases import each
 
 T = Fraction(128, 27)
-
-
-def test_the_numbers_of_the_proof():
-    """Both maxima are exact, and the two cases of the proof meet."""
-    third = Fraction(1, 3)
-    assert 4 * (1 - third) * (1 + third) ** 2 == T
-    assert Fraction(7, 4) ** 4 < 2 * T
-    z = Fraction(3, 16)
-    assert (1 - z) ** 2 * (Fraction(7, 2) + 16 * z) == Fraction(2197, 512) < T
-
-
-def test_the_upper_bound_of_the_proof_on_a_grid():
-    """The function to maximize, with the smaller bound of c: 128/27 at z = 0, a = b = 1/3."""
-    a, f, b = np.meshgrid(*[np.linspace(0, 1, 61)] * 3, indexing="ij")
-    large, small = np.maximum(a, b), np.minimum(a, b)
-    c = np.minimum((1 - large) * (1 + small), np.sqrt((1 - a**2) * (1 - f**2)))
-    first, second = 4 * c * (1 + large), ((1 + a) * (1 + f)) ** 2
-    found = [((1 - z) ** 2 * (first + z * second))[f >= b].max() for z in np.linspace(0, 0.5, 26)]
-    assert found[0] == pytest.approx(float(T), rel=1e-12)
-    assert max(found) == found[0]
 
 
 @pytest.mark.parametrize("m", [3, 30, 300])
@@ -70,11 +49,3 @@ def test_intervals_for_a_target_are_inside_the_general_ones():
     short = intervals.alignment_interval_by_numerator(*values, scalar_target=True)
     assert wide.low < short.low < short.high <= wide.high
     assert u_statistics.u_statistic_constant(4) == u_statistics.u_statistic_constant(5) == 16.0
-
-
-@each("wrong", ["no", None, [], "128/27"])
-def test_the_kind_of_target_is_true_or_false(wrong):
-    with pytest.raises(TypeError, match="scalar_target"):
-        concentration.perturbation_bound(10, scalar_target=wrong)
-    with pytest.raises(TypeError, match="scalar_target"):
-        concentration.numerator_deviation(10, 0.05, scalar_target=wrong)

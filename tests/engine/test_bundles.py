@@ -134,14 +134,6 @@ def test_rows_that_have_two_levels_are_no_levels():
     np.testing.assert_allclose(K, expected, rtol=1e-13)
 
 
-def test_a_search_has_the_same_model_in_any_order_of_the_columns():
-    X, order = _table(2, 200), np.random.default_rng(0).permutation(3 + sum(LEVELS))
-    y = X[:, 0] + X[:, 5:9].sum(axis=1) - X[:, 25]
-    models = [al.MKLRegressorCV(random_state=0).fit(V, y) for V in (X, X[:, order])]
-    found = [model.predict(V[:50]) for model, V in zip(models, (X, X[:, order]), strict=True)]
-    np.testing.assert_allclose(found[0], found[1], atol=1e-3 * y.std())
-
-
 def test_samples_given_as_both_sides_have_the_bundles_of_a_copy():
     X, kernel = _table(), KERNELS["Gaussian"][0]
     program = program_of([kernel], X, X)

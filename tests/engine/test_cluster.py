@@ -120,11 +120,6 @@ def test_results_come_in_order_and_to_the_last_bit(dask_client):
     assert _results(Cluster(dask_client, Here()), "sums", data, []) == []
 
 
-def test_both_workers_work(dask_client):
-    pids = _results(Cluster(dask_client, Here(0.01)), "process", _points(), _boxes(200, 20))
-    assert set(pids) == set(dask_client.run(os.getpid).values())
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_killed_workers_change_nothing(dask_client, survivors, count):
     """If one worker is killed its tasks run on the other; if both are, the data are sent again."""

@@ -14,7 +14,6 @@ from strategies import generators
 import alignlearn as al
 from alignlearn.engine import external, features, grams
 from alignlearn.engine.grams import weighted_gram
-from alignlearn.engine.threads import on_threads, thread_count
 from alignlearn.kernels import (
     Columns,
     FromFunction,
@@ -27,21 +26,6 @@ from alignlearn.kernels import (
 from alignlearn.sources import alignment_statistics
 from alignlearn.validation import check_samples
 
-MANY = pytest.param(
-    2,
-    marks=pytest.mark.skipif(
-        numba.config.NUMBA_NUM_THREADS < 2, reason="numba may use one thread only"
-    ),
-)
-
-
-@pytest.fixture
-def threads(request):
-    before = numba.get_num_threads()
-    numba.set_num_threads(request.param)
-    yield request.param
-    numba.set_num_threads(before)
-
 
 def data(m, d=4, seed=0):
     rng = np.random.default_rng(seed)
@@ -50,22 +34,6 @@ def data(m, d=4, seed=0):
 
 
 KERNELS = [*gaussian_kernels([0.1, 0.2, 0.5]), Polynomial(0.2), Columns(Laplacian(0.4), [1, 2])]
-
-
-@pytest.mark.parametrize("threads", [1, MANY], indirect=True)
-@pytest.mark.parametrize("external", [False, True])
-def test_results_are_bitwise_the_same_in_every_run(threads, external):
-    assert thread_count() == threads
-    X, y = data(700)
-    outside = FromFunction(lambda A, B: A @ B.T, vectorized=True)
-    kernels = [*KERNELS, outside] if external else KERNELS
-    first = alignment_statistics(X, y, kernels)
-    gram = weighted_gram(kernels, np.ones(len(kernels)), X)
-    for _ in range(3):
-        again = alignment_statistics(X, y, kernels)
-        for name in ("a", "M", "trace"):
-            np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
-        np.testing.assert_array_equal(weighted_gram(kernels, np.ones(len(kernels)), X), gram)
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba may use one thread only")
@@ -83,21 +51,6 @@ def test_the_number_of_threads_changes_nothing(m):
     np.testing.assert_array_equal(one.M, two.M)
     np.testing.assert_array_equal(one.a, two.a)
     np.testing.assert_array_equal(gram_one, gram_two)
-
-
-def test_more_threads_than_blocks():
-    seen = []
-    on_threads(lambda thread, value: seen.append((thread, value)), "x", count=3)
-    assert sorted(seen) == [((t, 3), "x") for t in range(3)]
-
-
-def test_errors_of_threads_reach_the_caller():
-    def fail(thread):
-        if thread[0] == 1:
-            raise MemoryError("no room")
-
-    with pytest.raises(MemoryError, match="no room"):
-        on_threads(fail, count=2)
 
 
 def peak_bytes(function):
@@ -164,16 +117,6 @@ def test_values_from_outside_in_several_boxes(monkeypatch):
         np.testing.assert_allclose(s.trace, expected.trace, rtol=1e-11)
         np.testing.assert_allclose(inner(X), X @ X.T, rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(inner(X[:7], X), X[:7] @ X.T, rtol=1e-13, atol=1e-13)
-
-
-def test_many_kernels_make_small_tiles_not_wrong_ones():
-    X, y = data(70)
-    kernels = [Polynomial(0.01 * k, 1.0, 2) for k in range(1, 301)]
-    s = alignment_statistics(X, y, kernels)
-    for k in (0, 150, 299):
-        alone = alignment_statistics(X, y, [kernels[k]])
-        assert s.M[k, k] == pytest.approx(alone.M[0, 0], rel=1e-10)
-        assert s.a[k] == pytest.approx(alone.a[0], rel=1e-10)
 
 
 @given(generators(), st.integers(1, 9), st.integers(1, 6), st.booleans())

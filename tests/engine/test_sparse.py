@@ -2,10 +2,8 @@
 
 import tracemalloc
 
-import numba
 import numpy as np
 import oracle
-import pytest
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,27 +135,6 @@ def test_blocks_and_boxes_of_pairs(monkeypatch):
         np.testing.assert_array_equal(K, K.T)
         np.testing.assert_allclose(kernels[0](X[:7], X), K[:7], rtol=1e-15)
         np.testing.assert_allclose(kernels[0](X, X[:7]), K[:, :7], rtol=1e-15)
-
-
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
-def test_threads_repeat_to_the_last_bit():
-    rng = np.random.default_rng(0)
-    X, y = sparse.csr_array(thin(rng, 700, 60, 0.1)), rng.normal(size=700)
-    kernels = [al.Gaussian(0.1), "laplacian", "poly"]
-    before = numba.get_num_threads()
-    runs = []
-    try:
-        for threads in (2, 2, 1):
-            numba.set_num_threads(threads)
-            s = al.alignment_statistics(X, y, kernels)
-            runs.append((s.M, s.a, s.trace, al.Gaussian(0.1)(X), al.Laplacian(0.1)(X, X[:50])))
-    finally:
-        numba.set_num_threads(before)
-    for first, second in zip(*runs[:2]):
-        np.testing.assert_array_equal(first, second)
-    # Kernel values do not depend on the number of threads either.
-    for two, one in zip(runs[0][3:], runs[2][3:]):
-        np.testing.assert_array_equal(two, one)
 
 
 def peak_of(function):

@@ -132,7 +132,11 @@ def _kernels():
     yield _kernel(al.TL1, tau=(N, 1.0))
     yield _kernel(al.Log, sigma=(N, 1.0))
     yield _kernel(al.Periodic, length_scale=(N, 1.0), period=(N, 1.0))
-    yield _kernel(al.Gower, categorical=(pool.grids, [0]), ranges=(pool.vectors, np.ones(D)))
+    yield _kernel(
+        al.Gower,
+        categorical=(pool.perhaps_empty(pool.grids), [0]),
+        ranges=(pool.vectors, np.ones(D)),
+    )
     yield Call("gaussian_kernels", lambda gammas: [k(X) for k in al.gaussian_kernels(gammas)],
                {"gammas": (pool.grids, [0.5])})  # fmt: skip
     yield Call(
@@ -217,6 +221,7 @@ def _estimators():
     ridge = {**_LEARN, "machine": (CHOICE, "krr")}
     svr = {**_LEARN, "machine": (CHOICE, "svr"), **_SVM, "epsilon": (N, 0.1)}
     tune = {"cv": (pool.splitters, 3), "random_state": (pool.seeds, None)}
+    tune["weighting"] = (pool.optional(pool.rules), "alignf")
     yield _estimator(al.MKLClassifier, classify, LABELS)
     yield _estimator(al.MKLRegressor, {**ridge, "alpha": (N, 1.0)}, REAL)
     yield _estimator(al.MKLRegressor, svr, REAL)
@@ -310,7 +315,7 @@ def _bounds():
     for module in (concentration, fitted, generalization, stability):
         for name, function in vars(module).items():
             own = getattr(function, "__module__", None) == module.__name__
-            if not own or name.startswith("_") or not hasattr(function, "__code__"):
+            if not own or name.startswith(("_", "check_")) or not hasattr(function, "__code__"):
                 continue
             parameters = signature(function).parameters
             if not {"bound", "M", "diagonals"} & set(parameters):

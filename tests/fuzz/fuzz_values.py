@@ -233,6 +233,11 @@ def grids(valid):
                       ([10**400], MUST)]  # fmt: skip
 
 
+def perhaps_empty(kind):
+    """The same where an empty list is accepted."""
+    return lambda valid: [(v, must) for v, must in kind(valid) if not (type(v) is list and v == [])]
+
+
 def vectors(valid):
     """For a vector of numbers of a given length."""
     return [*_junk(), ("abc", MUST), (np.append(valid, 1.0), MUST), (_with(valid, np.nan), MUST),

@@ -17,11 +17,11 @@ from alignlearn.kernels.base import KernelRuleError
 # Alternative names of an argument in errors, for instance of the object that contains it.
 ALSO = {
     "X": "y precomputed Gram kernels Columns columns feature sample samples dimensions "
-    "Z",
+    "Z table",
     "X_": "X y Gram sample_weight", "T": "X Z Gram view", "T_task": "task",
     "Y": "X Gram view", "views": "view X", "features": "samples", "multiple": "gamma",
     "multiples": "multiple",
-    "y": "X K L n_samples labels cv", "K": "y L K_train K_test sample_weight", "L": "y K",
+    "y": "X K L n_samples labels cv sample_weight", "K": "y L K_train K_test sample_weight", "L": "y K",
     "K_test": "K", "K_train": "K sample_weight", "grams": "y precomputed kernel matrices",
     "grams_test": "matrices", "v": "k",
     "kernels": "kernel X Columns function f names gamma RankOneKernels", "gram": "Gram precomputed",
@@ -58,7 +58,7 @@ def _short(value):
     return re.sub(r"\s+", " ", f"{type(value).__name__} {shape}{text}")[:160]
 
 
-@fuzz(7)
+@fuzz(3)
 def test_wrong_arguments(draws):
     """One call with one or two wrong arguments; returns the outcome."""
     call = draws.pick(*calls.all_calls())

@@ -8,7 +8,7 @@ import pytest
 from cases import each
 
 from alignlearn.estimators import MKLRegressor
-from alignlearn.kernels import Columns, Gaussian, Linear, Precomputed
+from alignlearn.kernels import Columns, Gaussian, Linear
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 FRAME = pd.DataFrame(X, columns=["age", "income", "height"])
@@ -48,12 +48,6 @@ def test_names_are_the_numbers_of_the_columns_of_a_data_frame(named, numbered):
     np.testing.assert_array_equal(named.diag(FRAME), numbered.diag(X))
     assert pickle.loads(pickle.dumps(named)) == named
     assert hash(named) == hash(pickle.loads(pickle.dumps(named)))
-
-
-def test_label_and_value():
-    assert str(Columns("linear", ["age", "income"])) == "linear on ['age', 'income']"
-    assert Columns("linear", ["age"]).columns == ("age",)
-    assert Columns(Precomputed(np.eye(3)), "age").resolve_names(NAMES).columns == (0,)
 
 
 def test_names_that_are_no_columns_are_listed():

@@ -22,7 +22,6 @@ from alignlearn.kernels import (
     Linear,
     Matern,
     Polynomial,
-    Precomputed,
     RationalQuadratic,
     gaussian_kernels,
 )
@@ -59,15 +58,6 @@ def test_on_raw_data_the_normalized_exponential_of_inner_products_is_the_gaussia
     assert ExponentialDot("scale").normalized()(X) == pytest.approx(
         Gaussian("scale", multiple=0.5)(X), abs=1e-5
     )
-
-
-def test_a_normalized_exponential_of_inner_products_takes_part_in_ladders():
-    kernels = [ExponentialDot(g).normalized() for g in (0.5, 1.0, 2.0)]
-    assert [k.rate for k in kernels] == [0.25, 0.5, 1.0]
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    K = weighted_gram(kernels, [1.0, 2.0, 3.0], X)
-    expected = sum(w * Gaussian(g)(X) for w, g in zip((1, 2, 3), (0.25, 0.5, 1.0)))
-    np.testing.assert_allclose(K, expected, rtol=1e-12)
 
 
 EXPONENTS = {
@@ -109,17 +99,6 @@ def test_normalized_exponential_equals_the_definition_where_nothing_overflows(na
     np.testing.assert_allclose(s.trace, trace.astype(float), rtol=1e-10)
 
 
-def test_normalized_exponential_of_a_given_matrix():
-    rng = np.random.default_rng(3)
-    A = 30.0 * rng.normal(size=(9, 9))
-    G = A @ A.T
-    D = np.diagonal(G)[:, None] + np.diagonal(G) - 2 * G
-    rows = np.arange(9)[:, None]
-    np.testing.assert_allclose(
-        (1e-3 * Precomputed(G)).exp().normalized()(rows), np.exp(-D / 2e3), rtol=1e-11
-    )
-
-
 SATURATED = {
     "exponential of inner products": (ExponentialDot(1.0), r"exponentialdot\(gamma=1\)"),
     "scaled": (2.0 * ExponentialDot(1.0), "exponentialdot"),
@@ -146,20 +125,6 @@ def test_overflow_is_an_error_that_names_the_kernel_and_the_remedies(name, dtype
     ):
         with pytest.raises(ValueError, match=message):
             call()
-
-
-def test_the_limit_of_single_precision_is_its_own():
-    X = np.array([[10.0], [3.0]])
-    np.testing.assert_allclose(ExponentialDot(1.0)(X), np.exp(X @ X.T), rtol=1e-13)
-    with pytest.raises(ValueError, match=r"exp\(100\); accepted: exponents up to 88 \(float32"):
-        ExponentialDot(1.0)(X.astype(np.float32))
-
-
-def test_values_whose_squares_overflow_are_refused_by_the_statistics():
-    X = np.sqrt([[600.0], [1.0], [2.0]])
-    assert np.isfinite(ExponentialDot(1.0)(X)).all()
-    with pytest.raises(ValueError, match=r"exponentialdot.*squares overflow"):
-        alignment_statistics(X, [0.0, 1.0, 2.0], [ExponentialDot(1.0)])
 
 
 @pytest.mark.parametrize(

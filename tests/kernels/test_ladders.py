@@ -165,27 +165,6 @@ def test_any_mix_equals_one_by_one_and_up_to_what_centering_removes_in_centered_
     assert np.abs(center_kernel(difference)).max() <= 1e-13 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("full", [True, False])
-def test_offsets_turn_centered_registers_into_values(full):
-    """Value = register + offset, for plain exponentials in both forms and for shifted others."""
-    from alignlearn.engine import tiles
-
-    kernels = [Gaussian(0.5), Gaussian(1.0), Linear() + 3, Gaussian(0.5) + 2 * Gaussian(0.1)]
-    p = len(kernels)
-    shift = [0, 0, -1.5, 0.25]
-    program = program_of(kernels, X, X, mode=Mode.SHIFTED, full=[full] * p, shift=shift)
-    n, tile = len(X), np.ascontiguousarray(X.T)
-    W, empty = np.zeros((program.n_rows + 1, n * n)), np.empty((0, n))
-    tiles.fill_primitives(program.primitives, tile, tile, n, n, W)
-    given = empty, empty, np.empty((0, n, n)), (0, 0, 0, 0)
-    tiles.execute(program.code, program.parameters, *given, n, n, W)
-    registers = W[:p].reshape(p, n, n)
-    assert program.offsets[0] == (0.0 if full else 1.0)
-    for k, kernel in enumerate(kernels):
-        values = registers[k] + program.offsets[k]
-        np.testing.assert_allclose(values, kernel(X), rtol=1e-12, atol=1e-14)
-
-
 # Families of one class
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
-from scipy.special import digamma, ndtr
+from scipy.special import digamma
 
 from alignlearn.machines.bayesian import BayesianCombination, Priors
 from alignlearn.validation import ConvergenceWarning
@@ -156,40 +156,6 @@ def test_bound_never_falls(seed, priors):
     # Rounding only, of sums of hundreds of terms.
     assert np.diff(bounds).min() > -1e-9 * np.abs(bounds).max() - 1e-9
     assert bounds[-1] - bounds[0] > 1.0
-
-
-def sampled(grams, sign, priors, new, n=400_000):
-    """Evidence with its standard error, and the exact probability of a new sample, by the prior."""
-    rng, (p, m, _) = np.random.default_rng(0), grams.shape
-    a = rng.normal(size=(n, m)) / np.sqrt(rng.gamma(*priors.sample, size=(n, m)))
-    b = rng.normal(size=n) / np.sqrt(rng.gamma(*priors.bias, size=n))
-    e = rng.normal(size=(n, p)) / np.sqrt(rng.gamma(*priors.kernel, size=(n, p)))
-    likely = np.ones(n)
-    for i in range(m):
-        g = np.stack([a @ K[:, i] for K in grams], axis=1)
-        g += priors.sigma_g * rng.normal(size=(n, p))
-        likely *= ndtr(sign[i] * ((e * g).sum(axis=1) + b) - priors.margin)
-    g = np.stack([a @ row for row in new], axis=1) + priors.sigma_g * rng.normal(size=(n, p))
-    f = (e * g).sum(axis=1) + b
-    up, down = (likely @ ndtr(s * f - priors.margin) for s in (1.0, -1.0))
-    return likely.mean(), likely.std() / np.sqrt(n), up / (up + down)
-
-
-@pytest.mark.parametrize("priors", [Priors(), Priors(margin=0.0, sigma_g=0.5)])
-def test_bound_lies_below_the_evidence_and_predictions_near_the_exact_ones(priors):
-    """m = 5, where draws from the prior give the evidence to a per cent."""
-    grams, sign = problem(m=6, p=2, seed=3)
-    new, train = grams[:, 5, :5], grams[:, :5, :5]
-    sign = sign[:5]
-    evidence, error, probability = sampled(train, sign, priors, new)
-    assert error < 0.01 * evidence
-    found = BayesianCombination(train, priors).fit(sign, tol=1e-8, max_iter=10_000)
-    bound = found.lower_bounds[-1]
-    assert bound < np.log(evidence + 4.0 * error)
-    assert bound > np.log(evidence) - 9.0  # nats, lost by the factors' independence: 8.1 here
-    odds = found.log_odds(np.array([row @ found.a for row in new])[:, None])[0]
-    assert abs(1.0 / (1.0 + np.exp(-odds)) - probability) < 0.2
-    assert (odds > 0) == (probability > 0.5)
 
 
 def test_labels_turned_round_turn_the_answer():

@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.calibration import _SigmoidCalibration
-from sklearn.isotonic import IsotonicRegression
 from strategies import generators
 
 from alignlearn.machines import calibration
@@ -18,24 +15,6 @@ def decisions(n, scale, seed=0, decimals=8):
     rng = np.random.default_rng(seed)
     f = np.round(rng.normal(size=n), decimals) * scale
     return f, rng.random(n) < 1.0 / (1.0 + np.exp(1.0 - 2.0 * f / scale)), rng.exponential(size=n)
-
-
-@each("n", [5, 300])
-@each("scale", [1e-3, 1.0, 100.0])
-@each("weighted", [False, True])
-def test_equal_to_scikit_learn(n, scale, weighted):
-    f, positive, weight = decisions(n, scale, decimals=1)
-    weight = weight if weighted else np.ones(n)
-    grid = np.linspace(-4.0, 4.0, 80) * scale
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(f, positive, weight)
-    np.testing.assert_allclose(
-        fit_isotonic(f, positive, weight)(grid), theirs.predict(grid), atol=1e-12
-    )
-    # scikit-learn's solver stops at a gradient of 1e-6 in units of the decisions, which is accurate
-    # at a scale of 1.
-    theirs = _SigmoidCalibration().fit(f / scale, positive.astype(float), weight)
-    found = fit_sigmoid(f, positive, weight)(grid)
-    np.testing.assert_allclose(found, theirs.predict(grid / scale), atol=1e-6)
 
 
 @given(generators(), st.integers(1, 40), st.sampled_from([1e-8, 1.0, 1e8]))

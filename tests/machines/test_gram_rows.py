@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 from cases import each
-from scipy import sparse
 
 import alignlearn as al
-from alignlearn.kernels import FromFunction
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
 from alignlearn.machines.choice import Sizes, rows_are_read
 from alignlearn.machines.gram_rows import Pilot, row_cache
@@ -69,36 +67,6 @@ def test_regressor():
     rows, K = both(gaussians(X))
     machine = SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(rows, Y)
     assert_same(machine, SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(K, Y))
-
-
-@each("kind", ["float32", "sparse", "features", "sparse features"])
-def test_kinds_of_samples(kind):
-    X, y, _ = samples(2, n_classes=2)
-    if kind == "float32":
-        source = gaussians(X.astype(np.float32))
-    elif kind == "sparse":
-        source = gaussians(sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0)))
-    else:
-        X = np.random.default_rng(3).standard_normal((M, 40)) + 2.0
-        X = sparse.csr_array(np.where(X > 2.0, X, 0.0)) if kind == "sparse features" else X
-        source = opened(X, al.RankOneKernels(), np.full(40, 0.1))
-    rows, K = both(source)
-    machine = SupportVectorClassifier(tol=1e-4).fit(rows, y)
-    expected = SupportVectorClassifier(tol=1e-4).fit(K, y)
-    gap = np.maximum(machine.duality_gap_, expected.duality_gap_)
-    assert abs(machine.objective_ - expected.objective_) <= gap + 1e-5 * expected.objective_
-    np.testing.assert_allclose(machine.intercept_, expected.intercept_, atol=1e-2)
-
-
-def test_a_kernel_function():
-    X, y, _ = samples(4, n_classes=2)
-
-    def kernel(X, Y):
-        return (1.0 + X @ Y.T) ** 2
-
-    rows, K = both(opened(X, [FromFunction(kernel)], [1.0]))
-    machine = SupportVectorClassifier(0.1, tol=TIGHT).fit(rows, y)
-    assert_same(machine, SupportVectorClassifier(0.1, tol=TIGHT).fit(K, y))
 
 
 def test_the_matrix_is_taken_where_it_fits():

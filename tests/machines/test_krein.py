@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from cases import each
 from refusals import raises
-from sklearn.svm import SVC
 
 from alignlearn import _lapack
 from alignlearn.machines import (
@@ -39,56 +38,27 @@ def absolute(K):
     return (U * np.abs(w)) @ U.T
 
 
-def signed(K):
-    """U diag(sign w) U' of a matrix without eigenvalues near 0."""
-    w, U = np.linalg.eigh(K)
-    return (U * np.sign(w)) @ U.T
-
-
 # The classifier
 
 
 @pytest.mark.parametrize(("n_classes", "multiclass"), [(2, "ovo"), (3, "ovo"), (3, "ovr")])
-def test_decisions_are_those_of_libsvm_on_the_majorant(n_classes, multiclass):
-    """Oracle: scikit-learn on |K|, one problem at a time, mapped by the dense U sign(w) U'."""
-    K, y, K_test = problem(n_classes=n_classes)
-    ours = KreinSVC(C=2.0, multiclass=multiclass, tol=1e-8).fit(K, y)
-    if multiclass == "ovr":
-        parts = [(np.arange(60), y == k) for k in range(3)]
-    else:
-        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-        parts = [(np.flatnonzero((y == i) | (y == j)), y == j) for i, j in pairs]
-    M, S = absolute(K), signed(K)
-    raw = K_test @ ours.full_dual_coef() + ours.intercept_
-    for column, (index, positive) in enumerate(parts):
-        libsvm = SVC(C=2.0, kernel="precomputed", tol=1e-8)
-        libsvm.fit(M[np.ix_(index, index)], positive[index])
-        coef = np.zeros(60)
-        coef[index[libsvm.support_]] = libsvm.dual_coef_[0]
-        decisions = K_test @ S @ coef + libsvm.intercept_
-        np.testing.assert_allclose(raw[:, column], decisions, atol=1e-5)
-        # Not equal to leaving the coefficients unchanged.
-        assert np.abs(K_test @ coef + libsvm.intercept_ - decisions).max() > 0.1
-    assert ours.n_negative_ == np.count_nonzero(np.linalg.eigvalsh(K) < 0.0) > 0
+def test_it_is_the_machine_on_the_majorant(n_classes, multiclass):
+    K, y, K_test = problem(seed=1, n_classes=n_classes)
+    options = {"C": 3.0, "multiclass": multiclass, "class_weight": "balanced"}
+    ours = KreinSVC(**options).fit(K, y)
+    plain = SupportVectorClassifier(**options).fit(krein_spectrum(K).majorant, y)
+    for name in ("intercept_", "n_iter_", "kkt_violation_", "duality_gap_", "objective_"):
+        assert np.array_equal(getattr(ours, name), getattr(plain, name)), name
+    mapped = np.linalg.solve(K, absolute(K) @ plain.full_dual_coef())
+    np.testing.assert_allclose(ours.full_dual_coef(), mapped, atol=1e-8)
     w = np.linalg.eigvalsh(K)
+    assert ours.n_negative_ == np.count_nonzero(w < 0.0) > 0
     np.testing.assert_allclose(ours.eigenvalue_range_, [w[0], w[-1]], atol=1e-12)
-    assert ours.kkt_violation_.max() <= 1e-8
     assert ours.decision_error_.max() < 1e-11
     assert ours.support_.size == 60
     scores = ours.decision_function(K_test)
     expected = (scores > 0) if n_classes == 2 else scores.argmax(axis=1)
-    assert np.array_equal(ours.predict(K_test), expected)
-
-
-def test_certificates_are_those_of_the_machine_on_the_majorant():
-    K, y, _ = problem(seed=1)
-    ours = KreinSVC(C=3.0).fit(K, y)
-    plain = SupportVectorClassifier(C=3.0).fit(krein_spectrum(K).majorant, y)
-    for name in ("intercept_", "n_iter_", "kkt_violation_", "duality_gap_", "objective_"):
-        assert np.array_equal(getattr(ours, name), getattr(plain, name)), name
-    np.testing.assert_allclose(
-        K @ ours.full_dual_coef(), absolute(K) @ plain.full_dual_coef(), atol=1e-11
-    )
+    np.testing.assert_array_equal(ours.predict(K_test), expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -164,16 +134,6 @@ def test_one_decomposition_serves_a_path():
         np.testing.assert_allclose(shared.dual_coef_, own.dual_coef_, atol=1e-12)
 
 
-def test_weights_of_classes_are_costs():
-    K, y, K_test = problem(seed=8)
-    balanced = KreinSVC(class_weight="balanced", tol=1e-8).fit(K, y)
-    cost = 60 / (2 * np.bincount(y))
-    oracle = SVC(kernel="precomputed", class_weight=dict(enumerate(cost)), tol=1e-8)
-    oracle.fit(absolute(K), y)
-    decisions = K_test @ signed(K)[:, oracle.support_] @ oracle.dual_coef_[0] + oracle.intercept_
-    np.testing.assert_allclose(balanced.decision_function(K_test), decisions, atol=1e-5)
-
-
 # Ridge regression
 
 
@@ -193,17 +153,6 @@ def test_ridge_solves_its_normal_equations(intercept, columns):
     if intercept:
         np.testing.assert_allclose(ours.intercept_, solution[-1], atol=1e-7)
 
-    def objective(coef, b):
-        residual = y - K @ coef - b
-        return np.sum(residual**2) + 0.3 * np.sum(coef * (absolute(K) @ coef))
-
-    best = objective(ours.dual_coef_, ours.intercept_)
-    for _ in range(20):
-        step = 1e-3 * rng.standard_normal(y.shape)
-        assert objective(ours.dual_coef_ + step, ours.intercept_) > best
-    if intercept:
-        assert objective(ours.dual_coef_, ours.intercept_ + 1e-3) > best
-
 
 def test_ridge_without_regularization_interpolates_or_says_that_it_cannot():
     K, _, _ = problem(m=12, seed=11)
@@ -215,24 +164,6 @@ def test_ridge_without_regularization_interpolates_or_says_that_it_cannot():
 
 
 # Fixes; more in test_spectrum.py
-
-
-def test_flip_and_a_plain_machine_are_the_krein_machine_and_clip_is_not():
-    K, y, K_test = problem(seed=12)
-    krein = KreinSVC(tol=1e-8).fit(K, y).decision_function(K_test)
-
-    def fixed(method):
-        fix = SpectrumFix(method)
-        machine = SupportVectorClassifier(tol=1e-8).fit(fix.fit_transform(K), y)
-        return machine.decision_function(fix.transform(K_test))
-
-    np.testing.assert_allclose(fixed("flip"), krein, atol=1e-9)
-    assert np.abs(fixed("clip") - krein).max() > 0.05
-    assert np.abs(fixed("shift") - krein).max() > 0.05
-    ridge = KreinRidge(alpha=0.1).fit(K, y).predict(K_test)
-    fix = SpectrumFix("flip")
-    plain = KernelRidge(alpha=0.1).fit(fix.fit_transform(K), y)
-    np.testing.assert_allclose(plain.predict(fix.transform(K_test)), ridge, atol=1e-9)
 
 
 # Bad input

@@ -122,14 +122,6 @@ def test_linear_features_and_float32():
     np.testing.assert_allclose(single.decision_function(X.astype(np.float32)), exact, atol=1e-4)
 
 
-def test_a_search_over_values():
-    X, y = samples(m=100)
-    model = al.MKLClassifierCV([al.Gaussian(0.4)], machine="krr", Cs=[0.1, 1.0, 10.0]).fit(X, y)
-    assert model.chosen_machine_ == "krr"
-    plain = al.MKLClassifier([al.Gaussian(0.4)], machine="krr", C=model.C_).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-12)
-
-
 @each("C", [0.0, -1.0, np.inf, np.nan])
 def test_bad_values(C):
     X, y = samples()

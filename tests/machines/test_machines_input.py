@@ -29,31 +29,6 @@ SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
 ON_GRAMS = [SVM(), REG(), RIDGE(), KreinSVC(), KreinRidge()]
 
 
-@each("machine", ON_GRAMS)
-@each(
-    ("K", "y", "weight", "message"),
-    [
-        (EYE[:3], LABELS, None, "K must be a square"),
-        (np.ones(4), LABELS, None, r"K must be a square Gram matrix \(m, m\), got shape \(4,\)"),
-        (np.ones((0, 0)), LABELS[:0], None, "y has 0 class|K must be a square|y must have shape"),
-        (NAN, LABELS, None, "K contains NaN or inf"),
-        (INF, LABELS, None, "K contains NaN or inf"),
-        (SKEW, LABELS, None, "K is not symmetric"),
-        (SKEW.astype(np.float32), LABELS, None, "K is not symmetric"),
-        (EYE, LABELS[:3], None, "K has 4 rows but y has 3"),
-        (EYE, np.array([0, 1, np.nan, 0]), None, "y contains NaN or inf"),
-        (EYE, np.array([0, 1, np.inf, 0]), None, "y contains NaN or inf"),
-        (EYE, np.zeros((4, 2, 1)), None, r"y must .*got .*\(4, 2, 1\)"),
-        (EYE, LABELS, [1, 1, 1, -1], "sample_weight has negative values"),
-        (EYE, LABELS, [1, 1, 1, np.nan], "sample_weight contains NaN"),
-        (EYE, LABELS, [0, 0, 0, 0], "sample_weight is zero for every sample"),
-        (EYE, LABELS, [1, 1, 1], r"sample_weight must have shape \(4,\)"),
-    ],
-)
-def test_bad_data_is_named(machine, K, y, weight, message):
-    raises(ValueError, message, machine.fit, K, y, weight)
-
-
 @each(
     ("machine", "error", "message"),
     [

@@ -77,20 +77,6 @@ def test_a_limit_of_steps_is_reported():
         assert np.all((bounds[0] <= found.coef) & (found.coef <= bounds[1]))
 
 
-def test_tight_tolerance():
-    rng = np.random.default_rng(1)
-    Z = rng.normal(size=(400, 8))
-    sign = np.where(Z[:, 0] + rng.normal(size=400) > 0, 1.0, -1.0)
-    bounds = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
-    found = low_rank_svm(Z, -sign, bounds, tol=1e-9)
-    assert found.converged
-    assert found.duality_gap <= 1e-6
-    assert found.n_iter < 40
-    # Sparse as a support vector machine is: no coefficient remains just above 0.
-    assert np.count_nonzero(found.coef) == np.count_nonzero(np.abs(found.coef) > 1e-6)
-    assert np.count_nonzero(found.coef) < 400
-
-
 @st.composite
 def regressions(draw):
     """Targets of any size, repeated points, weights, an offset of Z, fixed coefficients."""

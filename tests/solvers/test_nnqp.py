@@ -1,8 +1,5 @@
 """The nonnegative QP against enumeration of supports, scipy's NNLS, and invariances."""
 
-import itertools
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from cases import each
@@ -41,59 +38,6 @@ def check(M, a, **options):
     assert result.duality_gap >= -1e-15
     assert result.duality_gap * value <= max(1e-8 * value, 1.001 * reach)
     return result
-
-
-def rational_solve(A, b):
-    """Gaussian elimination over the rationals; None if singular."""
-    n = len(b)
-    rows = [[Fraction(x) for x in A[i]] + [Fraction(b[i])] for i in range(n)]
-    for c in range(n):
-        pivot = next((r for r in range(c, n) if rows[r][c] != 0), None)
-        if pivot is None:
-            return None
-        rows[c], rows[pivot] = rows[pivot], rows[c]
-        rows[c] = [x / rows[c][c] for x in rows[c]]
-        for r in range(n):
-            if r != c:
-                rows[r] = [x - rows[r][c] * y for x, y in zip(rows[r], rows[c])]
-    return [row[n] for row in rows]
-
-
-def enumerate_minimum(M, a):
-    """Minimal objective over all supports with an invertible block, in exact arithmetic."""
-    best = Fraction(0)
-    for size in range(1, len(a) + 1):
-        for P in itertools.combinations(range(len(a)), size):
-            v = rational_solve([[M[i][j] for j in P] for i in P], [a[i] for i in P])
-            if v is not None and min(v) >= 0:
-                best = min(best, -sum(x * Fraction(a[i]) for x, i in zip(v, P)))
-    return float(best)
-
-
-@given(seed=st.integers(0, 2**32 - 1), p=st.integers(1, 5), rank=st.integers(1, 5))
-def test_enumeration_of_supports_with_integers(seed, p, rank):
-    rng = np.random.default_rng(seed)
-    A = rng.integers(-4, 5, (rank, p))
-    M, a = A.T @ A, A.T @ rng.integers(-4, 5, rank)
-    result = check(M, a)
-    expected = enumerate_minimum(M.tolist(), a.tolist())
-    assert objective(M, a, result.v) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@each("nonnegative", [False, True])
-@each(
-    ("rank", "p"),
-    [(30, 10), (10, 30), (60, 60), (90, 64), (90, 65), (100, 300), (250, 500)],
-)
-def test_scipy_nnls(rank, p, nonnegative):
-    rng = np.random.default_rng(p)
-    A = rng.standard_normal((rank, p))
-    A = np.abs(A) if nonnegative else A
-    b = rng.standard_normal(rank) + nonnegative
-    M, a = A.T @ A, A.T @ b
-    result = check(M, a)
-    reference, _ = nnls(A, b, maxiter=50 * p)
-    assert objective(M, a, result.v) <= objective(M, a, reference) + 1e-10 * (a @ reference)
 
 
 @given(

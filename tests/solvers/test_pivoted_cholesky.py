@@ -133,25 +133,6 @@ def test_residual_never_grows_with_rank(A, with_submatrix):
     assert np.all(pivots[1:] <= 4.0 * (1 + 1e-6) * np.minimum.accumulate(pivots)[:-1])
 
 
-def test_exact_at_full_rank():
-    rng = np.random.default_rng(1)
-    factor = rng.normal(size=(300, 40))
-    A = factor @ factor.T
-    for with_submatrix in (False, True):
-        found = factorize(A, with_submatrix, tol=0.0)
-        assert len(found.pivots) == 40
-        assert found.converged
-        np.testing.assert_allclose(found.factor @ found.factor.T, A, atol=1e-11 * A.max())
-    definite = A + np.eye(300)
-    assert len(factorize(definite, tol=0.0).pivots) == 300
-
-
-def test_duplicated_rows_are_taken_once():
-    A = np.kron(gaussian(np.arange(10.0)[:, None], 1.0), np.ones((30, 30)))
-    found = factorize(A, tol=0.0)
-    assert sorted(found.pivots // 30) == list(range(10))
-
-
 def test_more_rows_than_a_panel():
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(20_000, 12))
@@ -183,14 +164,6 @@ def test_order_and_precision_of_the_columns():
     assert found.factor.dtype == np.float64
     np.testing.assert_allclose(found.factor @ found.factor.T, A, atol=1e-4)
     assert len(found.pivots) < len(factorize(A, tol=0.0).pivots)
-
-
-def test_max_rank_is_reported():
-    A = np.eye(50)
-    found = factorize(A, max_rank=20, tol=1e-3)
-    assert len(found.pivots) == 20
-    assert not found.converged
-    assert found.trace_error == pytest.approx(30.0)
 
 
 def bad_callbacks():

@@ -1,12 +1,9 @@
-"""SMO against scipy's general solvers, LIBSVM, and the optimality conditions written in NumPy."""
+"""SMO against LIBSVM and the optimality conditions written in NumPy."""
 
 import numpy as np
 import pytest
 from cases import each
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import minimize
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC
 
 from alignlearn.machines import SupportVectorRegressor
 from alignlearn.solvers import smo_kernels
@@ -41,26 +38,6 @@ def value(K, linear, epsilon, b):
     return 0.5 * b @ K @ b + linear @ b + epsilon * np.abs(b).sum()
 
 
-def oracle_value(K, linear, lower, upper, epsilon):
-    """Optimum by SLSQP over the positive and the negative parts of b."""
-    m = len(linear)
-    bounds = [(0.0, u) for u in upper] + [(0.0, -low) for low in lower]
-    constraint = {"type": "eq", "fun": lambda z: z[:m].sum() - z[m:].sum()}
-
-    def fun(z):
-        b = z[:m] - z[m:]
-        slope = K @ b + linear
-        return 0.5 * b @ K @ b + linear @ b + epsilon * z.sum(), np.r_[
-            slope + epsilon, -slope + epsilon
-        ]
-
-    solution = minimize(
-        fun, np.zeros(2 * m), jac=True, bounds=bounds, constraints=constraint, method="SLSQP",
-        options={"ftol": 1e-14, "maxiter": 1000},
-    )  # fmt: skip
-    return solution.fun
-
-
 def rows_of(K, room=30):
     """Rows that are computed on demand, within multiples of the minimal memory."""
 
@@ -75,7 +52,7 @@ FORMS = pytest.mark.parametrize("form", [np.asarray, rows_of])
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
-def test_small_problems_agree_with_a_general_solver(seed, epsilon):
+def test_small_problems_meet_the_optimality_conditions(seed, epsilon):
     rng = np.random.default_rng(seed)
     m = 12
     K = gaussian_gram(rng.standard_normal((m, 2)))
@@ -84,9 +61,6 @@ def test_small_problems_agree_with_a_general_solver(seed, epsilon):
     lower[:3] = 0.0
     upper[2:4] = 0.0
     result = smo(K, linear, (lower, upper), epsilon=epsilon, tol=TIGHT)
-    assert result.objective == pytest.approx(
-        oracle_value(K, linear, lower, upper, epsilon), abs=1e-7
-    )
     assert result.objective == pytest.approx(value(K, linear, epsilon, result.coef), abs=1e-12)
     assert kkt_violation(K, linear, lower, upper, epsilon, result.coef) <= 2 * TIGHT
     assert abs(result.coef.sum()) < 1e-12
@@ -109,20 +83,6 @@ def test_classification_reaches_libsvm_objective(C, dtype):
         assert result.kkt_violation <= 1e-7
         assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.1e-7
         assert -result.multiplier == pytest.approx(oracle.intercept_[0], abs=1e-4)
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_regression_reaches_libsvm_objective(C):
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((300, 2))
-    K, y = gaussian_gram(X), np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(300)
-    reach = np.full(300, C)
-    result = smo(K, -y, (-reach, reach), epsilon=0.1, tol=1e-7)
-    oracle = SVR(C=C, epsilon=0.1, kernel="precomputed", tol=1e-7).fit(K, y)
-    b = np.zeros(300)
-    b[oracle.support_] = oracle.dual_coef_[0]
-    assert result.objective == pytest.approx(value(K, -y, 0.1, b), rel=1e-6)
-    assert kkt_violation(K, -y, -reach, reach, 0.1, result.coef) <= 1.1e-7
 
 
 def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
@@ -174,17 +134,6 @@ def test_conjugate_directions_save_steps_where_the_matrix_is_ill_conditioned():
     assert ours.n_iter < 0.8 * oracle.n_iter_[0]
 
 
-def test_fixed_variables_are_never_moved_and_equal_the_smaller_problem():
-    K, sign, (lower, upper) = problem(200, seed=4)
-    inside = np.arange(200) % 3 == 0
-    part = smo(K, -sign, (np.where(inside, lower, 0.0), np.where(inside, upper, 0.0)), tol=TIGHT)
-    small = np.ascontiguousarray(K[np.ix_(inside, inside)])
-    alone = smo(small, -sign[inside], (lower[inside], upper[inside]), tol=TIGHT)
-    assert not part.coef[~inside].any()
-    np.testing.assert_allclose(part.coef[inside], alone.coef, atol=1e-6)
-    np.testing.assert_allclose(part.gradient, K @ part.coef - sign, atol=1e-12)
-
-
 @FORMS
 def test_bounds_that_allow_no_step_take_none(form, monkeypatch):
     """Loops over no active variable read memory outside of their arrays."""
@@ -202,16 +151,6 @@ def test_bounds_that_allow_no_step_take_none(form, monkeypatch):
         assert (found.n_iter, found.converged, found.coef.any()) == (0, True, False)
     svr = SupportVectorRegressor(C=1e-300).fit(K, 1e100 * y)
     assert not svr.dual_coef_.any()
-
-
-def test_duality_gap_bounds_the_distance_to_the_optimum():
-    K, sign, bounds = problem(200, seed=5, C=3.0)
-    best = smo(K, -sign, bounds, tol=1e-10)
-    assert best.duality_gap < 1e-6
-    for tol in (1e-1, 1e-2):
-        loose = smo(K, -sign, bounds, tol=tol)
-        assert loose.kkt_violation <= tol
-        assert 0.0 < loose.objective - best.objective <= loose.duality_gap
 
 
 def test_duality_gap_is_primal_minus_dual():
@@ -330,27 +269,6 @@ def test_an_exact_solution_of_the_shrunk_problem_does_not_end_the_solve(seed):
     result = smo(K, -y, (-reach, reach), tol=1e-8)
     assert result.converged
     assert kkt_violation(K, -y, -reach, reach, 0.0, result.coef) <= 1e-7
-
-
-@given(seed=st.integers(0, 10**6), m=st.integers(4, 30), C=st.floats(0.05, 50.0))
-def test_order_of_samples_and_scale_do_not_matter(seed, m, C):
-    K, sign, bounds = problem(m, seed, C)
-    base = smo(K, -sign, bounds, tol=TIGHT)
-    order = np.random.default_rng(seed).permutation(m)
-    moved = smo(
-        np.ascontiguousarray(K[np.ix_(order, order)]),
-        -sign[order],
-        (bounds[0][order], bounds[1][order]),
-        tol=TIGHT,
-    )
-    scaled = smo(4.0 * K, -sign, (bounds[0] / 4.0, bounds[1] / 4.0), tol=TIGHT)
-    assert moved.objective == pytest.approx(base.objective, rel=1e-7)
-    assert scaled.objective * 4.0 == pytest.approx(base.objective, rel=1e-7)
-    # Distinct points: a strictly positive definite K has one solution.
-    np.testing.assert_allclose(K @ scaled.coef * 4.0, K @ base.coef, atol=1e-6 * max(C, 1.0))
-    np.testing.assert_allclose(
-        K[np.ix_(order, order)] @ moved.coef, (K @ base.coef)[order], atol=1e-6 * max(C, 1.0)
-    )
 
 
 def units_problem(epsilon, shifted):

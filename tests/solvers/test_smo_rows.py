@@ -183,14 +183,6 @@ def test_fixed_variables_stay_and_a_start_at_the_solution_takes_no_step():
     assert again.n_iter == 0
 
 
-def test_no_variable_that_may_move_and_no_pair_that_may():
-    K, sign, _ = problem(20, seed=6)
-    for upper in (np.zeros(20), np.ones(20)):
-        result = smo(cached(K)[0], -sign, (np.zeros(20), upper))
-        assert not result.coef.any()
-        assert result.converged
-
-
 def test_float32_rows_are_used_as_they_are():
     K, sign, bounds = problem(200, seed=10)
     K = K.astype(np.float32)

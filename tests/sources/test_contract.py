@@ -16,7 +16,6 @@ from alignlearn.cca import KernelCCA
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.engines import AUTO
 from alignlearn.kernels import FromFunction
-from alignlearn.multitask import MultiTaskMKLClassifier
 from alignlearn.sources import Combination, Opener, Predictor, Source, open_source
 from alignlearn.statistics import target_columns
 
@@ -37,11 +36,6 @@ LINEAR = [al.Linear(), 2.0 * al.Columns(al.Linear(), [0]), al.Columns(al.Linear(
 def linear(X):
     columns = slice(None), [0], [1, 2]
     return [s * X[:, c] @ X[:, c].T for c, s in zip(columns, (1.0, 2.0, 1.0))]
-
-
-def gaussians(X):
-    squares, inner, l1 = oracle.pair_primitives(X, X)
-    return [np.exp(-0.3 * squares), np.exp(-0.5 * l1), (inner / X.shape[1] + 1.0) ** 2]
 
 
 def product(X, Z):
@@ -76,11 +70,6 @@ def kind(request):
 def up_to_sides(K):
     """A Gram matrix without f(x) + f(x'), which inexact values may omit."""
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-
-
-def test_the_oracle_of_the_kernels():
-    for k, K in zip(GAUSSIANS, gaussians(SAMPLES)):
-        np.testing.assert_allclose(k(SAMPLES), K, rtol=1e-12)
 
 
 @each("y", [Y, LABELS])
@@ -424,31 +413,6 @@ def test_tables_in_a_classifier():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     assert "table 1" in model.summary()
-
-
-def test_tables_in_a_search_and_with_probabilities():
-    X, y = symbols()
-    grams = [K[X[:, None], X] for K in TABLES.tables]
-    options = {"Cs": [0.1, 10.0], "weighting": ["alignf", "l1-svm"], "cv": 3}
-    model = al.MKLClassifierCV(TABLES, **options).fit(X, y)
-    given = al.MKLClassifierCV("precomputed", **options).fit(grams, y)
-    np.testing.assert_allclose(
-        model.cv_results_["mean_test_score"], given.cv_results_["mean_test_score"]
-    )
-    assert model.best_params_ == given.best_params_
-    calibrated = al.MKLClassifier(TABLES, probability="sigmoid").fit(X, y)
-    assert calibrated.predict_proba(X).shape == (90, 2)
-
-
-def test_tables_in_multi_task_learning():
-    X, y = symbols()
-    task = np.arange(90) % 3
-    grams = [K[X[:, None], X] for K in TABLES.tables]
-    model = MultiTaskMKLClassifier(TABLES).fit(X, y, task=task)
-    given = MultiTaskMKLClassifier("precomputed").fit(grams, y, task=task)
-    np.testing.assert_allclose(model.weights_, given.weights_, rtol=1e-4, atol=1e-6)
-    found, expected = model.predict(X, task=task), given.predict(grams, task=task)
-    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("solver", ["exact", "low-rank"])

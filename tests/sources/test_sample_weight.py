@@ -119,15 +119,6 @@ def test_features_and_sparse_samples(kernels, form):
     assert_same(found, al.alignment_statistics(make(X[rows]), y[rows], kernels), 1e-8)
 
 
-def test_given_matrices():
-    X, y = data()
-    weight, rows = counts(len(y))
-    grams = [al.Gaussian(g)(X) for g in (0.1, 1.0)]
-    found = al.alignment_statistics(grams, y, "precomputed", sample_weight=weight)
-    repeated = [K[np.ix_(rows, rows)] for K in grams]
-    assert_same(found, al.alignment_statistics(repeated, y[rows], "precomputed"))
-
-
 @each("given", [False, True])
 @each("m", [40, 300])
 def test_every_training_set(given, m):

@@ -3,7 +3,6 @@
 import numpy as np
 import oracle
 import pytest
-from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -14,12 +13,10 @@ from alignlearn.kernels import (
     TL1,
     Columns,
     ExponentialDot,
-    FromFunction,
     Gaussian,
     Laplacian,
     Linear,
     Polynomial,
-    Precomputed,
     RankOneKernels,
     gaussian_kernels,
 )
@@ -136,18 +133,6 @@ def test_numbers_of_kernels_around_the_borders_of_product_blocks(p):
     np.testing.assert_array_equal(s.M, s.M.T)
 
 
-@each("d", [1, 2, 3, 4, 6, 9])
-def test_numbers_of_features_around_the_borders_of_unrolled_loops(d):
-    X, y = data(40, d=d)
-    kernels = [Gaussian(0.3), Linear(), Laplacian(0.2)]
-    formulas = [
-        gaussian(0.3),
-        polynomial(1, 0, 1),
-        lambda X: np.expm1(-LD(0.2) * oracle.pair_primitives(X, X)[2]),
-    ]
-    assert max(errors(alignment_statistics(X, y, kernels), formulas, X, y)) < 1e-11
-
-
 @given(samples(min_samples=2, max_samples=10), st.data())
 def test_any_samples_and_labels(X, draw):
     """Duplicated points, constant columns and any scale; error relative to the plain norms."""
@@ -175,30 +160,6 @@ def test_single_precision(family):
     s = alignment_statistics(X, y, kernels)
     assert s.M.dtype == s.a.dtype == np.float64
     assert max(errors(s, formulas, X, y)[:3]) < 2e-5
-
-
-def test_every_form_of_the_same_samples_gives_the_same_statistics(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.integers(-3, 4, size=(140, 3))
-    y = rng.normal(size=140)
-    kernels = [Gaussian(0.1), Linear(), Laplacian()]
-    expected = alignment_statistics(X.astype(np.float64), y, kernels)
-    np.save(tmp_path / "X.npy", X.astype(np.float64))
-    forms = {
-        "integers": X,
-        "lists": X.tolist(),
-        "memory map": np.load(tmp_path / "X.npy", mmap_mode="r"),
-        "Fortran order": np.asfortranarray(X, dtype=np.float64),
-        "strided": np.repeat(X.astype(np.float64), 2, axis=0)[::2],
-        "big endian": X.astype(">f8"),
-        "objects": X.astype(object),
-        "single precision": X.astype(np.float32),
-    }
-    for name, form in forms.items():
-        s = alignment_statistics(form, y, kernels)
-        rtol = 1e-5 if name == "single precision" else 0
-        np.testing.assert_allclose(s.M, expected.M, rtol=rtol, err_msg=name)
-        np.testing.assert_allclose(s.a, expected.a, rtol=rtol, atol=rtol, err_msg=name)
 
 
 def test_inputs_are_not_modified():
@@ -234,32 +195,6 @@ def test_targets(kind):
     assert max(errors(s, formulas, X, columns(y))) < 1e-10
     accurate = alignment_statistics(X, y, kernels, unbiased=True)
     assert not np.allclose(accurate.M, s.M, rtol=1e-4)
-
-
-def test_precomputed_objects_and_vectors_take_the_same_road():
-    X, y = data(140)
-    G = Gaussian(0.2)
-    K = G(X)
-    numbers = np.arange(140)[:, None]
-    numbered = np.column_stack([numbers, X])
-    expected = alignment_statistics(X, y, [G, Linear() + 1])
-    rows = list(X)
-
-    def by_hand(x, z):
-        return np.exp(-0.2 * np.sum((x - z) ** 2))
-
-    variants = [
-        alignment_statistics([K, X @ X.T], y, "precomputed"),
-        alignment_statistics(numbers, y, [Precomputed(K), Precomputed(X @ X.T)]),
-        alignment_statistics(
-            numbered, y, [Columns(Precomputed(K), 0), Columns(Linear(), range(1, 6))]
-        ),
-        alignment_statistics(rows, y, [FromFunction(by_hand), FromFunction(np.dot)]),
-    ]
-    for s in variants:
-        np.testing.assert_allclose(s.M, expected.M, rtol=1e-10)
-        np.testing.assert_allclose(s.a, expected.a, rtol=1e-10)
-        np.testing.assert_allclose(s.trace, expected.trace, rtol=1e-10)
 
 
 def test_large_constant_parts_of_any_kernel_cost_few_digits():
@@ -331,25 +266,6 @@ def test_rank_one_kernels(form, dtype):
     np.testing.assert_allclose(s.a, pairs.a, rtol=1e-10, atol=1e-9)
     np.testing.assert_allclose(s.trace, pairs.trace, rtol=1e-10, atol=1e-9)
     assert s.names[2] == "column 2"
-
-
-@each("form", SPARSE)
-def test_low_rank_kernels_on_columns(form):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.5)
-    y = rng.integers(0, 3, size=50)
-    kernels = [
-        Linear(),
-        2 * Columns(Linear(), [0, 2, 3]),
-        Columns(3 * Columns(Linear(), [1]), [4, 5]),
-        Columns(Linear(), 1),
-        0 * Linear(),
-    ]
-    s = alignment_statistics(SPARSE[form](X), y, kernels)
-    pairs = alignment_statistics(X, y, [k + 0 for k in kernels])
-    for name in ("a", "M", "trace", "target_norm"):
-        np.testing.assert_allclose(getattr(s, name), getattr(pairs, name), rtol=1e-11, atol=1e-11)
-    assert s.names == tuple(str(k) for k in kernels)
 
 
 def test_sparse_duplicate_entries_are_summed():

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from alignlearn.kernels import (
     Columns,
-    FromFunction,
     Gaussian,
     Linear,
     Polynomial,
@@ -29,52 +28,22 @@ def data(m, d=5, seed=0):
 
 X3, Y3 = np.eye(3), [0.0, 1.0, 3.0]
 BAD = {
-    "NaN in X": ((X3 * np.nan, Y3), ValueError, "X contains NaN or infinity"),
-    "inf in y": ((X3, [0.0, 1.0, np.inf]), ValueError, "y contains NaN or infinity"),
     "short y": ((X3, [0.0, 1.0]), ValueError, "y has 2 targets, but X has 3 samples"),
     "short labels": ((X3, ["a", "b"]), ValueError, "y has 2 labels, but X has 3 samples"),
-    "1-d X": (([1.0, 2.0, 3.0], Y3), ValueError, r"X must be a matrix .*reshape"),
-    "no X": ((None, Y3), TypeError, "X must be a matrix"),
-    "ragged X": (([[1.0], [1.0, 2.0]], Y3), ValueError, "X has rows of different lengths"),
-    "string X": (([["a"], ["b"], ["c"]], Y3), ValueError, "X must hold real numbers"),
-    "empty X": ((np.empty((0, 2)), []), ValueError, "at least one sample"),
-    "mixed labels": ((X3, [1, "a", 2]), TypeError, "y holds labels of mixed type"),
-    "no kernels": ((X3, Y3, []), ValueError, "kernels is empty"),
-    "number of kernels": ((X3, Y3, 5), TypeError, "kernels must be a sequence"),
     "unknown string": ((X3, Y3, ["fbr"]), ValueError, "'fbr' is not known; accepted: cosine"),
-    "matrix as kernel": ((X3, Y3, [X3]), TypeError, "Precomputed"),
-    "sparse X of objects": (
-        (sparse.csr_array(X3), Y3, ["rbf", FromFunction(max)]), TypeError,
-        "X is a sparse matrix, which max does not accept.*toarray"),
     "sparse X, precomputed": (
         (sparse.csr_array(X3), Y3, [Precomputed(np.eye(3), name="K")]), TypeError,
         "X is a sparse matrix, which K does not accept"),
     "sparse X, weighted": (
         (sparse.csr_array(X3), Y3, [Gaussian(1.0) + Linear().weighted(np.ravel)]), TypeError,
         "X is a sparse matrix, which gaussian.*ravel-weighted linear does not accept"),
-    "NaN in sparse X of pairs": (
-        (sparse.csr_array(X3 * np.nan), Y3, ["rbf"]), ValueError, "X contains NaN"),
-    "no sparse column": (
-        (sparse.csr_array((3, 0)), Y3, ["rbf"]), ValueError, r"0 feature\(s\).*minimum of 1"),
-    "no sparse sample": (
-        (sparse.csr_array((0, 3)), [], ["rbf"]), ValueError, "at least one sample"),
     "complex sparse X": (
         (sparse.csr_array(X3 + 1j), Y3, ["rbf"]), ValueError, "Complex data not supported: X"),
-    "sparse column": (
-        (sparse.csr_array(X3), Y3, [Columns(Gaussian(), 7)]), ValueError,
-        "Columns selects column 7, but X has only"),
-    "NaN in sparse X": (
-        (sparse.csr_array(X3 * np.nan), Y3, RankOneKernels()), ValueError, "X contains NaN"),
     "no sparse columns": (
         (sparse.csr_array((3, 0)), Y3, RankOneKernels()), ValueError, "at least one sample and"),
-    "column": ((X3, Y3, [Columns(Linear(), 7)]), ValueError, "Columns selects column 7, but X"),
     "pair column": ((X3, Y3, [Columns(Gaussian(), 7)]), ValueError, "Columns selects column 7"),
     "names": (
         (X3, Y3, RankOneKernels(("a",))), ValueError, "RankOneKernels has 1 names, but X has 3"),
-    "precomputed and y": (([X3], [0.0, 1.0], "precomputed"), ValueError, "y has 2 targets"),
-    "asymmetric": (
-        ([X3, np.triu(np.ones((3, 3)))], Y3, "precomputed"), ValueError,
-        "precomputed kernel 1 is not symmetric.*accepted is 1e-08"),
 }  # fmt: skip
 
 
@@ -179,16 +148,6 @@ def test_numbers_too_large_to_be_squared_are_refused_by_name(kernels):
     X, y = data(12)
     raises(ValueError, "y differs from its mean", alignment_statistics, X, 1e300 * y, kernels)
     raises(ValueError, r"X|kernels", alignment_statistics, 1e200 * X, y, kernels)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_diagonal_matrix_has_no_u_statistic(dtype):
-    X, y = data(40)
-    statistics = alignment_statistics(
-        X.astype(dtype), y, [Gaussian(1e3), Gaussian(0.1)], unbiased=True
-    )
-    assert statistics.norms[0] == 0.0
-    assert statistics.norms[1] > 1.0
 
 
 def test_a_target_that_one_sample_departs_from_has_no_u_statistic():

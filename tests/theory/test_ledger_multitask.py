@@ -254,14 +254,6 @@ def test_the_chain_and_how_tight_it_is(seed):
 # -- coupling --------------------------------------------------------------------------
 
 
-def test_a_ridge_pulls_the_tasks_together():
-    """The dispersion between tasks falls with the ridge; without it the best mu is arbitrary."""
-    theta = np.array([[1.0, 2.0, 6.0]])
-    mu = min(theta.sum() / 4, theta.min())
-    assert mu == 1.0
-    assert file("p3-coupling-ridge").penalty(np.array([mu]), theta)[0] == pytest.approx(27.0)
-
-
 def test_the_printed_cost_does_not_couple():
     coupling = CLAIMS["p3-coupling-group"]
     case = {"theta": np.array([[1.0, 2.0, 6.0]]), "d": np.ones((1, 3))}

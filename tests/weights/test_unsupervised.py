@@ -6,10 +6,8 @@ import pickle
 import numpy as np
 import pytest
 from cases import each
-from scipy.spatial.distance import cdist
 
 import alignlearn as al
-from alignlearn.sources import open_source
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 5))
@@ -160,15 +158,6 @@ def test_large_samples_leave_uniform_statistics_for_later():
     assert model.alignment_ == pytest.approx(1.0)
 
 
-def test_searches_and_probabilities_take_the_rules():
-    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, -1)
-    rules = ["structure", "consensus", "alignf"]
-    search = al.MKLClassifierCV(KERNELS, weighting=rules, Cs=[1.0], cv=3).fit(X, y)
-    assert search.best_params_["weighting"] in rules
-    model = al.MKLClassifier(KERNELS, weighting="structure", probability="sigmoid").fit(X, y)
-    assert model.predict_proba(X).shape == (40, 2)
-
-
 def test_what_is_refused():
     for rule in ("alignf", al.AlignLq(), "lkrr"):
         with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
@@ -183,20 +172,6 @@ def test_what_is_refused():
         al.Structure().solve(statistics)
     with pytest.raises(ValueError, match="every kernel is constant"):
         al.KernelCombiner(KERNELS, weighting="structure").fit(np.ones((9, 5)))
-
-
-def test_neighbors_are_those_of_the_samples():
-    """Graphs by distances of the samples themselves, for a kernel that falls with distance."""
-    from alignlearn.weights.unsupervised import CenteredRows, neighbor_graph
-
-    source = open_source(X, [al.Gaussian(0.1)])
-    L = neighbor_graph(CenteredRows([source.single(0)]), 3).toarray()
-    D = cdist(X, X)
-    np.fill_diagonal(D, np.inf)
-    W = np.zeros((40, 40))
-    np.put_along_axis(W, np.argsort(D, axis=1)[:, :3], 1.0, axis=1)
-    W = W + W.T
-    np.testing.assert_array_equal(L, np.diag(W.sum(axis=0)) - W)
 
 
 @pytest.mark.parametrize("times", [2, 7, 20])

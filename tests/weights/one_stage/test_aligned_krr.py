@@ -4,14 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from alignlearn.theory.reference.learners import aligned_iteration, aligned_krr, aligned_objective
+from alignlearn.theory.reference.learners import aligned_krr, aligned_objective
 from alignlearn.theory.reference.matrices import alignf_terms
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import generators
 
-from alignlearn.sources import FeatureFamily
 from alignlearn.statistics import AlignmentStatistics
 from alignlearn.validation import ConvergenceWarning
 from alignlearn.weights import AlignF
@@ -86,33 +85,6 @@ def test_the_gap_bounds_the_distance_from_the_optimum(rng, gammas, max_iter):
         early = AlignedKRR(*gammas, max_iter=max_iter, tol=1e-14).solve_grams(K, y)
     size = max(abs(early.objective), y @ early.dual_coef)
     assert early.objective - exact <= early.duality_gap * size + 1e-9 * size
-
-
-def test_where_the_published_iteration_cycles():
-    """The data of the counterexample: relative steps 0.169 and 0.180 forever."""
-    K = np.array([np.diag([0.0, 9.0]), [[1.0, -1.0], [-1.0, 1.0]]])
-    y = np.array([1.0, 2.0])
-    a, M = alignf_terms(K, y)
-    statistics = AlignmentStatistics(a, M, np.trace(K, axis1=1, axis2=2), 0.5, 2)
-    solved = AlignedKRR(0.0, 0.1, 0.01).solve_grams(K, y, statistics=statistics)
-    assert solved.converged
-    assert solved.kkt_residual <= 1e-8
-    # Without gamma2 the iteration converges.
-    solved = AlignedKRR(0.0, 0.1, 0.0).solve_grams(K, y, statistics=statistics)
-    alpha, lengths = aligned_iteration(K, y, np.zeros(2), 0.1 * np.eye(2))
-    assert lengths[-1] < 1e-12
-    np.testing.assert_allclose(solved.dual_coef, alpha, rtol=1e-6)
-
-
-def test_features_equal_matrices():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(20, 5)), rng.normal(size=20)
-    y -= y.mean()
-    Xc = X - X.mean(axis=0)
-    K = np.einsum("ik,jk->kij", Xc, Xc)
-    rule = AlignedKRR(0.3, 0.2, 0.1)
-    dense, features = rule.solve_grams(K, y), rule.solve_grams(FeatureFamily(X), y)
-    np.testing.assert_allclose(features.weights, dense.weights, atol=1e-8)
 
 
 def test_columns_and_zero_kernels():
