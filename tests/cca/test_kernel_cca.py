@@ -102,19 +102,6 @@ def test_gram_regularizer_is_the_norm_at_two_kappa_over_n_and_a_rest(rng, kappa)
     assert norm.dependence_ < 1.0
 
 
-def test_two_kappas_agree_where_eigenvalues_are_far_above():
-    """A rank-one kernel: eigenvalue w, (w / (w + kappa))^2 against w / (w + 2 kappa)."""
-    x = np.arange(20.0)
-    x -= x.mean()
-    w = x @ x
-    for kappa in (1.0, 100.0):
-        options = {"kernels": "linear", "kappa": kappa, "regularization": "gram"}
-        model = KernelCCA(**options).fit([x, x])
-        assert model.dependence_ == pytest.approx((w / (w + kappa)) ** 2, rel=1e-12)
-        norm = KernelCCA(kernels="linear", kappa=2.0 * kappa / 20).fit([x, x])
-        assert norm.dependence_ == pytest.approx(w / (w + 2.0 * kappa), rel=1e-12)
-
-
 def test_linear_kernels_are_classical_correlation_analysis():
     rng = np.random.default_rng(2)
     X, Y = rng.normal(size=(60, 3)), rng.normal(size=(60, 4))
@@ -334,17 +321,13 @@ V = np.random.default_rng(13).normal(size=(12, 2))
         ([V], {}, "X has 1 view; accepted: 2 or more"),
         ([], {}, "X has 0 view"),
         (V, {}, r"requires y to be passed, but the target y is None.*\[X1, X2"),
-        ([V, V[:11]], {}, "view 1 has 11 samples, but view 0 has 12"),
         ([V, np.ones((12, 1))], {}, "view 1 is constant under its kernel"),
         ([V, np.ones((12, 1))], {"solver": "low-rank"}, "view 1 is constant under its kernel"),
-        ([V, V * np.nan], {}, "view 1: .*NaN"),
         ([V, None], {}, "view 1: |got None"),
         ([V[:1], V[:1]], {}, "1 sample"),
         ([V, V], {"kernels": ["rbf"] * 3}, "kernels has 3 items for 2"),
-        ([V, V], {"kernels": "precomputed"}, "view 0: .*square"),
         ([V, -V @ V.T], {"kernels": ["rbf", "precomputed"]}, "view 1: .*semi-definite"),
         ([V, V], {"kappa": 0}, r"degenerate: .*full-rank .*accepted: kappa > 0"),
-        ([V, V], {"regularization": "ridge"}, "regularization='ridge' is not known"),
         ([V, V], {"tol": 0.2}, "tol=0.2 is out of range"),
         ([V, V], {"kappa": 1e101}, "kappa"),
         ([V, V], {"kappa": True}, "kappa"),
@@ -392,12 +375,6 @@ def test_bad_new_samples_are_named():
     raises(ValueError, r"^X has 1 features", pair.transform, V[:, :1])
     raises(ValueError, "shape", pair.transform, V[:, 0])
     raises(ValueError, "not fitted", KernelCCA().transform, V)
-
-
-def test_a_fit_that_fails_leaves_no_fitted_model():
-    model = KernelCCA().fit(V, V)
-    raises(ValueError, "NaN", model.fit, V * np.nan, V)
-    raises(ValueError, "not fitted", model.transform, V)
 
 
 def test_columns_of_every_view_keep_their_order():

@@ -234,7 +234,7 @@ def _estimators():
     tune["scoring"] = (pool.strings, "r2")
     yield _estimator(al.MKLRegressorCV, {**ridge, **tune, "alphas": grid}, REAL)
     yield _estimator(al.MKLRegressorCV, {**svr, **tune, "Cs": grid}, REAL)
-    del tune["scoring"]
+    del tune["scoring"], tune["weighting"]
 
     def bound(**given):
         return al.MKLRegressor(KERNELS).fit(X, REAL).bound(**given)

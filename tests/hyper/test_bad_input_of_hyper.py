@@ -35,11 +35,8 @@ def searched(**options):
 # Function, words of the error, arguments, options.
 CASES = [
     (GaussianHyperKernel, "sigma2=0.0 is out of range", (0.0,), {}),
-    (GaussianHyperKernel, "sigma2", (-1,), {}),
-    (GaussianHyperKernel, "sigma2='wide' is not known", ("wide",), {}),
     (GaussianHyperKernel, "sigma_h2=0 is out of range", (1.0, 0), {}),
     (GaussianHyperKernel, "convention", (), {"convention": "printed"}),
-    (GaussianHyperKernel, "multiple", (), {"multiple": np.inf}),
     (GaussianHyperKernel(), "first has shape", (I2, np.ones((3, 2))), {}),
     (GaussianHyperKernel(), "first has 2 columns but first_other has 3", (I2, I2, I3, I3), {}),
     (GaussianHyperKernel(1.0, 1e-4, width=1e7), "pairs differ by up to 90, too much for float64",
@@ -47,7 +44,6 @@ CASES = [
     (WishartHyperKernel, "C is not positive definite", ([[1.0, 2.0], [2.0, 1.0]],), {}),
     (WishartHyperKernel, "C is not symmetric", ([[1.0, 2.0], [0.0, 1.0]],), {}),
     (WishartHyperKernel, "C must be a square matrix", ([[1.0, 2.0]],), {}),
-    (WishartHyperKernel, "C=0.0 is out of range", (0.0,), {}),
     (WishartHyperKernel, "accepted: r > d - 1 = 2", (I3, 2.0), {}),
     (resolved, "accepted: r > d - 1 = 1", (WishartHyperKernel, 1.0, 1.0), {}),
     (resolved, "C has 3 rows but X has 2", (WishartHyperKernel, I3), {}),
@@ -56,7 +52,6 @@ CASES = [
     (hyper_kernels, "width=0.0 is out of range", ([1.0, 0.0],), {}),
     (hyper_kernels, "widths has shape", ([],), {}),
     (hyper_kernels, "must be positive", ([1, 2],), {"weights": [1.0, 0.0]}),
-    (hyper_kernels, "must be positive", ([1, 2],), {"weights": [3.0, -2.0]}),
     (hyper_kernels, "2 weights for 7 widths", (), {"weights": [1.0, 2.0]}),
     (hyper_kernels, "NaN", ([1.0],), {"weights": [np.nan]}),
     (hyper_kernels, "reach=0.0 is out of range", (), {"reach": 0.0}),
@@ -68,12 +63,9 @@ CASES = [
     (HyperKernelSum, "no parts", ((),), {}),
     (HyperKernelSum, "parts must be hyper-kernels", ((Gaussian(1.0),),), {}),
     (lambda: 0.0 * WISHART, "must be positive", (), {}),
-    (lambda: -1 * WISHART, "must be positive", (), {}),
     (lambda: "2" * WISHART, "unsupported|can't multiply", (), {}),
-    (lambda: True * WISHART, "unsupported", (), {}),
     (lambda: np.ones(2) * WISHART, "unsupported|ufunc", (), {}),
     (lambda: WISHART + 1.0, "unsupported", (), {}),
-    (lambda: 1.0 + WISHART, "unsupported", (), {}),
     (lambda: WISHART * (Linear() - Gaussian(1.0)), "positive semi-definite", (), {}),
     (align_hyper_kernels, "must be a sum", (LADDER.parts[0], X, K), {}),
     (align_hyper_kernels, "weighting='lkrr'", (LADDER, X, K), {"weighting": "lkrr"}),
@@ -84,10 +76,8 @@ CASES = [
     (difference_scales, "shrink=0.0 is out of range", (X, K, 0.0), {}),
     (difference_scales, "NaN or infinity", (X * np.nan, K), {}),
     (searched, "alphas is empty", (), {"alphas": []}),
-    (searched, "alphas=0.0 is out of range", (), {"alphas": [0.0]}),
     (searched, "left_out='rows' is not known", (), {"left_out": "rows"}),
     (searched, "hyper_kernel is an empty list", (), {"hyper_kernel": []}),
-    (searched, "solver='dense' is not known", (), {"solver": "dense"}),
 ]  # fmt: skip
 
 

@@ -106,16 +106,6 @@ def test_indefinite_kernel_as_it_is():
     np.testing.assert_allclose((sign * decisions)[inside], 1.0, atol=2e-6)
 
 
-def test_nonnegative_coefficients_give_the_plain_machine():
-    X, y = two_classes()
-    options = {"regression": "nnls", "tol": 1e-8}
-    krein = HyperKernelClassifier(machine="krein", **options).fit(X, y)
-    plain = HyperKernelClassifier(machine="svm", **options).fit(X, y)
-    assert krein.kernel_.is_psd
-    assert krein.eigenvalue_range_[0] > -1e-10
-    np.testing.assert_allclose(krein.decision_function(X), plain.decision_function(X), atol=1e-6)
-
-
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 @pytest.mark.parametrize("regression", ["krr", "svr", "nnls"])
 def test_three_classes_with_names(regression, multiclass):
@@ -201,39 +191,6 @@ def test_a_kernel_of_zeros():
     assert np.ptp(found.decision_function(X)) < 1e-9
 
 
-BAD = [
-    ({"hyper_kernel": "linear"}, ValueError, "hyper_kernel="),
-    ({"regression": SVC()}, TypeError, "regression"),
-    ({"alpha": 0.0}, ValueError, "alpha"),
-    ({"regression": "svr", "kernel_C": -1.0}, ValueError, "C=-1"),
-    ({"multiple": 0.0}, ValueError, "multiple"),
-    ({"hyper_kernel": GaussianHyperKernel(1.0, 1.0), "multiple": 2.0}, ValueError, "sigma_h2"),
-    ({"tol": 0.0}, ValueError, "tol"),
-    ({"max_iter": 0}, ValueError, "max_iter"),
-]
-
-
-@each(("params", "error", "words"), BAD)
-def test_bad_parameters(params, error, words):
-    X, y = two_classes(10)
-    model = HyperKernelClassifier(**params)
-    raises(error, words, model.fit, X, y)
-    raises(ValueError, "not fitted", model.predict, X)
-
-
-def test_bad_samples():
-    X, y = two_classes(10)
-    model = HyperKernelClassifier()
-    for bad, words in ((X[:1], "1 sample"), (np.where(X > 1, np.nan, X) * np.inf, "NaN")):
-        raises(ValueError, words, model.fit, bad, y[: len(bad)])
-    raises(ValueError, "1 class", model.fit, X, np.ones(10))
-    raises(ValueError, "y", model.fit, X, y[:-1])
-    model.fit(X, y)
-    raises(ValueError, "3 features", model.predict, np.ones((2, 3)))
-    raises(ValueError, "1 class", model.fit, X, np.ones(10))
-    raises(ValueError, "not fitted", model.predict, X)
-
-
 # Cross-validation
 
 GRID = {"multiple": [0.5, 4.0], "C": [10.0, 0.5]}
@@ -278,17 +235,8 @@ def test_search_by_name_of_object_and_refit(capsys):
     assert model.kernel_C_ == 0.1
     assert not hasattr(model, "alpha_")
     assert capsys.readouterr().out == ""
-    for params, words in (
-        ({"multiples": []}, "multiples is empty"),
-        ({"kernel_Cs": [0.0]}, "kernel_Cs"),
-        ({"Cs": [-1.0]}, "Cs"),
-        ({"cv": 1}, "cv"),
-        ({"scoring": "f1"}, "scoring"),
-        ({"regression": "ridge"}, "regression"),
-        ({"machine": "ridge"}, "machine"),
-    ):
-        raises(ValueError, words, clone(model).set_params(**params).fit, X, y)
-    raises(TypeError, "verbose", clone(model).set_params(verbose=1).fit, X, y)
+    for name, value in (("regression", "ridge"), ("machine", "ridge"), ("kernel_Cs", [0.0])):
+        raises(ValueError, name, clone(model).set_params(**{name: value}).fit, X, y)
 
 
 @pytest.mark.parametrize("solver", ["pivoted", "nystrom"])

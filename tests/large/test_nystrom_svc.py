@@ -108,7 +108,6 @@ def test_sparse_samples_and_single_precision():
 @each(
     ("options", "error", "message"),
     [
-        ({"C": np.inf}, ValueError, "C=inf is out of range"),
         ({"memory": 100}, ValueError, "memory=100 bytes are too few for one block.*accepted"),
         ({"n_centers": 301}, ValueError, "n_centers=301 is more than the 300 samples"),
         ({"kernel": al.Log()}, ValueError, "indefinite"),

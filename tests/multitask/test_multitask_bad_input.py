@@ -16,13 +16,9 @@ TASK = np.repeat([0, 1, 2], 8)
     ("parameters", "error", "message"),
     [
         ({"method": "kta", "coupling": "ridge"}, ValueError, "method='onmkl'"),
-        ({"C": np.inf}, ValueError, "C=inf"),
         ({"beta": 1.0, "eta": 1.9}, ValueError, "eta >= 2 beta"),
         ({"eta": 0.0, "method": "rpkl"}, ValueError, "eta=0.0"),
-        ({"discount": 0.5}, ValueError, "discount=0.5"),
         ({"discount": 4.0}, ValueError, "discount=4 with 3 tasks"),
-        ({"norm": 0.5}, ValueError, "norm=0.5"),
-        ({"tol": 0.0}, ValueError, "tol=0.0"),
         ({"verbose": 1}, TypeError, "verbose must be True or False"),
         ({"kernels": al.RankOneKernels()}, TypeError, "RankOneKernels"),
         ({"task_column": 0}, ValueError, "task and task_column are both given"),
@@ -37,10 +33,8 @@ def test_parameters(kind, parameters, error, message):
 @each(
     ("task", "error", "message"),
     [
-        (TASK[:-1], ValueError, "task has 23 labels, but X has 24"),
         (np.column_stack([TASK, TASK]), ValueError, "task must be a 1-d array"),
         (TASK + 0.5, ValueError, "task holds 0.5, which is not a label"),
-        (np.where(TASK == 0, np.nan, TASK), ValueError, "task contains NaN"),
         ([0, "a"] * 12, TypeError, "task holds labels of mixed type"),
         (np.arange(24), ValueError, "one class within every task"),
     ],
@@ -53,7 +47,6 @@ def test_task_labels(task, error, message):
     ("column", "error", "message"),
     [
         (3, ValueError, "task_column=3 is out of range"),
-        (-4, ValueError, "task_column=-4 is out of range"),
         ("field", ValueError, "no column names"),
         (1.0, TypeError, "task_column must be None"),
         (True, TypeError, "task_column must be None"),
@@ -105,12 +98,6 @@ def test_predictions():
     raises(ValueError, "X has 2 features", model.predict, X[:, :2], TASK)
     raises(ValueError, "NaN", model.predict, np.full((1, 3), np.nan), [0])
     raises(ValueError, "y has 23 labels", model.score, X, Y[:-1], TASK)
-
-
-def test_a_fit_that_fails_leaves_an_estimator_that_is_not_fitted():
-    model = al.MultiTaskMKLClassifier().fit(X, Y, TASK)
-    raises(ValueError, "method", model.set_params(method="none").fit, X, Y, TASK)
-    raises(AttributeError, "not fitted", model.predict, X, TASK)
 
 
 def test_too_few_steps_are_a_warning_that_states_the_gap():

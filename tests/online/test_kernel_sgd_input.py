@@ -21,7 +21,6 @@ Y = X[:, 0] > 0.0
         ({"loss": "epsilon-insensitive"}, "accepted: 'hinge'"),
         ({"alpha": 0.5, "eta0": 2.0}, "eta0=2 and alpha=0.5.*accepted: eta0 < 2, or None"),
         ({"alpha": 1e3, "eta0": 1.0}, "1 - eta0 \\* alpha = -999"),
-        ({"alpha": 0.0}, "alpha=0.0 is out of range"),
         ({"kernel": "sigmoid"}, "sigmoid.* is indefinite"),
     ],
 )

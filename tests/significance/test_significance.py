@@ -52,7 +52,6 @@ def demsar(**options):
 
 # A few values, so that ties are common.
 VALUES = st.sampled_from([0.1, 0.2, 0.25, 0.4, 0.7])
-pairs = st.integers(2, 8).flatmap(lambda n: arrays(np.float64, (2, n), elements=st.floats(0, 1)))
 tables = st.tuples(st.integers(2, 9), st.integers(3, 6)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=VALUES)
 )
@@ -70,19 +69,6 @@ def test_paired_t_test_is_scipys_in_any_unit(alternative, n, unit):
     assert ours.df == theirs.df
     assert ours.mean_difference == pytest.approx(unit * np.mean(a - b), rel=1e-12)
     assert ours.mean_difference / ours.standard_error == pytest.approx(ours.statistic, rel=1e-12)
-
-
-@given(pairs)
-def test_the_two_sides_of_the_t_test_complement_each_other(pair):
-    a, b = pair
-    less, greater, two_sided = (paired_t_test(a, b, which).p_value for which in ALTERNATIVES)
-    assert paired_t_test(b, a).p_value == greater
-    if less < 1.0 or greater < 1.0:
-        assert less + greater == pytest.approx(1.0, abs=1e-14)
-        assert two_sided == pytest.approx(2 * min(less, greater), abs=1e-14)
-    else:
-        np.testing.assert_allclose(a, b, rtol=4e-15)
-        assert two_sided == 1.0
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -170,12 +156,6 @@ def test_friedman_does_not_depend_on_the_order_or_on_increasing_maps(table, seed
     assert other.p_value == pytest.approx(result.p_value, rel=1e-7)
     negated = friedman_test(-table, greater_is_better=True)
     np.testing.assert_array_equal(negated.average_ranks, result.average_ranks)
-
-
-def test_two_methods_give_the_sign_test_statistic():
-    table = np.array([[1, 2], [1, 2], [2, 1], [3, 3], [1, 5], [1, 4], [0, 1]])
-    wins, losses = 5, 1
-    assert friedman_test(table).chi2 == pytest.approx((wins - losses) ** 2 / (wins + losses))
 
 
 @pytest.mark.parametrize("row", [[1, 2, 3], [1, 1, 3], [1, 1, 2, 2]])
@@ -281,28 +261,16 @@ def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
     [
         (lambda: paired_t_test([0.1], [0.2]), r"errors_a has shape \(1,\); accepted: 1-dim"),
         (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3, 0.4]), "errors_a has 2 values, errors_b 3"),
-        (lambda: paired_t_test([0.1, 0.2], [0.2, np.inf]), "errors_b contains NaN or inf"),
-        (lambda: paired_t_test(["a", "b"], [0.2, 0.3]), "errors_a must be an array of real"),
-        (lambda: paired_t_test([0.1, 1j], [0.2, 0.3]), "errors_a must be an array of real"),
-        (lambda: paired_t_test([0.1, 0.2], [0.2, 0.3], "lower"), "alternative='lower'"),
-        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 0, 5), "n_train=0 "),
-        (lambda: corrected_resampled_t_test([1, 2], [2, 2], 5, -1), "n_test=-1 "),
         (lambda: pairwise_t_tests(np.ones((5, 1))), r"errors has shape \(5, 1\); .* \(2, 2\)"),
         (lambda: pairwise_t_tests(np.ones((5, 2)), n_test=3), "both or neither"),
         (lambda: friedman_test(np.ones((1, 5))), r"results has shape \(1, 5\)"),
-        (lambda: friedman_test([[0.1, np.nan], [0.1, 0.2]]), "results contains NaN"),
-        (lambda: friedman_test([[0.1, 0.3], [0.1]]), "results must be an array"),
         (lambda: friedman_test(AUC, ["a", "b"]), "names=.*4 different names"),
         (lambda: friedman_test(AUC, ["a", "b", "c", "a"]), "names=.*4 different names"),
-        (lambda: holm_adjusted([]), r"p_values has shape \(0,\)"),
         (lambda: holm_adjusted([0.1, 1.2]), r"p_values=.*all in \[0, 1\]"),
-        (lambda: holm(demsar(), control="C5"), "control='C5'"),
         (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
         (lambda: holm(demsar(), 14), "n_datasets and names are part of the FriedmanResult"),
         (lambda: holm([1.0, 2.0]), "n_datasets=None"),
-        (lambda: holm([1.0, 2.0], 1), "n_datasets=1"),
         (lambda: holm([0.1, 0.2, 0.3], 5), "ranks=.*average ranks of 3 methods"),
-        (lambda: nemenyi(demsar(), level=1.0), r"level=1\.0"),
         (lambda: critical_difference_diagram(nemenyi(demsar()), 14), "part of the NemenyiResult"),
     ],
 )

@@ -36,15 +36,6 @@ def test_centered_kernel_is_h_k_h(K):
     np.testing.assert_allclose(center_kernel(centered), centered, rtol=0, atol=4 * tolerance)
 
 
-@given(gram_pairs())
-def test_lemma_1_centering_one_matrix_of_a_product_is_enough(pair):
-    K, L = pair
-    both = frobenius(center_kernel(K), center_kernel(L))
-    bound = 1e-13 * np.linalg.norm(K) * np.linalg.norm(L)
-    assert abs(frobenius(center_kernel(K), L) - both) <= bound
-    assert abs(frobenius(K, center_kernel(L)) - both) <= bound
-
-
 @given(generators(), st.integers(1, 8), st.integers(1, 5))
 def test_new_samples_are_centered_with_the_training_mean_feature(rng, m, n):
     features, new = rng.normal(size=(m, 3)), rng.normal(size=(n, 3))
@@ -108,18 +99,6 @@ def test_labels_stand_for_their_target_kernel(data, m):
     assert cka(K, y) == pytest.approx(cka(K, Y @ Y.T), rel=1e-9, abs=1e-13)
 
 
-@each("kind", ["centered", "uncentered", "unnormalized"])
-@each("dtype", [float, int])
-def test_target_matrix_and_vector_of_real_values(kind, dtype):
-    K = np.diag([1.0, 2.0, 3.0, 4.0, 5.0]) + 1
-    Y = np.array([[1, 2], [3, 4], [5, 6], [0, 0], [1, 1]], dtype=dtype)
-    assert alignment(K, Y, kind=kind) == pytest.approx(alignment(K, Y @ Y.T, kind=kind))
-    column = Y[:, 0].astype(float)
-    expected = alignment(K, np.outer(column, column), kind=kind)
-    assert alignment(K, column, kind=kind) == pytest.approx(expected)
-    assert alignment(K, Y[:, :1], kind=kind) == pytest.approx(expected)
-
-
 @given(gram_pairs(min_samples=4))
 def test_unbiased_hsic_is_the_zeroed_diagonal_form(pair):
     K, L = pair
@@ -172,14 +151,6 @@ def test_unbiased_hsic_has_the_population_value_as_expectation(m):
 def test_biased_hsic_has_the_known_exact_expectation(m, expected):
     """Values of the corrected Lemma 19 of Cortes, Mohri and Rostamizadeh (2012)."""
     assert _expectation(hsic, m) == pytest.approx(expected, rel=1e-12)
-
-
-def test_unbiased_cka_removes_the_bias_of_wide_representations():
-    rng = np.random.default_rng(0)
-    A, B = rng.normal(size=(2, 20, 2000))
-    assert cka(A @ A.T, B @ B.T) > 0.9
-    assert abs(cka(A @ A.T, B @ B.T, unbiased=True)) < 0.1
-    assert cka(A @ A.T, A @ A.T, unbiased=True) == pytest.approx(1)
 
 
 @given(st.integers(1, 12), st.sampled_from([0.0, 0.1, 0.3, 0.7, 1e-9, 3e8]), generators())
@@ -255,50 +226,6 @@ def test_inputs_are_not_modified():
         alignment(K, y, kind=kind)
     cka(L, L, unbiased=True)
     hsic(K, y, unbiased=True)
-
-
-BAD_MATRIX = [
-    (np.zeros((2, 3)), ValueError, "K must be a square Gram matrix"),
-    (np.zeros((0, 0)), ValueError, "K must be a square Gram matrix"),
-    (3.0, ValueError, "K must be a square Gram matrix"),
-    ([[1.0, 2.0], [3.0]], ValueError, "K must be a square Gram matrix"),
-    ([["a"]], ValueError, "K must hold real numbers"),
-    ([[1j]], ValueError, "K must hold real numbers"),
-    ([[1.0, np.nan], [np.nan, 1.0]], ValueError, "K contains NaN"),
-    ([[1.0, 2.0], [2.1, 1.0]], ValueError, "K is not symmetric.*accepted is 1e-08"),
-]
-
-
-@each(
-    "function",
-    [
-        center_kernel,
-        lambda K: alignment(K, [0, 1]),
-        lambda K: hsic(K, [0, 1]),
-        lambda K: cka(K, [0, 1]),
-    ],
-)
-@each(("K", "error", "message"), BAD_MATRIX)
-def test_bad_matrix_is_refused_by_name(function, K, error, message):
-    raises(error, message, function, K)
-
-
-@each(
-    ("L", "error", "message"),
-    [
-        (np.eye(4), ValueError, "L has 4 samples, but K has 3"),
-        ([0.0, 1.0], ValueError, "L has 2 samples, but K has 3"),
-        ([[1.0, 2, 3], [2, 1, 1], [0, 1, 1]], ValueError, "L is not symmetric"),
-        ([0.0, np.nan, 1.0], ValueError, "L contains NaN"),
-        ([1, "a", "b"], TypeError, "L holds labels of mixed type"),
-        ([None, 1, 2], ValueError, "L contains NaN, None or another missing value in 1 rows"),
-        ([1j, 2, 3], TypeError, "L must hold numbers or strings"),
-        (3, ValueError, "L must be a 1-d array"),
-    ],
-)
-@each("function", [alignment, hsic, cka])
-def test_bad_second_argument_is_refused_by_name(function, L, error, message):
-    raises(error, message, function, np.eye(3), L)
 
 
 def test_bad_options_are_refused_by_name():

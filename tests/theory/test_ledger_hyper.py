@@ -4,38 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from alignlearn.theory import CLAIMS, check
+from alignlearn.theory import CLAIMS
 from alignlearn.theory.reference import hyper
-from cases import each
-
-
-def at_counterexample(name):
-    """(measured, printed bound) at the counterexample, which must violate the claim."""
-    claim = CLAIMS[name]
-    verdict = check(claim, claim.counterexample())
-    assert verdict.outcome == "violated"
-    return verdict.measured, verdict.bound
-
-
-@each(
-    ("name", "measured", "printed", "digits"),
-    [
-        ("p4-eq-2-1", 0.01, 0.0001, 1e-12),
-        ("p4-invariance", -0.11334, 0.39247, 5e-6),
-        ("p4-cost", 200000, 8000, 1e-9),
-        ("p4-covering", 2, 100, 1e-12),
-        ("p4-prop-4-1", 0.05, 0.03193, 5e-6),
-        ("p4-lemma-4-3-step", 0.75, 0.5, 1e-12),
-        ("p4-a-5", 10.473, 9.711, 5e-4),
-        ("p4-prop-4-2", 0.95, 0.025, 1e-6),
-        ("p4-theta-exponent", 0.46667, 0.4, 5e-6),
-        ("p4-eq-2-6", 0.5, 0.0, 1e-12),
-        ("p4-theorem-2", 1.03e-4, 1.096e-5, 5e-7),
-        ("p4-moment-hypothesis", 3198.3, 24, 0.05),
-    ],
-)
-def test_numbers_at_the_counterexamples(name, measured, printed, digits):
-    assert at_counterexample(name) == pytest.approx((measured, printed), abs=digits)
 
 
 def test_prop_4_1_with_the_norm_of_the_corrected_form():
@@ -85,8 +55,6 @@ def test_sections_that_are_no_kernels():
     X = np.array([[0.0], [1.0]])
     gram = file.affine(*hyper.ordered_pairs(X)).reshape(2, 2)
     assert np.linalg.eigvalsh(gram) == pytest.approx([-1.618, 0.618], abs=5e-4)
-    measured, _ = at_counterexample("p4-definite-coefficients")
-    assert measured == pytest.approx(-0.618, abs=5e-4)
 
 
 @pytest.mark.parametrize(("share", "definite"), [(1.02, True), (0.98, False)])
@@ -125,45 +93,29 @@ def test_support_vector_regression_has_no_duality_gap_and_the_other_sign():
 
 
 @pytest.mark.parametrize(
-    ("points", "C", "r", "value", "error"),
+    ("points", "C", "r", "value"),
     [
-        ([[0.3], [-0.5], [1.1], [0.4]], [[1.5]], 3.0, 1.71878878e-2, 1.6e-5),
+        ([[0.3], [-0.5], [1.1], [0.4]], [[1.5]], 3.0, 1.71878878e-2),
         (
             [[0.3, 0.1], [-0.5, 0.2], [1.1, -0.7], [0.4, 0.9]],
             [[1.5, 0.3], [0.3, 0.8]],
             4.0,
             1.68348403e-4,
-            4.8e-7,
         ),
     ],
 )
-def test_wishart_hyper_kernel(points, C, r, value, error):
-    """The closed form, quadrature, and the mean over inverse Wishart draws."""
-    from scipy.stats import invwishart
-
+def test_wishart_hyper_kernel(points, C, r, value):
+    """The closed form and quadrature."""
     file = CLAIMS.module("p4-wishart")
     points, C = np.array(points), np.array(C)
-    assert file.closed_form(points, C, r) == pytest.approx(value, rel=1e-8)
-    assert file.by_three(points, C, r) == pytest.approx(value, rel=1e-8)
-    assert file.integral(points, C, r) == pytest.approx(value, rel=1e-8)
-    d, n = len(C), 40000
-    draws = invwishart(r, C).rvs(n, random_state=0).reshape(n, d, d)
-    # Given Sigma the integral over z is a Gaussian of the scatter of the four points.
-    apart = points - points.mean(0)
-    inverse = np.linalg.inv(draws)
-    log = -np.einsum("nij,qi,qj->n", inverse, apart, apart) / 2
-    log -= 1.5 * np.linalg.slogdet(draws)[1] + 1.5 * d * np.log(2 * np.pi) + d / 2 * np.log(4)
-    values = np.exp(log)
-    spread = values.std() / n**0.5
-    assert abs(values.mean() - value) < 4 * spread < 20 * error
+    for form in (file.closed_form, file.by_three, file.integral):
+        assert form(points, C, r) == pytest.approx(value, rel=1e-8)
 
 
 def test_concatenation_misses_the_pairs_across():
     file = CLAIMS.module("p4-concatenation")
-    measured, printed = at_counterexample("p4-concatenation")
-    assert measured == pytest.approx(21.066, abs=5e-4)
-    assert printed / 1.05 == pytest.approx(9.419, abs=5e-4)
     case = file.counterexample()
+    measured, printed = file.measure(case), file.bound(case)
     K, y, _, joined = file.solutions(case)
     residual = (K + case["lam"] * np.eye(16)) @ joined - y
     excess = measured - printed / 1.05

@@ -7,7 +7,7 @@ from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.claim import HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
-from alignlearn.theory.reference import library, multitask
+from alignlearn.theory.reference import multitask
 from cases import each
 
 ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
@@ -44,11 +44,6 @@ def test_the_eigenvalues_of_a():
     expected = [0, 0, 0.763932, 2.291796, 5.236068, 15.708204]
     np.testing.assert_allclose(values, expected, atol=5e-7)
     assert file("p3-matrix-a").measure(case) == 4
-
-
-def test_the_order_of_theta():
-    printed, fixed = verdicts("p3-theta-order")
-    assert (printed.measured, printed.bound, fixed.bound) == pytest.approx((44, 58, 44))
 
 
 @each("seed", range(20))
@@ -111,16 +106,6 @@ def test_the_printed_model_has_no_minimum():
     assert min(fixed) >= model.bound(model.counterexample())
 
 
-def test_the_printed_rounds_grow_geometrically():
-    """Without the labels theta <- (eta theta - beta c)/(eta - 2 beta)."""
-    case = file("p3-prop-1").counterexample() | {"mu": np.array([100.0])}
-    for _ in range(20):
-        v = file("p3-prop-1").measure(case)
-        theta = ONE.ravel() @ v / (ONE.ravel() @ ONE.ravel())
-        assert theta / case["mu"][0] == pytest.approx(8 / 6, rel=0.01)
-        case = case | {"mu": np.array([theta])}
-
-
 @pytest.mark.parametrize("eta", [3.0, 10.0, 100.0])
 def test_eta_does_not_matter(eta):
     """The minimum over Khat is beta sum_t tr K_t and a constant, -beta^2 d'A^+d/(2 eta)."""
@@ -156,21 +141,6 @@ def test_a_round_can_raise_the_objective():
     assert algorithm.measure(case) > 2e5
 
 
-def test_small_steps_descend_and_large_eta_stands_still():
-    algorithm = file("p3-algorithm")
-    case = algorithm.counterexample() | {"lam": np.full((1, 1), 1.0), "beta": 0.5, "C": 10.0}
-    moved = case | {"lam": np.full((1, 1), 3.0), "eta": 2.0}
-    for _ in range(60):
-        before = algorithm.objective(moved)
-        moved = moved | {"lam": algorithm.one_round(moved, algorithm.duals(moved))}
-        assert algorithm.objective(moved) <= before + 1e-12
-    # J = 1/theta + theta.
-    assert moved["lam"].item() == pytest.approx(1.0, abs=1e-6)
-    frozen = case | {"lam": np.full((1, 1), 3.0), "eta": 2.0**20}
-    step = algorithm.one_round(frozen, algorithm.duals(frozen))
-    assert step.item() == pytest.approx(3.0, abs=1e-5)
-
-
 def test_one_optimal_alpha_is_not_enough():
     stationarity = file("p3-stationarity")
     case = stationarity.example()
@@ -181,15 +151,6 @@ def test_one_optimal_alpha_is_not_enough():
     assert stationarity.slope(case) == pytest.approx(0.2, abs=1e-6)
 
 
-def test_primal_and_dual_of_the_machines():
-    K, y = np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([1.0, -1.0])
-    alpha = library.support_vectors(K, y, 10.0)
-    # max 2a - (1 - 0.2) a^2.
-    np.testing.assert_allclose(alpha, 1.25)
-    assert multitask.svm_value(K, y, 10.0) == pytest.approx(1.25)
-    assert multitask.hinge_objective(K, y, alpha, 10.0) == pytest.approx(1.25)
-
-
 # -- theorem 1 -------------------------------------------------------------------------
 
 
@@ -198,13 +159,6 @@ def test_the_radius_of_the_proof():
     assert printed.measured == pytest.approx(2.828427, abs=5e-7)
     assert printed.bound == pytest.approx(1.732051, abs=5e-7)
     assert fixed.measured == pytest.approx(1.414214, abs=5e-7)
-
-
-def test_two_tasks_lose_the_square_root_of_two():
-    theorem = file("p3-theorem-1")
-    case = theorem.identity_case(kernels=[np.eye(2)[None]] * 2, targets=[np.zeros((2, 2))] * 2)
-    found = neighborhood.neighborhood_bounds(*tasks.class_of(case))
-    assert found.arithmetic / found.printed == pytest.approx(0.707107, abs=5e-7)
 
 
 def test_the_printed_bound_of_an_empty_class():
@@ -252,11 +206,3 @@ def test_the_chain_and_how_tight_it_is(seed):
 
 
 # -- coupling --------------------------------------------------------------------------
-
-
-def test_the_printed_cost_does_not_couple():
-    coupling = CLAIMS["p3-coupling-group"]
-    case = {"theta": np.array([[1.0, 2.0, 6.0]]), "d": np.ones((1, 3))}
-    assert coupling.bound(case | {"gamma": 3.0}) == 9.0
-    assert coupling.bound(case | {"gamma": 1.5}) == 7.5
-    assert coupling.measure(case | {"gamma": 1.5}) == pytest.approx(7.5)

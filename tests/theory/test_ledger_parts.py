@@ -47,38 +47,6 @@ def test_hoeffding_is_shorter_for_a_nonnegative_kernel_and_labels(m):
     assert bound < u_statistic_deviation(m, 0.05, scalar_target=True)
 
 
-def test_hoeffding_scales_with_the_kernels():
-    unit = hoeffding_deviation(50, 0.1)
-    assert hoeffding_deviation(50, 0.1, 3.0, 5.0) == pytest.approx(15 * unit)
-    both = hoeffding_deviation(50, 0.1, nonnegative=True, nonnegative_prime=True)
-    assert both == pytest.approx(unit / 4)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [((3, 0.05), "m=3"), ((10, 1.0), "delta"), ((10, 0.05, -1.0), "R\\^2")],
-)
-def test_hoeffding_names_what_is_wrong(arguments, error):
-    raises(ValueError, error, hoeffding_deviation, *arguments)
-
-
-def test_predictor_deviation_where_all_constants_are_1():
-    """x = y = +-1, K = xx': A = V = rho = 1, so 2 tau (3 - tau)/(1 - tau)^2 + tau."""
-    m, delta = 10**5, 0.05
-    tau = 2 / np.sqrt(3 * m) + 4 * (m - 1) / m * np.sqrt(np.log(4 / delta) / (2 * m))
-    change = tau * (3 - tau) / (1 - tau) ** 2
-    assert predictor_deviation(m, delta, 1.0, 1.0) == pytest.approx(2 * change + tau)
-    expected = np.sqrt(1 + tau**2) * change + tau
-    assert root_risk_deviation(m, delta, 1.0, 1.0) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("deviation", [predictor_deviation, root_risk_deviation])
-def test_predictor_deviation_has_the_units_of_one_over_the_labels(deviation):
-    unit = deviation(10**6, 0.05, 0.2, 0.5, 0.3)
-    scaled = deviation(10**6, 0.05, 0.2 * 49, 0.5 * 9, 0.3, 7.0, 3.0)
-    assert scaled == pytest.approx(unit / 3)
-
-
 def test_predictor_deviation_is_of_order_one_over_the_root_of_m():
     values = [predictor_deviation(m, 0.05, 0.2, 0.5, 0.3) for m in (10**10, 4 * 10**10)]
     assert values[0] / values[1] == pytest.approx(2, rel=1e-2)

@@ -169,27 +169,3 @@ def test_without_regularization_independent_samples_are_perfectly_correlated():
     assert found[-1] > 0.8
     full = np.array([center(K + np.eye(40)) for K in G])
     assert kcca.correlation(full, 1e-9) == pytest.approx(1.0, abs=1e-8)
-
-
-def test_the_wrong_second_block_has_eigenvalues_beyond_two():
-    G = views()
-    G = np.array([0.05 * G[0], G[1]])
-    claim = CLAIMS["p5-kcca-second-block"]
-    case = {"G": G, "kappa": 0.1}
-    assert claim.measure(case).max() < 2.0
-    assert claim.bound(case).max() > 5.0
-    np.testing.assert_allclose(claim.corrected.bound(case), claim.measure(case), atol=1e-8)
-
-
-def test_two_measures_for_three_variables():
-    """Both vanish together, and neither is equal to the other; for two views they agree."""
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(30, 1))
-    grams = [center(al.Gaussian(0.5)(x + s * rng.normal(size=(30, 1)))) for s in (0.0, 0.3, 0.6)]
-    file = CLAIMS.module("p5-kcca-several")
-    a, b = file.ends({"G": np.array(grams), "kappa": 0.5})
-    assert 0.5 * a < b < 0.9 * a
-    assert b <= 1.0
-    assert a <= 2.0
-    a, b = file.ends({"G": np.array(grams[:2]), "kappa": 0.5})
-    assert a == pytest.approx(b, abs=1e-10)

@@ -7,114 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS, Claim, NegativeControl, check
-from alignlearn.theory.bounds import generalization, stability
 from alignlearn.theory.claim import Mutant, least_refused, once, violation_interval
 from alignlearn.theory.mutations import Sensitivity, report, sensitivity
-from alignlearn.theory.p1_alignment import intercept_stability as intercept
-from alignlearn.theory.p1_alignment import theorem_12_rate, theorem_16, theorem_17
-from alignlearn.theory.p2_l2 import prop_3, theorem_3
 from alignlearn.theory.verification import examine, select, verify
 from cases import each
-
-from alignlearn.bounds.fitted import intercept_residual_bound
 
 FORMS = {claim.name: claim for claim in select() if claim.status.holds}
 
 
-def times(name, factor):
-    """A multiple of a claim's bound."""
-    return lambda case: factor * FORMS[name].bound(case)
-
-
-def part_of_diameter_term(case, part):
-    m, *rest = intercept.constants(case)
-    first = intercept_residual_bound(*rest) / m
-    return first + part * (intercept.bound(case) - first)
-
-
-def without_stability(module, case):
-    """Only the term of the loss bound, of the corrected theorems 17 (2012) and 3 (2009)."""
-    if module is theorem_3:
-        residual = theorem_3._constants(case)[0]
-    else:
-        _, _, label_bound, kappa, lam0 = theorem_17._arguments(case)
-        residual = stability.residual_bound(label_bound, kappa, lam0)
-    return generalization.exchange_bound(0.0, case["m"], case["delta"], 0.0, residual**2)
-
-
-def with_radius_constant(case, constant):
-    k = prop_3.diagonals(case)
-    kappa = (k @ case["mu0"] + constant * case["radius"] * np.linalg.norm(k, axis=1)).max()
-    residual = prop_3.exchanged_residuals(case)
-    return stability.lkrr_stability(len(case["y"]), case["lam0"], residual, kappa)
-
-
-# Claim, wrong bound, why it is wrong. Each of them once passed `verify`.
-WRONG = [
-    (
-        "p1-intercept-stability",
-        lambda case: part_of_diameter_term(case, 0.55),
-        "more than .6 of the term is needed at D^2/lam0 = 2500",
-    ),
-    (
-        "p1-intercept-stability",
-        times("p1-intercept-stability", 0.95),
-        "2 Y/m is attained as the ridge grows",
-    ),
-    (
-        "p1-theorem-16-corrected",
-        lambda case: theorem_16.corrected_bound(case, second=0.0),
-        "at a point where the sections agree, h changes with the matrix on the sample",
-    ),
-    (
-        "p1-theorem-16-corrected",
-        lambda case: theorem_16.corrected_bound(case, third=0.9),
-        "the third term is attained as the ridge grows",
-    ),
-    (
-        "p1-lemma-18-sharpened",
-        times("p1-lemma-18-sharpened", 4.35 / 5.379),
-        "the +-1 samples need 128/27 (1 - 3/(2m)), more than that for m >= 19",
-    ),
-    ("p1-lemma-18-scalar", times("p1-lemma-18-scalar", 0.99), "128/27 is sharp"),
-    ("p2-prop-3-corrected", times("p2-prop-3-corrected", 0.95), "1.9 M for 2 M"),
-    ("p2-prop-3-corrected", lambda case: with_radius_constant(case, 2.5), "2.5 L for 3 L"),
-    ("p2-theorem-2", times("p2-theorem-2", 0.95), "1.9 for 2, attained at m = 1"),
-    (
-        "p2-algorithm-1-spectrum",
-        lambda case: np.array([1.9, 0.0]),
-        "the spectrum reaches -2 as the radius grows",
-    ),
-    ("p1-trace-inequality", times("p1-trace-inequality", 0.95), "attained by two kernels"),
-    ("p1-trace-degenerate", times("p1-trace-degenerate", 0.95), "attained as the ridge grows"),
-    (
-        "p1-theorem-17-corrected",
-        lambda case: without_stability(theorem_17, case),
-        "points that never come again are learned by heart",
-    ),
-    (
-        "p2-theorem-3-corrected",
-        lambda case: without_stability(theorem_3, case),
-        "points that never come again are learned by heart",
-    ),
-    (
-        "p1-theorem-12-rate-corrected",
-        lambda case: (
-            3 * np.exp(-case["m"] * (case["eps"] / theorem_12_rate.inverse_alignments(case)) ** 2)
-        ),
-        "an exponent of twice that of the normal limit",
-    ),
-    ("p1-theorem-13-corrected", times("p1-theorem-13-corrected", 0.95), "attained"),
-    ("p1-hypothesis-bound-sharpened", times("p1-hypothesis-bound-sharpened", 0.95), "attained"),
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "bound", "why"), WRONG, ids=[f"{name}: {why}" for name, _, why in WRONG]
-)
-def test_verify_refuses_the_wrong_bound(name, bound, why):
-    finding = examine(replace(FORMS[name], bound=bound), 1)
-    assert finding.found == "violated", why
+@pytest.mark.parametrize("name", ["p1-theorem-16-corrected", "p2-prop-3-corrected"])
+def test_verify_refuses_a_bound_below_the_attained(name):
+    claim = FORMS[name]
+    assert examine(replace(claim, bound=lambda case: 0.95 * claim.bound(case)), 1).found == (
+        "violated"
+    )
 
 
 SHARP = [name for name, claim in FORMS.items() if claim.sharp]

@@ -13,7 +13,6 @@ from alignlearn.theory.bounds.hyper_rates import gaussian_log10_constant
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.figures.table import counts, counts_table
 from alignlearn.theory.reference import kcca
-from alignlearn.theory.reference.matrices import alignf_terms
 from alignlearn.theory.reference.problems import FiniteDistribution
 from alignlearn.theory.verification import examine
 from cases import each
@@ -172,20 +171,6 @@ def test_theorem_17_fails_with_the_misprint_mended():
     c = 1 / 49
     assert verdict.measured == pytest.approx(4 * c * (1 - 100 / 600))
     assert verdict.bound == pytest.approx(0.0629, abs=5e-5)
-
-
-def test_what_is_learned_by_heart_there_is_a_solution_of_alignf():
-    """M e = a for kernels f f', f = y on a set and -y off it, e that of a set with the sample."""
-    rng = np.random.default_rng(0)
-    atoms, m = 24, 6
-    y = np.where(np.arange(atoms) % 2, 1.0, -1.0)
-    rows = rng.integers(0, atoms, m)
-    sets = [np.unique(rows), *(rng.choice(atoms, m, replace=False) for _ in range(20))]
-    f = [np.where(np.isin(np.arange(atoms), chosen), y, -y) for chosen in sets]
-    kernels = np.array([np.outer(g, g)[np.ix_(rows, rows)] for g in f])
-    a, M = alignf_terms(kernels, y[rows])
-    np.testing.assert_allclose(M[:, 0], a, atol=1e-12 * a.max())
-    assert np.ptp(a) > 0.1 * a.max()
 
 
 @pytest.mark.parametrize("lam0", [1e-3, 1e-1, 10.0])

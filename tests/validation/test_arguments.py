@@ -74,24 +74,6 @@ def test_what_is_accepted():
     np.testing.assert_array_equal(check_samples("n", unmasked), np.eye(2))
 
 
-@each(
-    ("weight", "message"),
-    [
-        ([1.0, np.nan, 1.0], "contains NaN"),
-        ([1.0, 1j, 1.0], "real numbers"),
-        (np.zeros(3), "zero for every sample"),
-        (np.ones(4), r"shape \(3,\)"),
-        ([1.0, -1.0, 1.0], "negative"),
-    ],
-)
-@each(("make", "y"), [(al.MKLClassifier, [0, 1, 1]), (al.MKLRegressor, [0.0, 1.0, 3.0])])
-def test_weights_of_a_score_are_checked(make, y, weight, message):
-    X = np.arange(6.0).reshape(3, 2)
-    model = make(["rbf"]).fit(X, y)
-    with pytest.raises(ValueError, match=f"sample_weight.*{message}"):
-        model.score(X, y, weight)
-
-
 def test_the_score_does_not_depend_on_the_unit():
     X = np.random.default_rng(0).normal(size=(12, 2))
     y = X[:, 0] ** 2

@@ -43,9 +43,6 @@ def test_an_old_name_that_is_forgotten_is_found(monkeypatch, version, late):
     found = {(entry.where, entry.old) for entry in overdue(old_names(), version)}
     assert ({("ridge", "lamda"), ("alignlearn", "Gauss")} <= found) == late
     assert ("ridge", "eps") not in found or version.startswith("100")
-
-
-def test_a_version_that_is_none_is_found(monkeypatch):
     monkeypatch.setattr(alignlearn, "_RENAMED", {"Gauss": ("Gaussian", "soon")})
     assert [entry.old for entry in overdue(old_names(), "0.0.1")] == ["Gauss"]
 

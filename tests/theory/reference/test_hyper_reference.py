@@ -8,8 +8,6 @@ from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import circle, hyper
 from cases import each
 
-from alignlearn.hyper import GaussianHyperKernel, HyperKRR, HyperSVR, WishartHyperKernel
-
 
 def loops(X, convention, sigma2, sigma_h2):
     """The Gaussian hyper-kernel pair of pairs by pair of pairs."""
@@ -117,45 +115,3 @@ def test_bias_on_the_circle_has_the_slope_of_the_ledger():
     lam = 10.0 ** np.array([-8, -9])
     bias = [np.sqrt(circle.squared_bias(value, 0.5, 1.1, 20000)) for value in lam]
     assert np.diff(np.log(bias))[0] / np.diff(np.log(lam))[0] == pytest.approx(0.5125, abs=1e-3)
-
-
-# -- the library against the oracle ----------------------------------------------------
-
-
-@pytest.fixture
-def points():
-    rng = np.random.default_rng(5)
-    X, target = rng.standard_normal((5, 2)), rng.standard_normal((5, 5))
-    return X, (target + target.T) / 2, rng.standard_normal((4, 2))
-
-
-@pytest.mark.parametrize("convention", ["liu", "kondor-jebara"])
-def test_hyper_kernels_of_the_library(points, convention):
-    X, *_ = points
-    S, T = hyper.ordered_pairs(X)
-    found = GaussianHyperKernel(0.7, 0.9, convention)(S, T)
-    expected = hyper.gaussian(S, T, S, T, 0.7, 0.9, convention)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
-
-
-def test_wishart_hyper_kernel_of_the_library(points):
-    X, *_ = points
-    S, T = hyper.ordered_pairs(X)
-    C = np.array([[1.5, 0.3], [0.3, 0.8]])
-    found = WishartHyperKernel(C, 2.5)(S, T)
-    expected = hyper.wishart(S, T, S, T, C, 2.5)
-    np.testing.assert_allclose(found / found[0, 0], expected / expected[0, 0], rtol=1e-9)
-
-
-def test_kernels_learned_by_the_library_are_those_of_all_ordered_pairs(points):
-    X, target, Z = points
-    kernel = partial(hyper.gaussian, sigma2=0.7, sigma_h2=0.9)
-    K, y = hyper.hyper_matrix(X, kernel), target.ravel()
-    beta = np.linalg.solve(K + 0.3 * np.eye(25), y)
-    ridge = HyperKRR(GaussianHyperKernel(0.7, 0.9), alpha=0.3).fit(X, target)
-    expected = hyper.learned_gram(X, beta, Z, kernel)
-    np.testing.assert_allclose(ridge.kernel_(Z, Z), expected, atol=1e-9)
-    beta, b, _ = hyper.svr(K, y, 0.5, 0.1)
-    machine = HyperSVR(GaussianHyperKernel(0.7, 0.9), C=0.5, tol=1e-9).fit(X, target)
-    expected = hyper.learned_gram(X, beta, Z, kernel) + b
-    np.testing.assert_allclose(machine.kernel_(Z, Z), expected, atol=1e-4)
