@@ -8,8 +8,6 @@ import sys
 import pytest
 from test_scripts import ROOT
 
-from alignlearn.datasets import DatasetError
-
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32" or not (ROOT / "scripts").is_dir(),
     reason="needs a POSIX shell and the source tree",
@@ -72,26 +70,6 @@ def test_rows_without_peers_say_that_these_are_not_installed(no_peers, page, tmp
     assert str(tmp_path) not in text + numbers.read_text()
     assert not list(tmp_path.glob("_static/*.svg"))  # one size shows no growth
     assert "not installed" in capsys.readouterr().out
-
-
-def test_data_that_cannot_be_had_leave_the_page_whole(bench, page, monkeypatch, tmp_path, capsys):
-    def missing(size):
-        raise DatasetError("ijcnn1 could not be downloaded")
-
-    monkeypatch.setitem(bench.ROWS, "svc", bench.ROWS["svc"]._replace(sides=missing))
-    numbers = tmp_path / "_data" / "benchmarks.json"
-    numbers.parent.mkdir()
-    assert bench.main(["svc", "--quick", "--json", str(numbers)])["rows"] == {"svc": []}
-    assert "left out: DatasetError: ijcnn1 could" in capsys.readouterr().out
-    assert "the data were not available" in page.write(tmp_path)
-
-
-def test_memory_is_that_of_a_process_of_its_own(bench):
-    # The matrix of 2000 samples alone has 32 MB, and ridge regression factorizes it.
-    assert 30.0 < bench.memory("ridge", "KernelRidge", 2000) < 400.0
-    assert bench.growth("ridge", "no such side", 200, None) is None
-    error = ImportError("cannot import x from y (/env/lib/y.py)")
-    assert bench.one_line(error) == "ImportError: cannot import x from y (...)"
 
 
 def test_the_page_is_made_from_the_stored_numbers(page):

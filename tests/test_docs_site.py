@@ -180,13 +180,6 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
     assert runs("a = 1") == (True, 0)
 
 
-def test_without_a_tool_one_line_says_what_to_install(tools, monkeypatch):
-    docs = tools("_docs")
-    monkeypatch.setattr(docs, "_TOOLS", ("sys", "no_such_tool"))
-    with pytest.raises(SystemExit, match=r"no no_such_tool here; .* pip install -e '\.\[docs\]'$"):
-        docs.refuse_without_tools()
-
-
 class Node:
     """A node of a document: what the transform uses of docutils."""
 

@@ -58,7 +58,6 @@ REPLACED = {
     "_RENAMED": "no name of the library has been renamed so far",
     "_RIDGE": "at this size the closed form is exact",
     "_TERMS": "an expansion with more terms, which is exact to rounding",
-    "_TOOLS": "a tool that is not installed",
     "_call": "a call of LAPACK that is slow, or counted",
     "_copy": "an interrupt at a certain place of a download",
     "_cuda": "a device that is not there",

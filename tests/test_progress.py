@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 import alignlearn as al
 from alignlearn import _progress
@@ -292,15 +291,6 @@ def test_what_a_function_raises_ends_the_fit_at_any_call(learner, given):
     np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
 
 
-def test_a_fit_in_another_thread_tells_it_there():
-    told = Calls()
-    model = al.MKLRegressor(**SMALL, verbose=told)
-    with ThreadPoolExecutor(1, "of fit") as pool:
-        pool.submit(model.fit, X, TARGETS).result()
-    assert told.pieces() == ["pairs of 60 samples"]
-    assert [thread.name for thread in told.threads] == ["of fit_0"]
-
-
 @each_learner
 def test_copies_share_a_function_and_files_are_without(learner, given, tmp_path):
     told = Calls()
@@ -318,14 +308,6 @@ def test_copies_share_a_function_and_files_are_without(learner, given, tmp_path)
     found = al.load(tmp_path / "model")
     assert found.verbose is False
     np.testing.assert_array_equal(predicted(found), predicted(model))
-
-
-def test_searches_of_scikit_learn_share_it():
-    told = Calls()
-    model = al.MKLClassifier(**SMALL, verbose=told)
-    search = GridSearchCV(model, {"C": [1.0, 2.0]}, cv=2).fit(X, LABELS)
-    assert search.best_estimator_.verbose is told
-    assert told.pieces() == ["pairs of 30 samples"] * 4 + ["pairs of 60 samples"]
 
 
 def test_steps_of_an_iteration_are_told_up_to_the_most(clock, capsys, monkeypatch):

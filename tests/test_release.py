@@ -201,22 +201,3 @@ def test_a_tree_with_changes_and_a_tag_that_exists_are_refused(release, tree):
     assert refused(release.check_tree, tree) == said
     git(tree, "tag", f"v{release.version()}")
     assert f"the tag v{release.version()} exists" in refused(release.check_tag, tree)
-
-
-def test_slow_checks_wait_for_the_quick_ones_and_what_failed_is_named(release, monkeypatch, capsys):
-    def fails():
-        raise release.NotReady("a reason.")
-
-    checks = {name: (lambda: "good") for name in release.CHECKS}
-    monkeypatch.setattr(release, "CHECKS", checks)
-    monkeypatch.setattr(release, "digest", lambda: "ab12")
-    assert release.main([]) == 0
-    assert "git tag -a v" in capsys.readouterr().out
-    monkeypatch.setattr(release, "CHECKS", checks | {"tag": fails})
-    assert release.main([]) == 1
-    said = capsys.readouterr().out
-    assert "tag (0 s): NOT READY: a reason." in said
-    assert "build: not run" in said
-    assert said.endswith("Not ready: tag.\n")
-    assert release.main(["--only", "build"]) == 0
-    assert "git tag" not in capsys.readouterr().out

@@ -142,19 +142,6 @@ def test_every_part_runs_and_those_that_fail_are_named(suite, fails):
         assert done.stderr.splitlines()[-1] == f"test: failed: {named}"
 
 
-def test_test_script_lints_and_hands_arguments_to_pytest(suite):
-    done, log = suite("-k", "one")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[2] for line in log[:2]] == ["check", "format"]
-    assert log[2].startswith("--config")
-    assert log[3] == "-m mypy"
-    assert log[4].endswith("-k one")
-    assert len(log) == 5
-    done, _ = suite("-k", "one", fails="-k one")
-    assert done.returncode == 1
-    assert done.stderr == "test: failed: tests\n"
-
-
 def listed(name):
     """What scripts/test makes of a list of tests."""
     lines = (ROOT / "tests" / name).read_text().splitlines()
@@ -261,13 +248,3 @@ def test_examples_are_the_same_at_every_run_unless_others_are_asked_for():
     assert not explore.derandomize  # Hypothesis itself derandomizes where CI is set
     assert explore.max_examples > same.max_examples
     assert settings.default in (same, explore)
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_ci_sets_the_data_folder_where_it_exists(tree, tmp_path, there):
-    stub(tree / "scripts" / "test", 'echo "data=$ALIGNLEARN_DATA ci=$CI arguments=$*"')
-    if there:
-        (tmp_path / "shared" / "data").mkdir(parents=True)
-    done = run([str(tree / ".ci" / "run"), "-x"], ALIGNLEARN_DATA="", CI="")
-    folder = (tmp_path / "shared" / "data").resolve() if there else ""
-    assert done.stdout == f"data={folder} ci=1 arguments=-x\n"

@@ -29,20 +29,6 @@ def asked(studies, *words):
     return studies.study("One study.\n", ("a", "b"), words, m=(400, 20), seeds=((0, 1), (0,)))
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["c"], "unknown rows c; accepted: a, b"),
-        (["--quick", "--write"], "not to be quoted: leave out --write"),
-        (["--m", "many"], "invalid int value"),
-    ],
-)
-def test_a_wrong_command_line_is_explained(studies, capsys, words, message):
-    with pytest.raises(SystemExit):
-        asked(studies, *words)
-    assert message in capsys.readouterr().err
-
-
 def test_only_what_is_to_be_written_is(studies, capsys):
     before = {path: path.read_text() for path in studies.DATA.iterdir()}
     studies.publish(asked(studies), "one", [("20", "0.9")])

@@ -8,8 +8,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from refusals import not_refused
 from scipy import sparse, stats
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
@@ -127,22 +125,6 @@ def test_inputs_are_not_modified():
 
 
 # Folds
-
-
-@given(
-    counts=st.lists(st.integers(1, 20), min_size=1, max_size=4),
-    n_folds=st.integers(3, 7),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_folds_are_disjoint_cover_and_keep_the_classes(counts, n_folds, seed):
-    y = np.repeat(np.arange(len(counts)), counts)
-    folds = split(y, n_folds, "classification", seed)
-    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(len(y)))
-    sizes = np.array([[np.sum(y[f] == k) for f in folds] for k in range(len(counts))])
-    assert np.all(sizes.max(axis=1) - sizes.min(axis=1) <= 1)
-    assert np.ptp([len(f) for f in folds]) <= 1
-    plain = split(y, n_folds, "regression", seed)
-    np.testing.assert_array_equal(np.sort(np.concatenate(plain)), np.arange(len(y)))
 
 
 # Scaling of columns

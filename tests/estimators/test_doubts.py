@@ -9,7 +9,6 @@ import pytest
 from sklearn import datasets
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
 from alignlearn.kernels import Columns, Gaussian
@@ -33,15 +32,6 @@ def _two_scales(m=60, apart=1e4):
 
 
 # Scales
-
-
-def test_columns_of_breast_cancer_want_to_be_scaled():
-    data = datasets.load_breast_cancer(as_frame=True)
-    X, y = data.data[::4], data.target[::4]
-    (text,) = doubts(lambda: al.MKLClassifier("rbf").fit(X, y))
-    assert text.startswith("Columns 'worst area' and 'smoothness error' of X have scales")
-    assert "StandardScaler" in text
-    assert not doubts(lambda: al.MKLClassifier("rbf").fit(StandardScaler().fit_transform(X), y))
 
 
 FITS = {

@@ -62,14 +62,6 @@ def test_a_missing_device_is_named_with_what_to_do():
     assert not_refused(cases, RuntimeError) == []
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=name)
-def test_the_device_changes_no_bit_where_it_is_the_cpu(learner):
-    found = [clone(learner).set_params(device=device).fit(X, y) for device in ("auto", "cpu")]
-    predict = "transform" if hasattr(learner, "transform") else "predict"
-    first, second = (getattr(model, predict)(X) for model in found)
-    np.testing.assert_array_equal(first, second)
-
-
 class Connection:
     """Like a client, it can neither be copied nor pickled."""
 

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import alignlearn as al
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
-from alignlearn.estimators import learner, ways
 from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.plans import Way, reserves
 from alignlearn.estimators.schedule import FINER, blocks_of, levels_of, refined
@@ -284,31 +282,6 @@ def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
             np.testing.assert_array_equal(again.cv_results_[name], model.cv_results_[name])
         read = "decision_function" if hasattr(model, "classes_") else "predict"
         np.testing.assert_array_equal(getattr(again, read)(X[:99]), getattr(model, read)(X[:99]))
-
-
-def test_workers_learn_no_scales_twice(regressor, monkeypatch):
-    model, X, y = regressor
-    learned, learn = [], ways.learned_scales
-
-    def counted(X, *given, **options):
-        learned.append((X.tobytes(), options["full"]) if "full" in options else None)
-        return learn(X, *given, **options)
-
-    def each(client, work, *_):
-        """Workers without shared memory."""
-        asked = pickle.loads(pickle.dumps([call for _, *call in work]))
-        for (take, *_), call in zip(work, asked):
-            function, *given = pickle.loads(pickle.dumps(call))
-            take(function(*given))
-
-    monkeypatch.setattr(ways, "learned_scales", counted)
-    monkeypatch.setattr("alignlearn.estimators.search.each", each)
-    here = learner.open_engine("cpu", None)
-    monkeypatch.setattr(learner, "open_engine", lambda device, client: here)
-    again = clone(model).set_params(client=object()).fit(X, y)
-    np.testing.assert_array_equal(again.predict(X[:99]), model.predict(X[:99]))
-    scales = list(filter(None, learned))
-    assert len(scales) == len(set(scales))
 
 
 def test_sample_weights_of_zero_and_a_rare_class():

@@ -33,15 +33,6 @@ def test_equals_liblinear_on_the_weighted_features(y):
     np.testing.assert_allclose(values if y is Y3 else values[:, 0], found, atol=1e-12)
 
 
-def test_is_close_to_the_machine_with_an_intercept():
-    columns = [al.Columns(al.Linear(), [0, 1]), al.Columns(al.Linear(), [2, 3])]
-    for kernels in (al.RankOneKernels(), ["linear"], columns):
-        machine = fitted(X, Y, kernels)
-        other = al.MKLClassifier(kernels).fit(X, Y)
-        assert machine.score(X, Y) >= other.score(X, Y) - 0.02
-        np.testing.assert_array_equal(machine.weights_, other.weights_)
-
-
 def test_sparse_samples_and_weights():
     S = np.where(np.abs(X - 1.0) > 0.8, X, 0.0)
     dense_like = fitted(csr_array(S), Y, tol=1e-6)

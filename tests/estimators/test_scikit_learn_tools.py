@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn import exceptions
 from sklearn.datasets import load_diabetes, load_wine
-from sklearn.metrics import r2_score
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.preprocessing import StandardScaler
 
@@ -23,19 +22,6 @@ def wine():
     X, y = load_wine(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     return X[order], np.array(["low", "mid", "high"])[y[order]]
-
-
-def test_regression_score_is_the_coefficient_of_determination():
-    X, y = load_diabetes(return_X_y=True)
-    model = al.MKLRegressor().fit(X[:200], y[:200])
-    weight = np.random.default_rng(0).random(len(y))
-    expected = r2_score(y, model.predict(X), sample_weight=weight)
-    assert model.score(X, y, weight) == pytest.approx(expected, rel=1e-12)
-    Y = np.column_stack([y, X[:, 0]])
-    model = al.MKLRegressor().fit(X[:200], Y[:200])
-    assert model.score(X, Y) == pytest.approx(r2_score(Y, model.predict(X)), rel=1e-12)
-    with pytest.raises(ValueError, match=r"y has shape \(442,\); accepted: \(442, 2\)"):
-        model.score(X, y)
 
 
 WITHOUT = """

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.svm import SVC
 
 import alignlearn as al
 from alignlearn.validation import SparseRows
@@ -88,18 +87,6 @@ def test_what_is_kept_is_sparse_and_not_the_callers():
     X.data[:] = 0.0
     np.testing.assert_array_equal(model.decision_function(new), expected[0])
     np.testing.assert_array_equal(combiner.transform(new), expected[1])
-
-
-def test_the_learned_kernel_is_callable_and_small():
-    X, thin = sparse.csr_array(A), sparse.csr_array(NEW)
-    model = al.MKLClassifier(KERNELS, weighting="align").fit(X, LABELS > 0)
-    kernel = pickle.loads(pickle.dumps(model.kernel_))
-    assert len(pickle.dumps(model.kernel_)) < 3000
-    np.testing.assert_allclose(kernel(thin, X), model.kernel_(NEW, A), rtol=1e-12)
-    other = SVC(kernel=lambda U, V: kernel(sparse.csr_array(U), sparse.csr_array(V)))
-    other.fit(A, LABELS > 0)
-    precomputed = SVC(kernel="precomputed").fit(kernel(X), LABELS > 0)
-    np.testing.assert_array_equal(other.predict(NEW), precomputed.predict(kernel(thin, X)))
 
 
 def test_single_precision_and_whole_numbers():

@@ -7,7 +7,6 @@ from sklearn.model_selection import GridSearchCV
 
 import alignlearn as al
 from alignlearn.estimators import guarantees
-from alignlearn.estimators.average import Average
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
 RNG = np.random.default_rng(0)
@@ -35,20 +34,6 @@ def test_a_grid_ends_with_a_plain_model():
     assert not {"weights_", "_predictor", "machine_"} & set(vars(tuned))
     assert tuned.summary() == plain.summary()
     assert not hasattr(tuned, "members_")
-
-
-@pytest.mark.parametrize("strategy", ["auto", "best"])
-def test_a_strategy_ends_with_an_average(strategy):
-    for tuned, y in (
-        (al.MKLClassifierCV(cv=3, strategy=strategy), LABELS),
-        (al.MKLRegressorCV(cv=3, strategy=strategy), TARGETS),
-    ):
-        tuned.fit(X, y)
-        assert type(tuned.model_) is Average
-        np.testing.assert_array_equal(tuned.model_.predict(NEW), tuned.predict(NEW))
-        assert tuned.members_ is tuned.model_.members
-        assert sum(member.share for member in tuned.members_) == pytest.approx(1.0)
-        raises(ValueError, "features", tuned.predict, NEW[:, :2])
 
 
 def test_shares_and_units_give_the_decisions(average):

@@ -1,7 +1,5 @@
 """Sample weights in fits: repeated samples, dropped samples, and rejected weights."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -306,16 +304,3 @@ def test_guarantees_ask_for_equal_weights():
     X, y, weight, _ = data("real")
     with pytest.raises(ValueError, match="equal weights"):
         al.MKLRegressor(al.gaussian_kernels([0.1])).fit(X, y, sample_weight=weight).bound()
-
-
-def test_a_fit_keeps_no_weights_and_changes_none():
-    X, y, _, _ = data("real")
-    weight = np.random.default_rng(3).exponential(size=M)
-    given = weight.copy()
-    model = al.MKLRegressor(["linear"]).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(weight, given)
-    plain = al.MKLRegressor(["linear"]).fit(X, y)
-    assert len(pickle.dumps(model)) < len(pickle.dumps(plain)) + 100
-    splits = make_folds(3, y, False)
-    assert al.estimators.search_folds.used_splits(None, given) is None
-    assert len(al.estimators.search_folds.used_splits(splits, given)) == 3

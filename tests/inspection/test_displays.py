@@ -100,12 +100,6 @@ def test_contributions_of_targets():
     assert drawn == sorted(many.weights_.tolist())
 
 
-def test_one_target_has_no_violins(model):
-    _, _, new, y_new = design()
-    with pytest.raises(ValueError, match="kind='violins' is for several targets"):
-        al.ContributionsDisplay.from_estimator(model, new, y_new, kind="violins")
-
-
 def test_scores_of_a_strategy_have_a_line_for_each_method():
     X, y, _, _ = design()
     search = al.MKLClassifierCV(cv=3).fit(X, y > 0.0)
@@ -215,15 +209,6 @@ def test_many_kernels_of_weight_zero_are_drawn():
     assert len(display.ax_.patches) == 4
     display = al.KernelWeightsDisplay.from_estimator(many)
     assert len(display.bars_) == 30
-
-
-def test_weights_of_many_targets_are_a_distribution():
-    many, _, _ = per_target(40)
-    display = al.KernelWeightsDisplay.from_estimator(many)
-    assert len(display.distributions_) == len(many.weights_)
-    assert display.ax_.get_xlabel() == "weight, over 40 targets (line: median)"
-    assert not hasattr(display, "bars_")
-    display.figure_.draw_without_rendering()
 
 
 def test_an_average_has_a_panel_for_each_model():

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import persistence_models as models
 import pytest
+from model_files import edited, packed, unpacked, written
 from refusals import not_refused, raises
 
 import alignlearn as al
@@ -42,28 +43,6 @@ def fitted():
         ),
     ]
     return [written(model) for model in chosen]
-
-
-def written(model):
-    file = io.BytesIO()
-    al.save(model, file)
-    return file.getvalue()
-
-
-def packed(members, method=zipfile.ZIP_DEFLATED):
-    """A zip of (name, content)."""
-    file = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a name that occurs twice
-        with zipfile.ZipFile(file, "w", method) as archive:
-            for name, content in members:
-                archive.writestr(name, content)
-    return file.getvalue()
-
-
-def unpacked(raw):
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def described(*values, **head):
@@ -467,15 +446,6 @@ def test_wrong_values_and_those_of_the_right_form():
 
 
 # --- attributes -------------------------------------------------------------------------------
-
-
-def edited(raw, change):
-    """A file whose description, as read from JSON, is changed."""
-    members = unpacked(raw)
-    head = json.loads(members["model.json"])
-    head = change(head) or head
-    members["model.json"] = json.dumps(head)
-    return packed(members.items())
 
 
 def test_attributes_of_a_wrong_kind(fitted):

@@ -5,12 +5,12 @@ import io
 import json
 import pickle
 import warnings
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import persistence_models as models
 import pytest
+from model_files import edited, written
 from sklearn.base import clone
 
 import alignlearn as al
@@ -116,34 +116,27 @@ def test_a_file_of_another_version(monkeypatch):
 
 def without(raw, *names):
     """A file without some attributes, as from a version that did not have them."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive, zipfile.ZipFile(out, "w") as older:
-        for member in archive.namelist():
-            content = archive.read(member)
-            if member == "model.json":
-                head = json.loads(content)
-                for value in head["values"]:
-                    for name in names:
-                        value.get("state", {}).pop(name, None)
-                content = json.dumps(head).encode()
-            older.writestr(member, content)
-    return out
+
+    def older(head):
+        for value in head["values"]:
+            for name in names:
+                value.get("state", {}).pop(name, None)
+
+    return io.BytesIO(edited(raw, older))
 
 
 def test_parameters_that_are_newer_than_a_file_have_their_default():
     """For a fitted estimator, a model, a rule and a kernel; others need a default."""
     model = al.MKLClassifier(models.KERNELS, weighting=al.AlignLq(3.0), C=5.0)
     model.fit(models.X, models.LABELS)
-    file = io.BytesIO()
-    al.save([model, LinearSVM(3.0, max_iter=7), KreinSVC(), al.Matern(2.5, multiple=3.0)], file)
-    found = al.load(without(file.getvalue(), "C", "q", "multiple", "max_iter"))
+    raw = written([model, LinearSVM(3.0, max_iter=7), KreinSVC(), al.Matern(2.5, multiple=3.0)])
+    found = al.load(without(raw, "C", "q", "multiple", "max_iter"))
     assert found[0].get_params()["C"] == 1.0
     assert found[0].weighting.q == al.AlignLq().q
     assert found[0].predict(models.NEW).tolist() == model.predict(models.NEW).tolist()
     assert (found[1].C, found[1].max_iter) == (1.0, LinearSVM().max_iter)
     assert (found[2].C, found[3]) == (1.0, al.Matern(2.5))
-    al.save(al.Gaussian(1.0) + al.Linear(), file := io.BytesIO())
-    older = without(file.getvalue(), "kernels")
+    older = without(written(al.Gaussian(1.0) + al.Linear()), "kernels")
     with pytest.raises(al.ModelFileError, match="has no kernels"):
         al.load(older)
 
