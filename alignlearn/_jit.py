@@ -24,7 +24,7 @@ Every compiled function of the library uses one of these decorators:
     tuples they take and return stay in registers. Kernels are cached, too: the key has the device
     functions and constants that a kernel is a closure of.
 
-Threads are Python's (``alignlearn.engine.threads``): all functions release the GIL, and
+Threads are Python's (``alignlearn._threads``): all functions release the GIL, and
 ``parallel=True`` would cost a second compilation of every loop.
 
 Nothing is compiled at import; the first call compiles, later processes load from the cache. An

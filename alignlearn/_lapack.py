@@ -18,18 +18,23 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 
+from alignlearn._threads import in_phases
+
 _BLOCK = 256
+_DIVIDED = 1200  # rows from which threads share a factorization
 _REDUCED = 512  # rows of a matrix that one call reduces to tridiagonal form
 _PANEL = 32  # reflectors that are computed together, as in LAPACK
 _GROUP = 64  # reflectors that are applied together
 _COLUMNS = 256  # that are rotated together
 _LEAST = 256  # rows and columns of a part of a product
+_PARTS, _ALONE = 8, 4e7  # parts that threads share, and operations of a product without parts
 _FLOPS = 2e9  # of a solve in one call: 0.1 s on one core
-_PRODUCT = 1e10  # of a part of a product, which has twice the speed
+_PRODUCT = 1e10  # of a product in one call, which has twice the speed
 _ENTRIES = 4e8  # that the matrix-vector products of a panel read: 0.1 s
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
 
@@ -119,55 +124,94 @@ def _vector(x, i=0):
 def cholesky(A):
     """Overwrite the upper triangle of A (m, m) by R, ``R'R = A``; False if A is not definite.
 
-    The rest of A, float64 or float32, is not changed.
+    The rest of A, float64 or float32, is not changed. Large matrices are factored on all threads.
     """
-    L, m, info = _Matrix(A, single=True), len(A), ctypes.c_int64()
-    one = L.one
-    for i in range(0, m, _BLOCK):
-        n, ld = min(_BLOCK, m - i), L.ld
-        L.call("potrf", b"L", n, L[i, i], ld, ctypes.byref(info))
-        if info.value:
-            return False
-        j = i + n
-        if j < m:
-            L.call("trsm", b"R", b"L", b"T", b"N", m - j, n, one, L[i, i], ld, L[j, i], ld)
-        while j < m:
-            w = min(_BLOCK, m - j)
-            L.call("syrk", b"L", b"N", w, n, -one, L[j, i], ld, one, L[j, j], ld)
-            left, j = L[j, i], j + w
-            if j < m:
-                inside = L[j, i], ld, left, ld, one, L[j, j - w], ld
-                L.call("gemm", b"N", b"T", m - j, w, n, -one, *inside)
-    return bool(np.isfinite(A.diagonal()).all())
+    if not len(A):
+        return True
+    L, failed = _Matrix(A, single=True), np.zeros(1, dtype=np.bool_)
+    starts = range(0, len(A), _BLOCK)
+    phases = [[partial(_factor_block, L, 0, failed)]]
+    for i in starts:
+        # The longest columns come first, and with them the next block on the diagonal.
+        phases.append([partial(_solve_block, L, i, j, failed) for j in starts if j > i])
+        phases.append([partial(_update_blocks, L, i, j, failed) for j in starts if j > i])
+    if len(A) < _DIVIDED:
+        for call in chain.from_iterable(phases):
+            call()
+    else:
+        in_phases(phases)
+    return not failed[0] and bool(np.isfinite(A.diagonal()).all())
+
+
+def _factor_block(L, i, failed):
+    """Factor a block on the diagonal; ``failed`` becomes true if it is not definite."""
+    info, n = ctypes.c_int64(), min(_BLOCK, L.ld - i)
+    L.call("potrf", b"L", n, L[i, i], L.ld, ctypes.byref(info))
+    failed[0] = bool(info.value)
+
+
+def _solve_block(L, i, j, failed):
+    """Rows j to j + 256 of the factor, in the columns of block i."""
+    if not failed[0]:
+        w, ld = min(_BLOCK, L.ld - j), L.ld
+        L.call("trsm", b"R", b"L", b"T", b"N", w, _BLOCK, L.one, L[i, i], ld, L[j, i], ld)
+
+
+def _update_blocks(L, i, j, failed):
+    """Subtract the products of the columns of block i from those of block j."""
+    if failed[0]:
+        return
+    w, k, ld = min(_BLOCK, L.ld - j), j + _BLOCK, L.ld
+    L.call("syrk", b"L", b"N", w, _BLOCK, -L.one, L[j, i], ld, L.one, L[j, j], ld)
+    if j == i + _BLOCK:
+        _factor_block(L, j, failed)
+    if k < ld:
+        inside = L[k, i], ld, L[j, i], ld, L.one, L[k, j], ld
+        L.call("gemm", b"N", b"T", ld - k, w, _BLOCK, -L.one, *inside)
 
 
 def cholesky_solve(R, B):
     """``(R'R)^-1 B`` for the factor of `cholesky`, in its dtype, and B of shape (m,) or (m, c)."""
     X, L, m = np.array(B, dtype=R.dtype, order="F"), _Matrix(R, single=True), len(R)
     columns = X.reshape(m, -1, order="F").T
-    step = max(1, int(_FLOPS / m**2))
-    for j in range(0, len(columns), step):
-        some = columns[j : j + step]
+    for some in _parts(columns, max(1, int(_FLOPS / m**2))):
         for trans in (b"N", b"T"):
-            if len(some) == 1:
-                L.call("trsv", b"L", trans, b"N", m, L[0, 0], L.ld, _vector(some), 1)
-            else:
-                inside = len(some), L.one, L[0, 0], L.ld, _vector(some), m
-                L.call("trsm", b"L", b"L", trans, b"N", m, *inside)
+            _solve_columns(L, b"L", trans, some)
     return X
 
 
 def lower_solve(L, B, transposed=False):
-    """``L^-1 B``, or ``L'^-1 B``, for a lower triangular L and B of shape (m,) or (m, c)."""
-    from scipy.linalg import solve_triangular
+    """``L^-1 B``, or ``L'^-1 B``, for a lower triangular L and B of shape (m,) or (m, c).
 
-    def solve(some):
-        return solve_triangular(L, some, lower=True, trans=int(transposed), check_finite=False)
+    The columns of large B are divided among threads.
+    """
+    m, dtype = len(L), np.result_type(L, B, np.float32)
+    X = np.array(B, dtype=dtype, order="F")
+    columns = X.reshape(m, -1, order="F").T
+    if not L.diagonal().all():
+        raise np.linalg.LinAlgError("a triangular matrix with a zero on its diagonal is singular.")
+    if not X.size:
+        return X
+    # LAPACK reads L', which is upper triangular.
+    U = _Matrix(np.require(L, dtype, "CW"), single=True)
+    trans, step = b"N" if transposed else b"T", max(_LEAST, -(-len(columns) // _PARTS))
+    step = max(1, min(step, int(_FLOPS / m**2)))
+    in_phases([[partial(_solve_columns, U, b"U", trans, some) for some in _parts(columns, step)]])
+    return X
 
-    step = max(1, int(_FLOPS / max(len(L) ** 2, 1)))
-    if B.ndim == 1 or step >= B.shape[1]:
-        return solve(B)
-    return np.hstack([solve(B[:, j : j + step]) for j in range(0, B.shape[1], step)])
+
+def _parts(rows, step):
+    return [rows[i : i + step] for i in range(0, len(rows), step)]
+
+
+def _solve_columns(T, side, trans, columns):
+    """Solve with a triangle of T, which LAPACK reads, for columns (c, m), in place."""
+    m, size = len(T.array), columns.shape[1]
+    if len(columns) == 1:
+        T.call("trsv", side, trans, b"N", m, T[0, 0], T.ld, _vector(columns), 1)
+    else:
+        inside = len(columns), T.one, T[0, 0], T.ld, _vector(columns), size
+        T.call("trsm", b"L", side, trans, b"N", m, *inside)
 
 
 def inverse_diagonal(R):
@@ -234,14 +278,22 @@ def group_reflectors(A, tau):
 
 def rotate(A, factors, X, transpose=False):
     """Overwrite X (m, c), in C order, by QX or Q'X for the Q of `tridiagonalize`."""
-    L, C, m, c = _Matrix(A), _Matrix(X), len(A), X.shape[1]
+    L, C, c = _Matrix(A), _Matrix(X), X.shape[1]
+    step = -(-c // max(1, min(_PARTS, round(c / _COLUMNS))))
+    groups = list(zip(range(0, len(A) - 1, _GROUP), factors))
+    groups = groups if transpose else groups[::-1]
+    parts = [(j, min(step, c - j)) for j in range(0, c, step)]
+    in_phases([[partial(_rotate_columns, L, groups, C, *part, transpose) for part in parts]])
+
+
+def _rotate_columns(L, groups, C, j, c, transpose):
+    """`rotate` of the columns from j to j + c."""
     # LAPACK reads X', where Q'X is X'Q.
     side, work = b"N" if transpose else b"T", np.empty((_GROUP, c))
-    groups = list(zip(range(0, m - 1, _GROUP), factors))
-    for i, T in groups if transpose else reversed(groups):
-        n = m - 1 - i
+    for i, T in groups:
+        n = L.ld - 1 - i
         V = L[i + 1, i], L.ld
-        inside = min(_GROUP, n), *V, _vector(T), _GROUP, C[0, i + 1], C.ld, _vector(work), c
+        inside = min(_GROUP, n), *V, _vector(T), _GROUP, C[j, i + 1], C.ld, _vector(work), c
         _call("dlarfb", b"R", side, b"F", b"C", c, n, *inside)
 
 
@@ -384,7 +436,7 @@ def svd(A, n_vectors):
 
 
 def product(A, B, out=None):
-    """``A B`` of matrices, in parts if they are large.
+    """``A B`` of matrices, in parts on all threads if they are large.
 
     Parameters
     ----------
@@ -392,9 +444,25 @@ def product(A, B, out=None):
     out : ndarray of shape (r, c), optional
     """
     (r, k), c = A.shape, B.shape[1]
-    if 2.0 * r * k * c <= _PRODUCT:
+    if 2.0 * r * k * c <= _ALONE:
         return np.matmul(A, B, out=out)
     out = np.empty((r, c), dtype=np.result_type(A, B)) if out is None else out
+    # The parts do not depend on the number of threads, because their rounding may differ.
+    step = max(_LEAST, -(-max(r, c) // _PARTS))
+    if r >= c:
+        parts = [(A[i : i + step], B, out[i : i + step]) for i in range(0, r, step)]
+    else:
+        parts = [(A, B[:, j : j + step], out[:, j : j + step]) for j in range(0, c, step)]
+    in_phases([[partial(_put_product, *part) for part in parts]])
+    return out
+
+
+def _put_product(A, B, out):
+    """Put ``A B`` into ``out``, by calls of limited length."""
+    (r, k), c = A.shape, B.shape[1]
+    if 2.0 * r * k * c <= _PRODUCT:
+        np.matmul(A, B, out=out)
+        return
     # Square blocks of the result, as large as possible, are fastest.
     rows = min(r, max(_LEAST, int(np.sqrt(0.5 * _PRODUCT / k))))
     columns = min(c, max(_LEAST, int(0.5 * _PRODUCT / (k * rows))))
@@ -406,7 +474,6 @@ def product(A, B, out=None):
             part[:] = A[i : i + rows, :inner] @ B[:inner, j : j + columns]
             for t in range(inner, k, inner):
                 part += A[i : i + rows, t : t + inner] @ B[t : t + inner, j : j + columns]
-    return out
 
 
 def self_product(A):

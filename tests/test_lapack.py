@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from alignlearn import _lapack
+from alignlearn import _lapack, _threads
 from alignlearn.solvers.dense import ShiftedFactors, ShiftedInverse, rounds_well, shifted
 
 RNG = np.random.default_rng(0)
@@ -258,7 +258,7 @@ class Counted(np.ndarray):
 @pytest.mark.parametrize("shape", [(60, 50, 70), (8, 5000, 8), (2000, 9, 11), (9, 11, 2000)])
 def test_no_part_of_a_product_has_more_operations_than_it_may(monkeypatch, shape):
     r, k, c = shape
-    for name, size in {"PRODUCT": 2e4, "LEAST": 8}.items():
+    for name, size in {"PRODUCT": 2e4, "LEAST": 8, "ALONE": 0.0}.items():
         monkeypatch.setattr(_lapack, f"_{name}", size)
     A, B = (RNG.standard_normal(s).view(Counted) for s in ((r, k), (k, c)))
     monkeypatch.setattr(Counted, "largest", 0.0)
@@ -276,3 +276,46 @@ def test_whole_decompositions_are_those_of_numpy(m, unit):
     np.testing.assert_allclose(values / size, np.linalg.eigvalsh(A) / size, atol=1e-14)
     np.testing.assert_allclose(V.T @ V, np.eye(m), atol=1e-12)
     np.testing.assert_allclose((V * (values / size)) @ V.T, A / size, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_threads_share_large_factors_and_products(monkeypatch, dtype):
+    """They compute the same bits as one thread, and those of NumPy up to rounding."""
+    rng = np.random.default_rng(5)
+    Z = rng.standard_normal((1300, 40)).astype(dtype)
+    A = Z @ Z.T / 40 + np.eye(1300, dtype=dtype)
+    B = rng.standard_normal((1300, 900)).astype(dtype)
+    found = []
+    with _threads.one_blas_thread():
+        for count in (1, 3):
+            monkeypatch.setattr(_threads, "thread_count", lambda count=count: count)
+            R = A.copy()
+            assert _lapack.cholesky(R)
+            L = np.triu(R).T.copy()
+            found.append(
+                [L, _lapack.product(A, B), _lapack.product(B.T, A), _lapack.lower_solve(L, B)]
+            )
+            found[-1].append(_lapack.lower_solve(L, B, transposed=True))
+    for one, three in zip(*found):
+        np.testing.assert_array_equal(one, three)
+    L, right, left, solved, back = map(np.float64, found[0])
+    tol = {"rtol": 0, "atol": 2000 * np.finfo(dtype).eps}
+    np.testing.assert_allclose(L @ L.T, A, **tol)
+    np.testing.assert_allclose(right, A.astype(float) @ B, **tol)
+    np.testing.assert_allclose(left, right.T, **tol)
+    np.testing.assert_allclose(L @ solved, B, **tol)
+    np.testing.assert_allclose(L.T @ back, B, **tol)
+
+
+def test_threads_that_share_a_factor_stop_where_the_matrix_is_not_definite(monkeypatch):
+    monkeypatch.setattr(_threads, "thread_count", lambda: 3)
+    for bad in (0, 700, 1299):
+        A = np.eye(1300)
+        A[bad, bad] = -1.0
+        assert not _lapack.cholesky(A)
+
+
+def test_a_singular_triangle_is_refused():
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        _lapack.lower_solve(np.diag([1.0, 0.0]), np.ones(2))
+    assert _lapack.lower_solve(np.eye(2), np.ones((2, 0))).shape == (2, 0)

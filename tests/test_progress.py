@@ -18,8 +18,8 @@ from sklearn.base import clone
 
 import alignlearn as al
 from alignlearn import _progress
+from alignlearn import _threads as threads
 from alignlearn.comparison import Protocol, compare
-from alignlearn.engine import threads
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from alignlearn._threads import on_threads, thread_count
 from alignlearn.engine.gram_loops import permuted_diagonals
 from alignlearn.engine.gram_loops import shifted_products as _shifted_products
-from alignlearn.engine.threads import on_threads, thread_count
 
 _ENTRIES = 2**22  # entries of permutations in memory at once
 _DIAGONALS = 2**20  # entries of diagonals in memory at once, so that they stay in the cache

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._threads import on_threads, thread_count
 from alignlearn.validation import is_sparse
 
 from . import opcodes as ops
@@ -16,7 +17,6 @@ from .bundles import bundled
 from .external import BLOCK, most_rows, select_columns
 from .program import Mode, Program, program_of
 from .sparse import sparse_rows
-from .threads import on_threads, thread_count
 
 # Fastest for 10 kernels (AVX-512, caches of 32 KiB and 1 MiB): tiles of about 1000 pairs, whose
 # registers fit the second-level cache. Smaller tiles lose more in the reductions at the end of each
@@ -32,10 +32,10 @@ PRODUCT_ROWS, _PRODUCT_BYTES, PRODUCT_BLOCK = 4, 200_000, 1024
 # 2.1).
 _GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
-FEW_PAIRS = 2**15  # a quarter of a millisecond for ten kernels, about the cost of starting threads
-# Registers and features times pairs, 10 to 20 ms. With a single thread, less work than this runs in
-# the main thread: a second thread would only keep the main one free for Ctrl-C.
-_FEW_ALONE = 2**27
+FEW_PAIRS = 2**17  # a millisecond for ten kernels; threads start in a quarter to half of one
+# Registers and features times pairs, 1 to 2 ms; with a single thread 10 to 20 ms, because a second
+# one would only keep the main thread free for Ctrl-C.
+_FEW_SHARED, _FEW_ALONE = 2**24, 2**27
 
 
 class PairData(NamedTuple):
@@ -134,9 +134,11 @@ def over_pairs(loop, work, n_pairs, program=None, count=None):
 
 def few_pairs(n_pairs, program=None, count=None):
     """Whether there are too few pairs to start threads, of which there are ``count``."""
-    if (thread_count() if count is None else count) > 1 or program is None or program.external:
+    if program is None or program.external:
         return n_pairs <= FEW_PAIRS
-    return n_pairs * (program.n_rows + len(program.features)) <= _FEW_ALONE
+    shared = (thread_count() if count is None else count) > 1
+    cost = n_pairs * (program.n_rows + len(program.features))
+    return cost <= (_FEW_SHARED if shared else _FEW_ALONE)
 
 
 def compiled(program, means=None):

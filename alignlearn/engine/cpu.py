@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alignlearn._threads import on_threads
+
 from . import external, hyper_values, loops, times_loops
 from .base import Engine
 from .binding import (
@@ -23,7 +25,6 @@ from .binding import (
 )
 from .boxes import InOrder
 from .program import padded
-from .threads import on_threads
 from .tiles import evaluator
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._text import listed
+from alignlearn._threads import thread_count
 from alignlearn.validation import check_finite, take
 
 from . import external, loops
@@ -20,7 +21,6 @@ from .binding import (
 from .boxes import cells, into_rows
 from .cpu import CPU
 from .program import program_of
-from .threads import thread_count
 from .tiles import evaluator
 
 _DIAGONAL_ROWS = 4  # of a tile whose diagonal is needed; features are processed in fours, too

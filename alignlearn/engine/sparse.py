@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
+from alignlearn._threads import on_threads
 from alignlearn.validation import check_sparse, is_sparse
 from alignlearn.validation.sparse_rows import COLUMNS_PER_ENTRY
 
 from . import opcodes as ops
-from .threads import on_threads
 
 # Share of the sizes of two samples: a smaller distance has an error of more than the 32 units of
 # rounding that the engine assumes.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from alignlearn._progress import silence
+from alignlearn._threads import on_threads, one_blas_thread, thread_count
 from alignlearn.engine.boxes import InOrder
-from alignlearn.engine.threads import on_threads, one_blas_thread, thread_count
 from alignlearn.validation import gathered_warnings, warn
 
 

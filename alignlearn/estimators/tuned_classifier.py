@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.engine.threads import one_blas_thread
+from alignlearn._threads import one_blas_thread
 from alignlearn.machines import paths
 from alignlearn.machines.choice import MOST_PAIRED, Sizes, matrix_fits
 from alignlearn.machines.copies import number_of_different

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alignlearn.engine.threads import one_blas_thread
+from alignlearn._threads import one_blas_thread
 from alignlearn.machines import SupportVectorRegressor, paths
 from alignlearn.machines.choice import (
     MOST_IN_BLOCKS,

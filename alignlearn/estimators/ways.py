@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 
+from alignlearn._threads import waiting
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear, kernel_list
 from alignlearn.kernels.gradients import Gradients
 from alignlearn.kernels.scales import resolve_each
@@ -68,10 +70,16 @@ class Known(dict):
         super().__init__(*values)
         self._lock, self._locks = threading.Lock(), {}
 
+    @contextmanager
     def lock(self, key):
-        """Return the lock to hold while the value is read, or computed if it is missing."""
+        """A context in which the value is read, or computed if it is missing."""
         with self._lock:
-            return self._locks.setdefault(key, threading.Lock())
+            lock = self._locks.setdefault(key, threading.Lock())
+        if lock.locked():  # another thread computes it
+            with waiting(), lock:
+                pass
+        with lock:
+            yield
 
     def __reduce__(self):
         return type(self), (dict(self),)

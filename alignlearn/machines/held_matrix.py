@@ -8,7 +8,7 @@ from contextvars import ContextVar
 import numpy as np
 
 from alignlearn._jit import jit_sum
-from alignlearn.engine.threads import on_threads
+from alignlearn._threads import on_threads
 
 _GROUP = 256  # rows that are evaluated and multiplied at once
 _COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._jit import jit, jit_sum
-from alignlearn.engine.threads import on_threads
+from alignlearn._threads import on_threads
 
 _PANEL = 1024  # rows
 _AT_ONCE = 32  # entries that are compared with the smallest neighbor in one vectorized loop

@@ -16,7 +16,7 @@ import numpy as np
 from alignlearn._lapack import cholesky, cholesky_solve
 from alignlearn._params import ParamsMixin
 from alignlearn._progress import Progress
-from alignlearn.engine.threads import on_threads, thread_count
+from alignlearn._threads import on_threads, thread_count
 from alignlearn.solvers import conjugate_gradient as cg
 from alignlearn.solvers.hinge import HingeResult
 from alignlearn.solvers.hinge_dual import hinge_dual

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from alignlearn._text import Result
+from alignlearn._threads import in_phases
 from alignlearn.engine import grams
 from alignlearn.engine.cpu import CPU
 
 from ._ridge import ridge_loo_path
 from .paths import nearest_to_least
+
+_DIVIDED = 150, 1000  # samples for which threads try several kernels at once
 
 
 @dataclass(frozen=True)
@@ -89,13 +93,16 @@ def leave_one_out_width_and_ridge(
         alphas[k] = unit * given
         options = {"sample_weight": weight, "check": False, "overwrite": True}
         errors[k] = ridge_loo_path(K, Y, alphas[k], **options).loo_mse
-        return errors[k]
+
+    def every(some):
+        calls = [partial(errors_of, k) for k in some]
+        in_phases([calls] if _DIVIDED[0] <= len(X) <= _DIVIDED[1] else [[call] for call in calls])
+        return errors[list(some)]
 
     if climb:
-        nearest_to_least(lambda some: map(errors_of, some), range(len(kernels)), np.min)
+        nearest_to_least(every, range(len(kernels)), np.min)
     else:
-        for k in range(len(kernels)):
-            errors_of(k)
+        every(range(len(kernels)))
     least = errors <= errors.min() * (1.0 + len(Y) * np.finfo(np.float64).eps)
     k, a = np.unravel_index(np.argmax(np.where(least, alphas, -np.inf)), errors.shape)
     return LeaveOneOutTable(tuple(kernels), alphas, errors, (int(k), int(a)))

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from alignlearn._progress import Progress
-from alignlearn.engine.threads import on_threads
+from alignlearn._threads import on_threads
 from alignlearn.sources import GramFamily, Source
 from alignlearn.statistics import center_gram, check_sums
 from alignlearn.validation.memory import require_memory

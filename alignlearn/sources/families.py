@@ -20,8 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from alignlearn._lapack import cholesky, cholesky_solve
+from alignlearn._threads import on_threads
 from alignlearn.engine import gram_loops as _loops
-from alignlearn.engine.threads import on_threads
 from alignlearn.validation import gram_like, indexable_grams, is_sequence, is_sparse
 from alignlearn.validation.grams import tolerance
 

@@ -5,10 +5,12 @@ Notation: ``H = I - 11'/m``, ``Kc = H K H``, ``<A, B>_F = sum_ij A_ij B_ij``.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from alignlearn._threads import in_phases
 from alignlearn.validation import (
     DegenerateKernelWarning,
     check_choice,
@@ -25,6 +27,8 @@ from .summary import unbiased_from_centered
 from .targets import plain_columns, target_columns
 
 _ROWS = 64  # held at a time
+# Entries of a band of rows that is centered at once, and of a matrix whose bands threads share.
+_BAND, _SHARED = 2**17, 2**21
 _SELF_ROUNDING = 32 * np.finfo(np.float64).eps
 
 
@@ -398,11 +402,19 @@ def center_gram(K, means=None, share=None):
     if share is None:
         means = K.mean(axis=0, dtype=np.float64) if means is None else means
         total = means.mean()
-        # Rows first, because in a matrix of new samples they contain the constants.
-        K -= K.mean(axis=1, keepdims=True, dtype=np.float64)
     else:
         means = share @ K if means is None else means
         total = share @ means
-        K -= (K @ share)[:, None]
-    K -= means - total
+    # Bands of rows stay in the cache, and are shared among threads.
+    step = max(1, _BAND // max(1, K.shape[1]))
+    given = means - total, share
+    bands = [partial(_center_rows, K[i : i + step], *given) for i in range(0, len(K), step)]
+    in_phases([bands] if K.size >= _SHARED else [[band] for band in bands])
     return K
+
+
+def _center_rows(K, means, share):
+    """Subtract from some rows their means, and ``means``, in place."""
+    # Rows first, because in a matrix of new samples they contain the constants.
+    K -= K.mean(axis=1, keepdims=True, dtype=np.float64) if share is None else (K @ share)[:, None]
+    K -= means

@@ -27,9 +27,9 @@ from _cluster import hyper_product, product, statistics
 from _studies import clock, publish_times, study
 
 from alignlearn._jit import cuda_kernel
+from alignlearn._threads import thread_count
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda.device import ask, problem, quiet
-from alignlearn.engine.threads import thread_count
 
 EXPONENTIAL = 10
 RUN = 16  # multiply-adds one after the other, of eight at once

@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import alignlearn as al
+from alignlearn._threads import thread_count
 from alignlearn.engine.cpu import Cpu
-from alignlearn.engine.threads import thread_count
 from alignlearn.machines import KernelRidge, paths
 
 KERNELS = al.gaussian_kernels(2.0 ** np.arange(-6, 0))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..threads import thread_count
+from alignlearn._threads import thread_count
 
 # When to start a device. The start costs `_START` seconds once per process: 1.6 s for the context
 # and 0.4 to 0.6 s to load the code of a program (H200, numba-cuda 0.30; its compilation takes 6 to

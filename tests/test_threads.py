@@ -1,14 +1,18 @@
 """Work on threads: parts, errors, Ctrl-C."""
 
+import os
 import queue
 import threading
 import time
+import weakref
 from contextlib import suppress
+from functools import partial
 
+import numba
 import numpy as np
 import pytest
 
-from alignlearn.engine import threads
+from alignlearn import _threads as threads
 
 
 class Stop(KeyboardInterrupt):
@@ -38,7 +42,7 @@ def test_python_code_on_other_threads_hears_of_ctrl_c(count, capfd):
             watch=interrupt,
         )
     assert ended == []
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # idle threads may have ended, too
     assert capfd.readouterr().err == ""
 
 
@@ -94,10 +98,11 @@ def test_threads_that_end_a_moment_after_their_result_do_so_in_silence(monkeypat
 
 def test_threads_whose_work_is_short_end_by_themselves(monkeypatch):
     """Nothing is raised in destructors and weak references, where Python would only report it."""
-    ended = []
+    ended, begun_all = [], threading.Barrier(3)
 
     def work(thread, stop):
         if not stop[0]:
+            begun_all.wait(10.0)
             int("no number") if thread[0] == 0 else None
             while not stop[0]:
                 time.sleep(0.001)
@@ -167,3 +172,85 @@ def test_threads_that_start_others_are_ended():
     threading.Thread(target=try_often, daemon=True).start()
     # More than a minute beside twenty other processes.
     assert done.wait(300.0)
+
+
+def test_phases_follow_one_another():
+    """No call of a phase begins before all calls of the phase before it have ended."""
+    ended, seen = [], []
+
+    def call(phase, number):
+        time.sleep(0.002 * number)
+        seen.append(sum(k < phase for k in ended))
+        ended.append(phase)
+
+    phases = [[partial(call, p, n) for n in range(3)] for p in range(4)]
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(3, numba.config.NUMBA_NUM_THREADS))
+    try:
+        threads.in_phases(phases)
+    finally:
+        numba.set_num_threads(before)
+    assert sorted(ended) == sorted(list(range(4)) * 3)
+    assert sorted(seen) == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9, 9, 9]
+
+
+def test_an_error_in_a_phase_is_raised_and_ends_the_others(monkeypatch):
+    later = []
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
+    phases = [
+        [partial(int, "no number"), *[partial(time.sleep, 0.001)] * 5],
+        [lambda: later.append(1)],
+    ]
+    with pytest.raises(ValueError, match="no number"):
+        threads.in_phases(phases)
+    assert later == []
+
+
+def test_a_waiting_thread_lends_its_share():
+    found, ready = {}, threading.Event()
+
+    def work(thread):
+        if thread[0] == 0:
+            with threads.waiting():
+                ready.set()
+                time.sleep(0.02)
+            found["after"] = threads.thread_count()
+        else:
+            ready.wait(10.0)
+            found["while"] = threads.thread_count()
+            time.sleep(0.05)
+
+    threads.on_threads(work, count=2)
+    assert found == {"while": 2, "after": 1}
+
+
+def test_idle_threads_keep_nothing_of_their_last_work():
+    class Data:
+        pass
+
+    def work(thread, data):
+        assert data is not None
+
+    data = Data()
+    gone = weakref.ref(data)
+    threads.on_threads(work, data, count=3)
+    del data
+    assert gone() is None
+    # Nor do they keep the work that they belonged to: they may use all threads.
+    counts = []
+    threads.on_threads(lambda thread: counts.append(vars(threads._here)["team"]), count=3)
+    assert len({id(team) for team in counts}) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a child process is started otherwise here")
+@pytest.mark.filterwarnings(
+    "ignore:This process:DeprecationWarning"
+)  # of Python 3.12: it has threads
+def test_a_forked_process_starts_threads_of_its_own():
+    threads.on_threads(lambda thread: None, count=3)  # which the child does not have
+    child = os.fork()
+    if child == 0:
+        found = []
+        threads.on_threads(lambda thread: found.append(thread[0]), count=2)
+        os._exit(0 if sorted(found) == [0, 1] else 1)
+    assert os.waitpid(child, 0)[1] == 0

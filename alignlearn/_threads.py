@@ -20,9 +20,11 @@ code on the other threads an exception is raised between two instructions, as in
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -49,12 +51,18 @@ class _Team:
 
     def __init__(self, count):
         self.count = self.working = count
+        self.dismissed = False  # its threads end and get no other job
         self._lock = threading.Lock()
 
     def leave(self):
         """Count a thread as idle."""
         with self._lock:
             self.working -= 1
+
+    def join(self):
+        """Count a thread as busy again."""
+        with self._lock:
+            self.working += 1
 
     def each(self):
         """Number of threads that each busy thread may use, so that the total does not grow."""
@@ -70,6 +78,19 @@ def thread_count() -> int:
     """
     team = getattr(_here, "team", None)
     return get_num_threads() if team is None else team.each()
+
+
+@contextmanager
+def waiting():
+    """A context in which this thread waits for others, which may use its share of the threads."""
+    team = getattr(_here, "team", None)
+    if team is not None:
+        team.leave()
+    try:
+        yield
+    finally:
+        if team is not None:
+            team.join()
 
 
 class _BlasLimit:
@@ -147,7 +168,9 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
     in_main = threading.current_thread() is threading.main_thread()
     if count > 1 or (stoppable and in_main):
         given = function, (*args, stop) if stoppable else args
-        _on_new_threads(*given, _Team(count), stop, watch)
+        # A thread that has a part of its own ends later: after its next Python instruction.
+        takes_part = not (in_main or stoppable or watch is not None)
+        _on_workers(*given, _Team(count), stop, watch, takes_part)
         return
     if outer is not None:
         stop = outer
@@ -156,29 +179,124 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
         raise SystemExit  # raised in this thread by `_end`; its result is not used
 
 
-def _on_new_threads(function, args, team, stop, watch):
-    ended, over, count = SimpleQueue(), threading.Event(), team.count
+def in_phases(phases):
+    """Call the functions of each phase, on all threads and with one BLAS thread.
+
+    Parameters
+    ----------
+    phases : list of list of callable
+        Without arguments. A phase starts after all calls of the previous one have ended.
+    """
+    count = min(thread_count(), max(map(len, phases), default=0))
+    if count <= 1:
+        for calls in phases:
+            for call in calls:
+                call()
+        return
+    barrier = threading.Barrier(count)
+    left = [SimpleQueue() for _ in phases]
+    for queue, calls in zip(left, phases):
+        for call in calls:
+            queue.put(call)
+
+    failed = []
+
+    def run(thread):
+        try:
+            for queue in left:
+                with suppress(Empty):
+                    while True:
+                        queue.get_nowait()()
+                barrier.wait(_LAST)
+        except threading.BrokenBarrierError:
+            if not failed:
+                raise
+        except BaseException:
+            failed.append(thread)
+            barrier.abort()  # the others end
+            raise
+
+    with one_blas_thread():
+        on_threads(run, count=count)
+
+
+@contextmanager
+def _within(stop, team):
+    """A context in which this thread belongs to a team."""
+    before = vars(_here).copy()
+    _here.stop, _here.team = stop, team
+    try:
+        yield
+    finally:
+        vars(_here).clear()
+        vars(_here).update(before)
+
+
+class _Worker(threading.Thread):
+    """A thread that runs one job after another, because starting a thread takes longer."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.jobs = SimpleQueue()
+
+    def run(self):
+        while self.jobs.get()():
+            vars(_here).clear()
+            if len(_idle) >= get_num_threads():
+                return
+            _idle.append(self)
+
+
+_idle: list[_Worker] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a child process has only the main thread
+
+
+def _worker():
+    """An idle thread, or a new one."""
+    with suppress(IndexError):
+        return _idle.pop()
+    worker = _Worker()
+    with _starts:
+        worker.start()
+    return worker
+
+
+def _on_workers(function, args, team, stop, watch, takes_part):
+    ended, over, count, given = SimpleQueue(), threading.Event(), team.count, [(function, args)]
 
     def run(t):
+        """Whether the thread may get another job."""
         _here.stop, _here.team, error = stop, team, None
         try:
-            function((t, count), *args)
+            called, own = given[0]
+            called((t, count), *own)
         except BaseException as raised:
             error = raised
         with suppress(SystemExit):  # of a thread that is ended here
+            called = own = None
             ended.put((t, error))
             team.leave()
-            # `_end` must not find a new thread under the number of a finished one.
-            over.wait(_LAST)
+            error = None
+            # `_end` must not find a thread that has another job.
+            return over.wait(_LAST) and not team.dismissed
+        return False
 
     threads, errors, left = [], {}, count
     try:
-        for t in range(count):
+        for t in range(int(takes_part), count):
+            worker = _worker()
             # With the context variables of the caller, such as the list that collects warnings.
-            given = {"target": copy_context().run, "args": (run, t)}
-            threads.append(threading.Thread(**given, daemon=True))
-            with _starts:
-                threads[-1].start()
+            worker.jobs.put(partial(copy_context().run, run, t))
+            threads.append(worker)  # with its job: `_end` waits for threads
+        if takes_part:
+            left -= 1
+            with _within(stop, team):
+                try:
+                    function((0, count), *args)
+                except Exception as error:
+                    errors[0] = error
+            team.leave()
         while left and not errors:
             try:
                 t, error = ended.get(timeout=_POLL)
@@ -194,10 +312,10 @@ def _on_new_threads(function, args, team, stop, watch):
             # The results of threads that still run are not used.
             stop[0] = True
             if _left(ended, left):
+                team.dismissed = True
                 _end([thread for thread in threads if thread.is_alive()], over)
+        given.clear()  # so that idle threads keep no data
         over.set()
-    for thread in threads:
-        thread.join()
     for t in sorted(errors):
         raise errors[t]
 
