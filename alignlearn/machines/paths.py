@@ -29,6 +29,7 @@ from .copies import find_copies
 from .gram_rows import Pilot, row_cache
 from .iterative_ridge import SINGLE, iterative_path, mean_square
 
+_LEAST_SINGLE = 1000  # samples from which on float32 saves time
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 _READ_UNCHECKED = {**_READ, "raw": "raw_decisions"}
@@ -195,7 +196,8 @@ def regressor_predictions(
 
 def _in_single(combination, m, alphas):
     """The combination in float32 if m samples have a factor for each alpha; None if not precise."""
-    if not is_factored(m, len(alphas)) or min(alphas) < SINGLE * np.mean(combination.diagonal()):
+    few = m < _LEAST_SINGLE or not is_factored(m, len(alphas))
+    if few or min(alphas) < SINGLE * np.mean(combination.diagonal()):
         return None
     return combination.in_single()
 

@@ -17,9 +17,9 @@ from alignlearn._lapack import (
 
 _SMALL = 500  # size of systems that NumPy solves in a moment
 # Number of shifts up to which one factorization per shift is faster than one reduction, for systems
-# of at least this size: with four shifts and 600, 1200, 2400 and 4000 rows it takes 1.1, 0.7, 0.6
-# and 0.4 of the time (one thread).
-_FEW, _FACTORED = 4, 1000
+# of at least so many rows: three shifts take 0.66 to 0.92 of the time with 200 to 1200 rows, four
+# take 1.0 to 1.2 of it with 300 to 720, and 0.97 and 0.90 with 900 and 1200 (one thread).
+_FACTORED = {1: 200, 2: 200, 3: 200, 4: 1000}
 # Ratio of alpha to the trace from which factors in float32 change the errors of models by less than
 # 0.1% (measured with 1600 rows of three tables and four widths; by less than 0.01% from 1e-6 on).
 _ROUGH = 3e-7
@@ -67,7 +67,7 @@ def shifted(A, n_alphas):
 
 def is_factored(m, n_alphas):
     """Whether `shifted` systems of m equations are solved by one factorization for each alpha."""
-    return n_alphas <= _FEW and m >= _FACTORED
+    return m >= _FACTORED.get(n_alphas, np.inf)
 
 
 def rounds_well(alpha, trace):
