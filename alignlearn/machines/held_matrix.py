@@ -9,6 +9,7 @@ import numpy as np
 
 from alignlearn._jit import jit_sum
 from alignlearn._threads import on_threads
+from alignlearn.solvers import panels
 
 _GROUP = 256  # rows that are evaluated and multiplied at once
 _COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each
@@ -96,7 +97,7 @@ class HeldMatrix:
     def times(self, V):
         """Product with V (m, c), summed in float64; the same bits for any number of threads."""
         if not self._single:
-            return self.K @ V
+            return panels.times(self.K, V)
         return np.hstack(
             [self._few(V[:, c : c + _COLUMNS]) for c in range(0, V.shape[1], _COLUMNS)]
         )
