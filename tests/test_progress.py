@@ -75,7 +75,7 @@ class Calls(list):
         return names
 
 
-class Enough(Exception):
+class Enough(BaseException):
     pass
 
 

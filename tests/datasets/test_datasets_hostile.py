@@ -91,6 +91,8 @@ def test_read_right(tmp_path, name):
     if names is not None:
         assert data.feature_names == names
     assert data.notes[0].startswith(f"{len(y)} row")
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
 
 
 @given(

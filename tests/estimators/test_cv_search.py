@@ -378,34 +378,6 @@ def test_linear_candidates_of_regression_need_no_matrix(task):
 # Fits
 
 
-def rings(m=90, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(m, d))
-    return X, (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
-
-
-class Stop(BaseException):
-    pass
-
-
-@pytest.mark.parametrize(("options", "after"), [({}, 1), ({"weighting": "alignf"}, 2)])
-def test_a_fit_that_is_interrupted_leaves_nothing_fitted(options, after):
-    X, y = rings(m=60)
-    calls = itertools.count()
-
-    def scoring(truth, predicted):
-        if next(calls) == after:
-            raise Stop
-        return float(np.mean(truth == predicted))
-
-    model = al.MKLClassifierCV(cv=3, **options).fit(X, y)
-    model.set_params(scoring=scoring)
-    with pytest.raises(Stop):
-        model.fit(X, y)
-    with pytest.raises(al.NotFittedError):
-        model.predict(X)
-
-
 class Client:
     """On a cluster, whole jobs are sent."""
 

@@ -251,14 +251,6 @@ def test_a_kernel_constant_on_the_sample_gets_no_weight():
         np.testing.assert_array_equal(model.weights_, [1, 0, 0])
 
 
-def test_a_failed_fit_leaves_no_fit():
-    X, y = _data(load_wine)
-    model = al.MKLClassifier(["linear"]).fit(X, y)
-    model.set_params(C=-1.0)
-    raises(ValueError, r"C=-1\.0", model.fit, X, y)
-    raises(ValueError, "not fitted", model.predict, X)
-
-
 @pytest.mark.parametrize("options", [{}, {"machine": "svr", "memory": 30000}])
 def test_a_linear_kernel_among_others_is_as_good_far_from_the_origin(options):
     rng = np.random.default_rng(0)

@@ -55,10 +55,7 @@ def test_decisions_are_the_sum_of_those_of_the_members(classifier):
     model, _X, _ = classifier
     assert len(model.members_) > 1
     new = rings(seed=3)[0]
-    expected = sum(
-        m.share / m.unit * m.model.decision_function(new if m.factors is None else m.of(new))
-        for m in model.members_
-    )
+    expected = sum(m.share / m.unit * m.model.decision_function(m.of(new)) for m in model.members_)
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
     np.testing.assert_array_equal(model.predict(new), (expected > 0.0).astype(int))
 

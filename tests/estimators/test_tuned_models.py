@@ -36,14 +36,6 @@ def test_a_grid_ends_with_a_plain_model():
     assert not hasattr(tuned, "members_")
 
 
-def test_shares_and_units_give_the_decisions(average):
-    parts = [
-        member.share / member.unit * member.model.decision_function(member.of(NEW))
-        for member in average.members_
-    ]
-    np.testing.assert_allclose(sum(parts), average.decision_function(NEW), rtol=1e-12)
-
-
 def test_rows_are_hashed_once(monkeypatch):
     calls = []
     real = guarantees.seen_rows
