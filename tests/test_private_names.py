@@ -19,6 +19,7 @@ TESTED = {
     "alignlearn._params": "the mixin of all parameters",
     "alignlearn._progress": "printed lines, with intervals of no length",
     "alignlearn._text": "lists, representations and tables",
+    "alignlearn._threads": "work on several threads, which helps, stops and waits",
     "alignlearn._versions": "versions of data, files and other packages",
     "alignlearn.datasets._data": "the digest of a data set that a download is compared with",
     "alignlearn.datasets._dates": "forms of dates, each against the calendar",
