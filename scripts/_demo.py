@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,7 @@ COLUMNS, USEFUL, TRAINING, TEST = 200, 5, 300, 2000  # of part 3
 SIZES = 400, 5000, 40_000  # of part 2
 
 
-def say(text=""):
-    """Print at once, also into a pipe."""
-    print(text, flush=True)
+say = partial(print, flush=True)
 
 
 def timed(model, X, y):

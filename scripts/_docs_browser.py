@@ -201,15 +201,3 @@ def query_faults(browser, folder):
         if f"{page}.html" not in found:
             faults.append(f"search.html: {query!r} finds {found or 'nothing'}, not {page} first")
     return faults
-
-
-def search_faults(browser, folder, word="alignment"):
-    """The search has to find something without a server."""
-    if not (folder / "search.html").is_file():
-        return []
-    browser.open(f"{(folder / 'search.html').as_uri()}?q={word}")
-    until = monotonic() + _SECONDS
-    while monotonic() < until:
-        if browser.value("document.querySelectorAll('#search-results li').length"):
-            return []
-    return [f"search.html: in the browser: a search for {word!r} finds nothing"]

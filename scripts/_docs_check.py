@@ -149,7 +149,7 @@ def opened_pages(names):
 
 def open_site(folder, browsers=2):
     """Open the pages in Chromium, several at once; return the faults. None without a Chromium."""
-    from _docs_browser import Browser, find_chromium, page_faults, query_faults, search_faults
+    from _docs_browser import Browser, find_chromium, page_faults, query_faults
 
     folder, chromium = Path(folder).resolve(), find_chromium()
     if chromium is None:
@@ -165,7 +165,7 @@ def open_site(folder, browsers=2):
                 for fault in page_faults(browser, folder, name)
             ]
             if part == 0:
-                found += search_faults(browser, folder) + query_faults(browser, folder)
+                found += query_faults(browser, folder)
             return found
 
     with ThreadPoolExecutor(browsers) as pool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import configparser
+import functools
 import hashlib
 import importlib.util
 import os
@@ -205,9 +206,7 @@ def run(command, **options):
     return done.stdout
 
 
-def say(text):
-    """Print at once, also into a pipe."""
-    print(text, flush=True)
+say = functools.partial(print, flush=True)
 
 
 CHECKS = {

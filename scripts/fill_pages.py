@@ -27,6 +27,8 @@ from pathlib import Path
 from statistics import mean, median
 from textwrap import fill
 
+from alignlearn.theory.figures.table import counts
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "_data"
 _BLOCK = re.compile(r"(<!-- numbers: ([\w-]+) -->\n).*?(<!-- /numbers -->)", re.DOTALL)
@@ -152,6 +154,7 @@ def values():
     linear = peer("search", "diabetes", "RidgeCV, linear")
     auto = peer("search", "diabetes", 'MKLRegressorCV(weighting="auto")')
     return {
+        "claims": counts(),
         "text": read("text.json"),
         "parts": _ranges(read("parts.json")),
         "facts": accuracy_facts(),

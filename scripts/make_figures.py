@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draw the figures on the theory, and update the pages that list the claims.
+"""Draw the figures on the theory, and update the page that lists the claims.
 
-Figures and the table of all claims (claims.md) go to figures/, the summary of the claims to the
-README.
+Figures and the table of all claims (claims.md) go to figures/; `fill_pages.py` writes the summary
+of the claims into the README.
 
 Takes some minutes. Real data come from `alignlearn.datasets` (set ALIGNLEARN_DATA to a folder that
 has them). Without them, the figure on real data shows scikit-learn's bundled sets, which its title
@@ -19,33 +19,10 @@ import time
 from pathlib import Path
 
 from alignlearn.theory.figures import FIGURES, write
-from alignlearn.theory.figures.table import claims_page, counts
+from alignlearn.theory.figures.table import claims_page
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
-
-
-def with_claims(text, summary):
-    """The text with the summary of the claims between the two markers.
-
-    Raises
-    ------
-    ValueError
-        If the markers are missing, repeated or in the wrong order.
-    """
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"the README must contain {BEGIN} and {END} once, in this order.")
-    head, _, rest = text.partition(BEGIN)
-    tail = rest.partition(END)[2]
-    return f"{head}{BEGIN}\n\n{summary}\n{END}{tail}"
-
-
-def write_readme(_folder):
-    """Write the counts of the claims into README.md."""
-    path = ROOT / "README.md"
-    text = with_claims(path.read_text(encoding="utf-8"), f"{counts()}\n")
-    path.write_text(text, encoding="utf-8")
-    return path
+NAMES = (*FIGURES, "claims")
 
 
 def write_claims(folder):
@@ -55,9 +32,6 @@ def write_claims(folder):
     return path
 
 
-PAGES = {"claims": write_claims, "readme": write_readme}
-
-
 def main(argv=None):
     """Draw the requested figures; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -65,8 +39,8 @@ def main(argv=None):
         "--only",
         metavar="NAME",
         action="append",
-        choices=(*FIGURES, *PAGES),
-        help=f"one of {', '.join((*FIGURES, *PAGES))}; may be repeated",
+        choices=NAMES,
+        help=f"one of {', '.join(NAMES)}; may be repeated",
     )
     parser.add_argument("--quick", action="store_true", help="fewer samples, for a look")
     parser.add_argument(
@@ -75,10 +49,9 @@ def main(argv=None):
     args = parser.parse_args(argv)
     args.out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    for name in args.only or (*FIGURES, *PAGES):
+    for name in args.only or NAMES:
         began = time.perf_counter()
-        page = PAGES.get(name)
-        files = [page(args.out)] if page else write(name, args.out, args.quick)
+        files = write(name, args.out, args.quick) if name in FIGURES else [write_claims(args.out)]
         sizes = ", ".join(f"{f.name} {f.stat().st_size / 1000:.0f} kB" for f in files)
         print(f"{name:<20} {time.perf_counter() - began:6.1f} s   {sizes}", flush=True)
     print(f"{'total':<20} {time.perf_counter() - start:6.1f} s")

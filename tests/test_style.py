@@ -69,7 +69,7 @@ def relative(path):
 
 def prose_of_page(text):
     """The text of a page without code, links' addresses, HTML and the counts of the claims."""
-    text = re.sub(r"(?s)<!-- claims -->.*?<!-- /claims -->", "", text)
+    text = re.sub(r"(?s)<!-- numbers: claims -->.*?<!-- /numbers -->", "", text)
     text = re.sub(r"(?ms)^( *)(```|~~~).*?^\1\2 *$", "", text)
     text = re.sub(r"(?m)^    .*$", "", text)
     text = re.sub(r"(?s)<!--.*?-->|<[^>]+>|`[^`]*`|\$[^$]*\$", " ", text)

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rows.dependence import two_views
-from rows.svm import ijcnn1, intelex, one_gaussian, overlapping_classes, stream
+from rows.svm import ijcnn1, one_gaussian, overlapping_classes, stream
 from sklearn import gaussian_process as gp
 from sklearn.datasets import load_digits
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
@@ -173,10 +174,11 @@ def svc(m, C=10.0):
     how = {"C": C, "gamma": gamma, "cache_size": 1000}
 
     def daal():
-        kind = intelex()
-        if kind is None:
-            raise ImportError("scikit-learn-intelex")
-        return kind(**how)
+        import daal4py
+        from sklearnex.svm import SVC as Other
+
+        daal4py.daalinit(1)
+        return Other(**how)
 
     def ours():
         return lambda: one_gaussian(X, y, C, gamma)
@@ -273,7 +275,7 @@ def targets(q, design="few"):
     def one_model(model):
         spaces, Y, new, Y_new = data
         X, Z = np.hstack(spaces), np.hstack(new)
-        return lambda: many_targets.r2(Y_new, model.fit(X, Y).predict(Z))
+        return lambda: r2_score(Y_new, model.fit(X, Y).predict(Z))
 
     def by_kernel():
         from himalaya.kernel_ridge import KernelRidgeCV

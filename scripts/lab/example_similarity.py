@@ -31,8 +31,8 @@ from pathlib import Path
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.stats import rankdata
 from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reproduce"))
 from _studies import publish
@@ -66,9 +66,7 @@ COLORS = ("#555555", "#E69F00", "#56B4E9", "#0072B2", "#009E73")
 
 def auc(scores, same):
     """Probability that a pair of the same kind scores above another pair; ties count half."""
-    scores, same = np.ravel(scores), np.ravel(same)
-    n = same.sum()
-    return (rankdata(scores)[same].sum() - n * (n + 1) / 2) / (n * (same.size - n))
+    return roc_auc_score(np.ravel(same), np.ravel(scores))
 
 
 def judgments(labels, rng):

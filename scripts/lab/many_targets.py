@@ -28,6 +28,7 @@ from itertools import pairwise
 
 import numpy as np
 from _studies import publish, study, threads
+from sklearn.metrics import r2_score
 
 import alignlearn as al
 from alignlearn import datasets
@@ -79,12 +80,6 @@ def gefcom(seed):
     return [A[train] for A in spaces], data.y[train], [A[new] for A in spaces], data.y[new]
 
 
-def r2(Y, predicted):
-    """Mean R^2 over the targets."""
-    left = np.square(Y - predicted).sum(axis=0) / np.square(Y - Y.mean(axis=0)).sum(axis=0)
-    return float(1.0 - left.mean())
-
-
 def ours(kernel, data, **options):
     """(mean R^2 on new samples, seconds of fit)."""
     spaces, Y, new, Y_new = data
@@ -94,7 +89,7 @@ def ours(kernel, data, **options):
     start = time.process_time()
     model = al.MKLRegressorCV(kernels, **options).fit(X, Y)
     seconds = time.process_time() - start
-    return r2(Y_new, model.predict(np.hstack(new))), seconds
+    return r2_score(Y_new, model.predict(np.hstack(new))), seconds
 
 
 def himalaya(kernel, data, n_candidates):
@@ -122,7 +117,7 @@ def himalaya(kernel, data, n_candidates):
             random_state=0, fit_intercept=True,
         ).fit(np.stack(train), Y)  # fmt: skip
     seconds = time.process_time() - start
-    return r2(Y_new, model.predict(np.stack(test))), seconds
+    return r2_score(Y_new, model.predict(np.stack(test))), seconds
 
 
 def measured(design, q, seed):

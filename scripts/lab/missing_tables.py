@@ -2,9 +2,8 @@
 """Accuracy with missing tables: imputed tables against means and dropped samples.
 
 The columns of a data set are split into six tables. Two random tables are missing for 30% of the
-samples ("rows"), or each of two tables is missing for 30% of the samples ("tables"), or every table
-is missing for 40% ("many", not in a table of the page). All methods have the same folds, kernels,
-rule for the weights and cost.
+samples ("rows"), or each of two tables is missing for 30% of the samples ("tables"). All methods
+have the same folds, kernels, rule for the weights and cost.
 
 score   ``missing="tables"``
 means   the columns' means over the training samples replace missing values
@@ -40,7 +39,7 @@ SETS = {
     "german_numeric": ("german_numeric", "confirm"),
     "diabetes": ("diabetes, R^2", "confirm"),
 }
-MODES = "rows", "tables", "many"
+MODES = "rows", "tables"
 C, ALPHA, SCALES = 10.0, 0.1, (0.3, 1.0, 3.0)
 MOST = 900  # samples of a data set
 
@@ -71,12 +70,9 @@ def draw_gaps(m, mode, rng):
     if mode == "rows":
         for i in rng.choice(m, int(0.3 * m), replace=False):
             present[i, rng.choice(6, 2, replace=False)] = False
-    elif mode == "tables":
+    else:
         for t in rng.choice(6, 2, replace=False):
             present[rng.choice(m, int(0.3 * m), replace=False), t] = False
-    else:
-        present = rng.random((m, 6)) > 0.4
-        present[~present.any(axis=1), 0] = True
     return present
 
 

@@ -312,36 +312,30 @@ def in_quick():
 
 
 def table(done):
-    counts, quick = {}, in_quick()
+    counts, quick = collections.defaultdict(lambda: [0] * 4), in_quick()
+    seconds, tests, kills = (collections.Counter() for _ in range(3))
     for key, found in done["mutants"].items():
-        row = counts.setdefault(key.split(":")[0], [0, 0, 0, 0])
-        row[0] += 1
-        row[1] += found["killer"] is not None
-        row[2] += found["killer"] is None and not found["tests"]
-        row[3] += found["killer"] is not None and quick(found["killer"])
+        killer = found["killer"]
+        if killer is not None:
+            kills[killer.partition("::")[0]] += 1
+        alone = killer is None and not found["tests"]
+        what = 1, killer is not None, alone, killer is not None and quick(killer)
+        path = key.split(":")[0]
+        counts[path] = [a + b for a, b in zip(counts[path], what)]
     print("| module | mutants | killed | reached by no test | first killed by the quick suite |")
     print("|---|---|---|---|---|")
-    for path, row in sorted(counts.items()):
-        print(f"| {path} | {' | '.join(map(str, row))} |")
-    total = [sum(row[i] for row in counts.values()) for i in range(4)]
-    print(f"| {len(counts)} modules | {' | '.join(map(str, total))} |\n")
-    seconds, tests, kills = {}, {}, {}
-    names = {}
-    for records in done.get("baseline", {}).values():
-        names |= records
-    for name, value in names.items():
-        file = name.split("::")[0]
-        seconds[file] = seconds.get(file, 0.0) + value
-        tests[file] = tests.get(file, 0) + 1
-    for found in done["mutants"].values():
-        if found["killer"]:
-            file = found["killer"].split("::")[0]
-            kills[file] = kills.get(file, 0) + 1
-    print("| test file | lines | tests | seconds | mutants that it kills first |")
+    total = [sum(column) for column in zip(*counts.values())] or [0] * 4
+    for name, row in (*sorted(counts.items()), (f"{len(counts)} modules", total)):
+        print(f"| {name} | {' | '.join(map(str, row))} |")
+    records = done.get("baseline", {}).values()
+    for name, value in {k: v for record in records for k, v in record.items()}.items():
+        seconds[name.partition("::")[0]] += value
+        tests[name.partition("::")[0]] += 1
+    print("\n| test file | lines | tests | seconds | mutants that it kills first |")
     print("|---|---|---|---|---|")
-    for file in sorted(seconds, key=seconds.get, reverse=True):
+    for file, spent in seconds.most_common():
         lines = len((ROOT / file).read_text().splitlines()) if (ROOT / file).is_file() else 0
-        print(f"| {file} | {lines} | {tests[file]} | {seconds[file]:.1f} | {kills.get(file, 0)} |")
+        print(f"| {file} | {lines} | {tests[file]} | {spent:.1f} | {kills[file]} |")
 
 
 def print_alive(done):

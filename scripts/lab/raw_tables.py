@@ -33,70 +33,15 @@ import pandas as pd
 from _studies import corrected_t, folds_of, study
 from _studies import friedman as friedman1
 
-# package/table: the target, then columns that are left out (identifiers, or the target again)
-HALVES = {
-    "fix": {
-        "AER/CPS1985": "wage",
-        "AER/CollegeDistance": "score",
-        "AER/HMDA": "deny",
-        "AER/SmokeBan": "smoker",
-        "modeldata/attrition": "Attrition",
-        "modeldata/credit_data": "Status",
-        "modeldata/hotel_rates": "avg_price_per_room",
-        "modeldata/Sacramento": "price",
-        "mosaicData/SaratogaHouses": "price",
-        "carData/Chile": "vote",
-        "openintro/ncbirths": "weight lowbirthweight",
-        "ISLR/Wage": "wage logwage",
-    },
-    "confirm": {
-        "AER/HousePrices": "price",
-        "Ecdat/Computers": "price",
-        "ISLR/OJ": "Purchase",
-        "carData/Arrests": "released",
-        "modeldata/wa_churn": "churn",
-        "modeldata/mlc_churn": "churn",
-        "modeldata/ames": "Sale_Price",
-        "modeldata/stackoverflow": "Salary",
-        "modeldata/lending_club": "Class",
-        "openintro/loans_full_schema": "interest_rate grade sub_grade",
-        "vcdExtra/Titanicp": "survived",
-        "ggplot2/diamonds": "price",
-        "carData/GSSvocab": "vocab",
-        "openintro/smoking": "smoke amt_weekends amt_weekdays type",
-    },
-    "large": {
-        "AER/CPS1988": "wage",
-        "AER/CPSSW8": "earnings",
-        "AER/Fertility2": "morekids",
-        "carData/MplsStops": "problem idNum date",
-        "causaldata/credit_cards": "LateSept",
-        "causaldata/restaurant_inspections": "inspection_score",
-        "causaldata/scorecard": "earnings_med inst_name",
-        "COUNT/rwm5yr": "docvis",
-        "DAAG/nassCDS": "dead",
-        "dplyr/storms": "wind category",
-        "dslabs/gapminder": "life_expectancy",
-        "dslabs/movielens": "rating title",
-        "Ecdat/BudgetFood": "wfood",
-        "Ecdat/HI": "whi",
-        "ggplot2movies/movies": "rating title r1 r2 r3 r4 r5 r6 r7 r8 r9 r10",
-        "medicaldata/covid_testing": "result",
-        "mlmRev/Chem97": "score",
-        "nycflights13/weather": "temp dewp",
-        "openintro/mn_police_use_of_force": "race",
-        "openintro/nycflights": "arr_delay dep_delay",
-        "openintro/yrbss": "physically_active_7d",
-        "plyr/baseball": "hr",
-        "ratdat/complete": "species_id record_id genus species taxa",
-        "ratdat/surveys": "weight record_id",
-        "sampleSelection/nlswork": "ln_wage",
-        "sampleSelection/RandHIE": "xghindx",
-        "stevedata/eq_passengercars": "value",
-        "stevedata/gss_abortion": "abany",
-        "stevedata/gss_wages": "realrinc",
-    },
-}
+
+def halves():
+    """{half: {package/table: the target, and columns that are left out}} of ``_raw_tables.txt``."""
+    text = Path(__file__).with_name("_raw_tables.txt").read_text(encoding="utf-8")
+    parts = [part.splitlines() for part in text.split("\n# ")[1:]]
+    return {half: dict(line.split(": ") for line in lines if line) for half, *lines in parts}
+
+
+HALVES = halves()
 KINDS = ("default", "codes", "lightgbm", "hist")
 SPLITS, TEST = 5, 2000
 

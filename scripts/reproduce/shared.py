@@ -45,10 +45,13 @@ def arguments(doc, argv, repeats, rows=(), published=False):
 
 
 class Output:
-    """Prints, and stores the printed text for ``<kind>_<name>.txt``."""
+    """Prints, and stores the printed text for ``<kind>_<name>.txt``.
 
-    def __init__(self, name, args, kind="reproduce"):
-        self.stem, self.lines = f"{kind}_{name}", []
+    ``script`` is the path of a script beside which there is a file ``texts.txt``.
+    """
+
+    def __init__(self, name, args, script="", kind="reproduce"):
+        self.stem, self.script, self.lines = f"{kind}_{name}", Path(script), []
         # The default is figures/, and no files with --quick.
         folder = args.out or (None if args.quick else FIGURES)
         self.folder = None if folder is None else Path(folder)
@@ -59,6 +62,13 @@ class Output:
         for line in lines:
             self.lines.append(line.rstrip())
             print(line.rstrip(), flush=True)
+
+    def text(self, name, **values):
+        """Print a section of ``texts.txt``, with values in place of {}."""
+        content = self.script.with_name("texts.txt").read_text(encoding="utf-8")
+        parts = re.split(r"(?m)^# ([\w-]+)\n", content)
+        section = dict(zip(parts[1::2], parts[2::2]))[name].strip("\n")
+        self.say(*section.format(**values).split("\n"))
 
     def table(self, header, rows, indent="  "):
         """Columns of text, the first one to the left."""
@@ -81,13 +91,6 @@ class Output:
         (self.folder / f"{self.stem}.txt").write_text(text, encoding="utf-8")
         if figure is not None:
             figure.savefig(self.folder / f"{self.stem}.png", dpi=110)
-
-
-def texts(script, name, **values):
-    """The lines of a section of ``texts.txt`` beside a script, with values in place of {}."""
-    content = Path(script).with_name("texts.txt").read_text(encoding="utf-8")
-    parts = re.split(r"(?m)^# ([\w-]+)\n", content)
-    return dict(zip(parts[1::2], parts[2::2]))[name].strip("\n").format(**values).split("\n")
 
 
 def published(script):
@@ -191,6 +194,18 @@ def rotations(y, task, seed, n_folds=5):
     for t in range(n_folds):
         train = [folds[(t + k) % n_folds] for k in range(2, n_folds)]
         yield np.sort(np.concatenate(train)), folds[(t + 1) % n_folds], folds[t]
+
+
+def repeated(measure, y, task, repeats):
+    """``measure(parts)`` of all trials of several assignments of folds.
+
+    Returns
+    -------
+    ndarray of shape (2, repeats, methods, folds)
+        Of (error, test alignment) of each method, which ``measure`` returns.
+    """
+    found = [[measure(p) for p in rotations(y, task, seed)] for seed in range(repeats)]
+    return np.array(found, dtype=float).transpose(3, 0, 2, 1)
 
 
 class Trial:

@@ -1,4 +1,4 @@
-"""Hyper-kernels: pair products, fits in processes of their own, prediction, large samples."""
+"""Hyper-kernels: pair products, fits in processes of their own, prediction."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ import time, numpy as np, alignlearn as al
 from alignlearn import hyper
 {data}
 def model(**options):
-    return hyper.HyperKRR(hyper.{kind}(), random_state=0, **options)
+    return hyper.HyperKRR(hyper.GaussianHyperKernel(), random_state=0, **options)
 model(solver="pivoted", max_rank=40).fit(X[:40], np.arange(40) % 2)  # compiles
 wall, core = time.perf_counter(), time.process_time()
 found = model({options}).fit(X, y)
@@ -79,41 +79,28 @@ y = X[:, 0] * X[:, 1] > 0.0
 """
 
 
-def fitted(data, options, kind="GaussianHyperKernel"):
+def fitted(data, options):
     """(seconds, core seconds, peak GB, pairs, rank, trace error) of a fit in its own process."""
     threads = numba.get_num_threads()
     names = ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    program = PEAK + _FIT.format(data=data, options=options, kind=kind)
+    program = PEAK + _FIT.format(data=data, options=options)
     return [float(word) for word in output(program, **dict.fromkeys(names, str(threads))).split()]
 
 
-@row(m=60, names=["Gaussian"])
-def hyper_fit(m=1000, names=HYPER_KERNELS):
+@row(m=60)
+def hyper_fit(m=1000):
     """HyperKRR by pivoted Cholesky on all pairs of 1000 points."""
-    for name in names:
-        kind = HYPER_KERNELS[name]
-        found = fitted(_NORMAL.format(m=m), "solver='pivoted'", kind.__name__)
-        key = "hyper-fit" if kind is GaussianHyperKernel else ""
-        yield _of_fit(f"HyperKRR, {kind.__name__}, m={m}", found, key)
-
-
-def _of_fit(work, found, key=""):
+    found = fitted(_NORMAL.format(m=m), "solver='pivoted'")
     wall, core, memory, n_pairs, rank, error = found
     note = f"{wall:.1f} s of the clock, {memory:.2f} GB; {n_pairs:.0f} pairs, rank {rank:.0f}"
-    more = {"memory": round(memory, 1)}
-    return Pair(work, None, core, 1, f"{note}, trace error {error:.1e}", key=key, more=more)
+    note, more = f"{note}, trace error {error:.1e}", {"memory": round(memory, 1)}
+    work = f"HyperKRR, GaussianHyperKernel, m={m}"
+    yield Pair(work, None, core, 1, note, key="hyper-fit", more=more)
 
 
 def numpy_gaussian(kernel, X, Y):
-    """The Gaussian expansions as printed, part by part."""
-    whole = 1.0 * kernel.hyper_kernel
-    pairs = zip(whole.weights, whole.parts)
-    return sum(weight * numpy_part(kernel, part, X, Y) for weight, part in pairs)
-
-
-def numpy_part(kernel, part, X, Y):
-    """Midpoints against midpoints, in blocks of 512 pairs."""
-    v1, v2 = part._variances
+    """The Gaussian expansion as printed: midpoints against midpoints, in blocks of 512 pairs."""
+    v1, v2 = kernel.hyper_kernel._variances
     a, b = kernel.points[kernel.first], kernel.points[kernel.second]
     coef = kernel.coef * np.exp(-np.square(a - b).sum(axis=1) / (2.0 * v1))
     middle = 0.5 * (a + b)
@@ -163,7 +150,6 @@ def hyper_predict(m=500, n=1000):
     X, Y = sample(n, 8, seed=2)[0], sample(n, 8, seed=3)[0]
     for key, name, expression, rows in (
         ("hyper-values", "Gaussian", numpy_gaussian, n),
-        ("", "ladder", numpy_gaussian, n),
         ("wishart-values", "Wishart", numpy_wishart, max(2, n // 100)),
     ):
         hyper = HYPER_KERNELS[name]().resolve(points)

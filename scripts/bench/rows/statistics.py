@@ -7,7 +7,7 @@ import tempfile
 from functools import partial
 
 import numpy as np
-from _bench import PEAK, best_of, interleaved, output, threads
+from _bench import PEAK, interleaved, output, threads
 from _bench_limit import Peaks, arithmetic_limit, program_of_statistics
 from _run import HERE, Pair, row
 
@@ -119,9 +119,8 @@ def limit(m=4000, repeats=41):
         yield Pair(work, least, best[dtype, 1], 1, text, key=f"limit-{dtype}")
         work = f"ladder, {dtype}: 2 threads against 1, medians"
         yield Pair(work, usual[dtype, 1], usual[dtype, 2], 1, key=f"threads-{dtype}")
-    for n, key in ((1, "single-float32"), (2, "")):
-        work = f"ladder, float32 against float64, {n} thread(s), medians"
-        yield Pair(work, usual["float64", n], usual["float32", n], 1, key=key)
+    work, pair = "ladder, float32 against float64, 1 thread, medians", ("float64", "float32")
+    yield Pair(work, *(usual[dtype, 1] for dtype in pair), 1, key="single-float32")
 
 
 # By Numba's name of a processor: its vectors, what Numba, OpenBLAS and NumPy may use on it.
@@ -134,15 +133,14 @@ import sys
 sys.path.insert(0, {here!r})
 from _bench import best_of
 from rows import statistics
-for name, m in (("ladder", {m}), ("many", {m} // 8)):
-    pair = next(getattr(statistics, name)(m))
-    print(*best_of(3, pair.baseline, pair.ours))
+pair = next(statistics.ladder({m}))
+print(*best_of(3, pair.baseline, pair.ours))
 """
 
 
 @row(m=300, names=("generic",))
 def processors(m=4000, names=tuple(_PROCESSORS)):
-    """The ladder and 200 kernels, both sides compiled for older processors."""
+    """The ladder, both sides compiled for older processors."""
     if platform.machine() not in ("x86_64", "AMD64"):
         yield Pair("older processors: measured on x86-64 only", None, None, 1)
         return
@@ -160,14 +158,12 @@ def processors(m=4000, names=tuple(_PROCESSORS)):
                 OPENBLAS_CORETYPE=blas,
                 NPY_DISABLE_CPU_FEATURES=" ".join(dispatched - theirs),
             )
-        keys = {"haswell": "avx2", "generic": "sse2"}[name], ""
-        works = f"ladder m={m} p=10", f"p=200 m={m // 8}"
-        for work, key, times in zip(works, keys, found.splitlines()):
-            work = f"{work} on {name} ({vectors}), 1 thread"
-            yield Pair(work, *map(float, times.split()), 1, key=key)
+        work = f"ladder m={m} p=10 on {name} ({vectors}), 1 thread"
+        key = {"haswell": "avx2", "generic": "sse2"}[name]
+        yield Pair(work, *map(float, found.split()), 1, key=key)
 
 
-_SECONDS = """
+_LARGE = """
 import numba, numpy as np, time, alignlearn as al
 rng = np.random.default_rng(0)
 kernels = al.gaussian_kernels(2.0 ** np.arange(-9, 1))
@@ -177,35 +173,24 @@ def seconds(m):
     al.alignment_statistics(X, y, kernels)
     return time.perf_counter() - start
 seconds(300)
-"""
-_LARGE = """
 numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
 small = min(seconds(4000) for _ in range(7))
 print(small, seconds({m}), peak() / 1e6)
 """
-_MEMORY = """
-before = peak()
-seconds({n})
-print((peak() - before) / 1e6)
-"""
 
 
-@row(m=2000, n=500)
-def large(m=100_000, n=20_000):
+@row(m=2000)
+def large(m=100_000):
     """Exact statistics of 100,000 samples on two threads, against those of 4000 scaled up."""
-    small, fast, used = map(float, output(PEAK + _SECONDS + _LARGE.format(m=m)).split())
+    small, fast, used = map(float, output(PEAK + _LARGE.format(m=m)).split())
     work = f"m={m:,}, whole process {used:.0f} MB, against m=4000 x {(m / 4000) ** 2:.4g}"
     base, key, more = small * (m / 4000) ** 2, "hundred-thousand", {"memory": round(used)}
     yield Pair(work, base, fast, 1, "seconds of the clock", key=key, more=more)
-    used = float(output(PEAK + _SECONDS + _MEMORY.format(n=n)))
-    yield Pair(
-        f"extra MB at m={n:,} p=10, against p matrices", 8e-5 * n * n, max(used, 1.0), 1, "MB"
-    )
 
 
 @row(m=200)
 def folds(m=4000):
-    """Statistics of the ten training sets of a cross-validation, against ten passes and one."""
+    """Statistics of the ten training sets of a cross-validation, against ten passes."""
     X, y = sample(m)
     label = np.random.default_rng(0).permutation(np.arange(m) % 10)
     kernels = al.gaussian_kernels(LADDER)
@@ -215,8 +200,6 @@ def folds(m=4000):
             al.alignment_statistics(X[label != t], y[label != t], kernels)
 
     ours = partial(al.alignment_statistics, X, y, kernels, folds=label)
-    one = partial(al.alignment_statistics, X, y, kernels)
-    best_of(1, ours, one)
+    ours()
     work = f"statistics of 10 training sets, m={m} p=10, against ten passes"
     yield Pair(work, ten_passes, ours, key="folds")
-    yield Pair("    against one pass", one, ours, 5)

@@ -39,9 +39,10 @@ def measure(row, repeats):
             # alignf is the minimizer over v >= 0 of v'Mv - 2 v'a.
             a, M = trial.family.products(trial.target[None])
             two = nonnegative_qp(M, a).v
-            products = np.array([two, result.weights]) @ M @ np.array([two, result.weights]).T
+            both = np.array([two, result.weights])
+            products = both @ M @ both.T
             same.append(products[0, 1] / np.sqrt(products[0, 0] * products[1, 1]))
-            weights.append([w / np.linalg.norm(w) for w in (two, result.weights)])
+            weights.append([w / np.linalg.norm(w) for w in both])
             errors.append((trial.machine(two)[0], error))
     return np.array(weights), np.array(errors), np.array(same)
 
@@ -68,7 +69,7 @@ def draw(row, weights):
 def main(argv=None):
     """Print and draw; return the correlation of the weights over all trials and kernels."""
     args = shared.arguments(__doc__, argv, 4)
-    out = shared.Output("figure3", args)
+    out = shared.Output("figure3", args, __file__)
     row = ROWS[1] if args.quick else ROWS[0]
     weights, errors, same = measure(row, args.repeats)
     cosine = np.einsum("tk,tk->t", weights[:, 0], weights[:, 1])
@@ -94,11 +95,7 @@ def main(argv=None):
         f" (corrected resampled p {p:.2g}; the paper: no significant improvement)",
     )
     if not args.quick:
-        out.say(
-            "Both rules give most weight to the same kernel. Where their weights differ, the",
-            "combined kernels hardly differ, because neighboring Gaussians are nearly equal. In",
-            "the paper the weights closely coincide; it does not state its values of gamma.",
-        )
+        out.text("figure3-explanation")
     out.write(draw(row, weights))
     return correlation
 

@@ -31,11 +31,7 @@ from alignlearn.statistics import alignment
 # Correlations with the centered and the uncentered alignment. The cells of this table are missing
 # in the available copy of the paper: these numbers are quoted, and were not checked against the
 # printed page.
-PAPER = {
-    "kin8nm": (0.9624, 0.8627),
-    "ionosphere": (0.9979, 0.9841),
-    "german_numeric": (0.9439, 0.9390),
-}
+PAPER = shared.published(__file__)["table 1"]
 KINDS = ("centered", "not centered")
 
 
@@ -104,17 +100,10 @@ def draw(found):
 def main(argv=None):
     """Print and draw; return the correlations by data set."""
     args = shared.arguments(__doc__, argv, 5)
-    out = shared.Output("table1", args)
+    out = shared.Output("table1", args, __file__)
     repeats = args.repeats
-    out.say(
-        "Table 1 and Figure 2 of Cortes, Mohri and Rostamizadeh (2012): correlation of alignment",
-        "with accuracy over the kernels.",
-        f"Accuracy: mean over {repeats} random assignment(s) of 5 folds.",
-        "spambase (paper 0.9918, not centered 0.9889) and splice (0.9515, -0.4484) are not among",
-        "the registered data sets and are left out. The paper's correlations are quoted; they were",
-        "not checked against the printed page (the cells are blank in the copy of the paper used).",
-        "",
-    )
+    out.text("table1", repeats=repeats)
+    out.say("")
     found = []
     for row in ROWS[1:2] if args.quick else ROWS:
         accuracy, aligned = accuracies(row, repeats), alignments(row)
@@ -126,10 +115,7 @@ def main(argv=None):
         "sets; in the paper on all.",
     )
     if not args.quick:
-        out.say(
-            "The paper has one assignment of folds; the mean over several has less noise in the",
-            "accuracies, which raises the correlations of german.",
-        )
+        out.text("table1-explanation")
     out.write(draw(found))
     return {row.name: r for row, *_, r in found}
 

@@ -115,12 +115,12 @@ def one_method(trial, method, quick):
 def measure(domain, task, features, *, repeats, n_kernels=4000, quick=False):
     """Errors and test alignments, each (repeats, methods, folds)."""
     X, y = load(domain, task, features, n_kernels)
-    out = []
-    for seed in range(repeats):
-        trials = [shared.FeatureTrial(X, y, p, task) for p in shared.rotations(y, task, seed)]
-        found = [[one_method(t, method, quick) for t in trials] for method in METHODS[task]]
-        out.append(np.moveaxis(np.array(found), 2, 0))
-    return np.array(out).swapaxes(0, 1)
+
+    def of(parts):
+        trial = shared.FeatureTrial(X, y, parts, task)
+        return [one_method(trial, method, quick) for method in METHODS[task]]
+
+    return shared.repeated(of, y, task, repeats)
 
 
 def report(out, domain, task, found):
@@ -162,22 +162,17 @@ def explain(out, results, outside):
         deviation = load(domain, "regression", "counts", 1)[1].std()
         ratios = ", ".join(f"{ratio:.3f}" for ratio in theirs / means)
         out.say(f"  {domain}: {ratios}; deviation of the stars here {deviation:.3f}")
-    out.say(*shared.texts(__file__, "table3"))
+    out.text("table3-explanation")
 
 
 def main(argv=None):
     """Print; return what is outside one standard deviation, by domain and task."""
     args = shared.arguments(__doc__, argv, 2)
-    out = shared.Output("table3", args)
+    out = shared.Output("table3", args, __file__)
     repeats = args.repeats
     n_kernels = 300 if args.quick else 4000
-    out.say(
-        "Tables 3 and 5 of Cortes, Mohri and Rostamizadeh (2012): rank-one kernels of bigrams.",
-        f"{n_kernels} kernels, mean over {repeats} random assignment(s) of 5 folds; +- is over the",
-        "folds. Alignment is on the test fold.",
-        "dvd and electronics are not among the registered data sets and are left out.",
-        "",
-    )
+    out.text("table3", n_kernels=n_kernels, repeats=repeats)
+    out.say("")
     results, outside = {}, {}
     for domain in DOMAINS[1:] if args.quick else DOMAINS:
         for task in METHODS:

@@ -75,9 +75,9 @@ class SignTrial(shared.GramTrial):
 def uci_error(X, y, split, n_folds):
     """Fraction misclassified by every method on one split into training and test samples."""
     train, test = split
-    kernels = [
-        k.resolve(X) for k in (Gaussian(1.0 / X.shape[1]), Linear(), _polynomial(X.shape[1]))
-    ]
+    gamma = 1.0 / X.shape[1]
+    polynomial = Polynomial(degree=2, gamma=gamma, coef0=1.0)  # (1 + x'z/d)^2
+    kernels = [k.resolve(X) for k in (Gaussian(gamma), Linear(), polynomial)]
     options = {"kernels": kernels, "scale": "minmax"}
     rules = uci_rules(len(kernels))
     losses = {method: np.zeros(len(found)) for method, found in rules.items()}
@@ -89,11 +89,6 @@ def uci_error(X, y, split, n_folds):
             losses[method] += [solve(trial, rule)[0] for rule in found]
     final = SignTrial(X, y, (train, test, test), "regression", **options)
     return [solve(final, found[int(losses[m].argmin())])[1] for m, found in rules.items()]
-
-
-def _polynomial(d):
-    """(1 + x'z/d)^2."""
-    return Polynomial(degree=2, gamma=1.0 / d, coef0=1.0)
 
 
 def uci_part(out, args):
@@ -277,12 +272,12 @@ def draw(sizes, reviews, methods, uci):
 def main(argv=None):
     """Print and draw; return the UCI errors and those of the reviews."""
     args = shared.arguments(__doc__, argv, 5)  # splits of reviews; four times as many of UCI
-    out = shared.Output("lkrr", args)
+    out = shared.Output("lkrr", args, __file__)
     out.say("Section 5 of Cortes, Mohri and Rostamizadeh (2009): L2 regularized kernel ridge.", "")
     methods, uci = uci_part(out, args)
     sizes, reviews = review_part(out, args)
     if not args.quick:
-        out.say(*shared.texts(__file__, "explanation"))
+        out.text("explanation")
     out.write(draw(sizes, reviews, methods, uci))
     return uci, reviews
 

@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import rankdata
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import hyper_measure as measured
@@ -36,23 +37,9 @@ QUICK_DATA = ("sonar",)
 def introduce(out, repeats):
     """The interpretation of the paper, and deviations from it."""
     kept = {n: max(1, round(repeats * share)) for n, share in FEWER.items()}
-    text = shared.texts(
-        __file__,
-        "hyper-introduction",
-        repeats=repeats,
-        fewer="in Table 3 " + ", ".join(f"of {n} {k}" for n, k in kept.items()),
-        pairs=measured.KNOWN_SIZES["krr"][0],
-        rank=measured.KNOWN_SIZES["krr"][1],
-        svr_pairs=measured.KNOWN_SIZES["svr"][0],
-        svr_rank=measured.KNOWN_SIZES["svr"][1],
-        ideal_pairs=measured.IDEAL_SIZES[0],
-        ideal_rank=measured.IDEAL_SIZES[1],
-        features=measured.FEATURES,
-        large_pairs=measured.CLUSTER_PAIRS,
-        large_rank=measured.CLUSTER_RANK,
-        machine=measured.CLUSTER_MACHINE,
-    )
-    out.say(*text, "")
+    fewer = "in Table 3 " + ", ".join(f"of {n} {k}" for n, k in kept.items())
+    out.text("hyper-introduction", repeats=repeats, fewer=fewer, measured=measured)
+    out.say("")
 
 
 def measured_known(args, repeats):
@@ -215,7 +202,9 @@ def report_ideal(out, found, majority):
     theirs = {m: [cells[n][0] for n in names] for m, cells in IDEAL.items() if cells}
     for title, table in (("paper", theirs), ("here", ours)):
         best = [max(table, key=lambda m: table[m][i]) for i in range(len(names))]
-        ranks = {m: np.mean([_rank(table, m, i) for i in range(len(names))]) for m in table}
+        # Ties share the mean rank.
+        by_set = rankdata(-np.array(list(table.values())), axis=0)
+        ranks = dict(zip(table, by_set.mean(axis=1)))
         order = ", ".join(f"{m} {r:.1f}" for m, r in sorted(ranks.items(), key=lambda p: p[1]))
         said = ", ".join(f"{n}: {b}" for n, b in zip(names, best))
         out.say(f"  {title}: best {said}", f"    mean rank: {order}")
@@ -237,13 +226,6 @@ def report_ideal(out, found, majority):
     short = ", ".join(f"{m} {n}" for m, n in short.items() if n) or "none"
     out.say(f"  solvers that stopped short of their tolerance: {short}", "")
     return tally
-
-
-def _rank(table, method, i):
-    """Rank of a method on data set i, ties sharing the mean rank."""
-    values = [row[i] for row in table.values()]
-    own = table[method][i]
-    return 0.5 * (sum(v > own for v in values) + sum(v >= own for v in values) + 1)
 
 
 def _repeats(found):
@@ -291,7 +273,7 @@ def report_large(out, found):
 def main(argv=None):
     """Run the tables; return the results: known kernels, the ideal kernel, ijcnn1."""
     args = shared.arguments(__doc__, argv, 10, TABLES)
-    out = shared.Output("hyper", args)
+    out = shared.Output("hyper", args, __file__)
     repeats = args.repeats
     introduce(out, repeats)
     by_kernel = measured_known(args, repeats)
@@ -311,7 +293,8 @@ def main(argv=None):
         f"Accuracies of Tables 1 to 3 within one standard deviation: {sum(tally)} of {len(tally)}."
     )
     if not args.quick:
-        out.say("", *shared.texts(__file__, "hyper-conclusions"))
+        out.say("")
+        out.text("hyper-conclusions")
     out.write()
     return by_kernel, by_name, clusters
 

@@ -226,11 +226,12 @@ FEW = "fertility"  # where the paper's numbers for TL1 and log are minimal
 def main(argv=None):
     """Print the tables; return the results."""
     args = shared.arguments(__doc__, argv, 10, DATA)
-    out = shared.Output("hyper_ladder", args)
+    out = shared.Output("hyper_ladder", args, __file__)
     repeats = args.repeats
     names = ("wine",) if args.quick else args.rows
     sizes = QUICK if args.quick else SIZES
-    out.say(*shared.texts(__file__, "ladder-introduction", repeats=repeats, **sizes), "")
+    out.text("ladder-introduction", repeats=repeats, **sizes)
+    out.say("")
     found = {}
     with warnings.catch_warnings():
         accept_ranks()
@@ -242,7 +243,7 @@ def main(argv=None):
         if FEW in names:
             errors = {k: [finer(k, seed) for seed in range(repeats)] for k in ("tl1", "log")}
             medians = {k: float(np.median(values)) for k, values in errors.items()}
-            out.say(*shared.texts(__file__, "ladder-conclusions", **medians))
+            out.text("ladder-conclusions", **medians)
     out.write()
     return found
 

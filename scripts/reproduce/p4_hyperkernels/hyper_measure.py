@@ -15,7 +15,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
-from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared import published
@@ -424,12 +424,6 @@ LADDER = ", ladder"  # in place of one hyper-kernel
 CLUSTER_METHODS = (*HYPER, *(m + LADDER for m in HYPER), GAUSSIAN)
 
 
-def auc(scores, positive):
-    """Area under the curve, ties counting half."""
-    n = positive.sum()
-    return (rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * (positive.size - n))
-
-
 def decisions(kernel, X, y, rows, X_new, rng):
     """Decisions of the model of one cluster: trained on some points, C selected on others.
 
@@ -461,7 +455,7 @@ def _judged(scores, y):
     """Accuracy, balanced accuracy and AUC, per cent, of decisions on labels -1 and +1."""
     right = (scores > 0.0) == (y > 0.0)
     by_class = [right[y == c].mean() for c in (-1, 1)]
-    values = (right.mean(), np.mean(by_class), auc(scores, y > 0.0))
+    values = (right.mean(), np.mean(by_class), roc_auc_score(y, scores))
     return dict(zip(("accuracy", "balanced", "auc"), (100.0 * float(v) for v in values)))
 
 

@@ -1,6 +1,5 @@
 """The page of the claims and the summary in the README are up to date."""
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -9,14 +8,6 @@ from alignlearn.theory import CLAIMS
 from alignlearn.theory.figures.table import SURPRISING, claims_page, counts, outcomes_of_forms
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def _make_figures():
-    path = ROOT / "scripts" / "make_figures.py"
-    spec = importlib.util.spec_from_file_location("make_figures", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e[+-]?\d+)?")
@@ -38,17 +29,16 @@ def page():
 @pytest.fixture(scope="module")
 def summary():
     """The committed summary, likewise."""
-    script = _make_figures()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "(figures/claims.md)" in readme
-    return readme.partition(script.BEGIN)[2].partition(script.END)[0].strip()
+    return readme.partition("<!-- numbers: claims -->")[2].partition("<!--")[0].strip()
 
 
 def test_the_page_and_the_readme_show_the_claims_as_they_are(page, summary):
     """One test, so that one process checks all cases, once."""
     hint = "run scripts/make_figures.py --only claims"
     _same_but_for_last_digits(page, claims_page(), hint)
-    hint = "run scripts/make_figures.py --only readme"
+    hint = "run scripts/fill_pages.py"
     _same_but_for_last_digits(summary, counts(), hint)
     assert outcomes_of_forms() in page
 
@@ -98,12 +88,3 @@ def test_the_numbers_of_the_summary_are_those_of_the_claims(page, summary):
     assert counts() in summary
     named = re.search(r"most surprising errors: (.*)\.\n", page)[1]
     assert set(re.findall(r"`([\w-]+)`", named)) == set(SURPRISING) <= set(CLAIMS)
-
-
-def test_the_readme_is_refused_without_markers():
-    script = _make_figures()
-    text = f"a\n{script.BEGIN}\nold\n{script.END}\nb\n"
-    assert script.with_claims(text, "new\n") == f"a\n{script.BEGIN}\n\nnew\n\n{script.END}\nb\n"
-    for bad in ("nothing", script.END + script.BEGIN, text + script.BEGIN):
-        with pytest.raises(ValueError, match="once, in this order"):
-            script.with_claims(bad, "new")
