@@ -29,7 +29,6 @@ from .copies import find_copies
 from .gram_rows import Pilot, row_cache
 from .iterative_ridge import SINGLE, iterative_path, mean_square
 
-_LEAST_SINGLE = 1000  # samples from which on float32 saves time
 _FEW = 1000  # samples whose matrix is negligible compared with the memory of a process
 _READ = {False: "predict", True: "decision_function", "raw": "problem_decisions"}
 _READ_UNCHECKED = {**_READ, "raw": "raw_decisions"}
@@ -196,8 +195,8 @@ def regressor_predictions(
 
 def _in_single(combination, m, alphas):
     """The combination in float32 if m samples have a factor for each alpha; None if not precise."""
-    few = m < _LEAST_SINGLE or not is_factored(m, len(alphas))
-    if few or min(alphas) < SINGLE * np.mean(combination.diagonal()):
+    few = is_factored(m, len(alphas), np.float32)
+    if not few or min(alphas) < SINGLE * np.mean(combination.diagonal()):
         return None
     return combination.in_single()
 
@@ -302,7 +301,7 @@ def ridge_path(
     # that the system is definite at alpha = 0 if the rest of K is.
     add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
     target = root[:, None] * (y - mean).reshape(len(y), -1)
-    by_value = error is not None and is_factored(len(y), len(alphas))
+    by_value = error is not None and is_factored(len(y), len(alphas), dtype)
     # The coefficients sum to 0, so rows of the test kernel need no centering.
     K_test -= means
     inverse = shifted(inner, len(alphas))

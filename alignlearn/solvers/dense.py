@@ -16,10 +16,14 @@ from alignlearn._lapack import (
 )
 
 _SMALL = 500  # size of systems that NumPy solves in a moment
-# Number of shifts up to which one factorization per shift is faster than one reduction, for systems
-# of at least so many rows: three shifts take 0.66 to 0.92 of the time with 200 to 1200 rows, four
-# take 1.0 to 1.2 of it with 300 to 720, and 0.97 and 0.90 with 900 and 1200 (one thread).
-_FACTORED = {1: 200, 2: 200, 3: 200, 4: 1000}
+# (rows, shifts): from so many rows on, one factorization for each of up to so many shifts is faster
+# than one reduction. With four shifts in float64 they take 1.0, 0.94, 0.76, 0.55 and 0.42 of the
+# time for 600, 1000, 1600, 2500 and 4000 rows, and with seven in float32 0.89, 0.84, 0.56 and 0.41
+# from 1000 on (one thread; less with more, which share a factorization).
+_FACTORED = {
+    np.float64: ((200, 3), (1000, 4), (2500, 7), (4000, 9)),
+    np.float32: ((1000, 7), (2500, 12), (4000, 16)),
+}
 # Ratio of alpha to the trace from which factors in float32 change the errors of models by less than
 # 0.1% (measured with 1600 rows of three tables and four widths; by less than 0.01% from 1e-6 on).
 _ROUGH = 3e-7
@@ -61,13 +65,14 @@ def factor_damped(A, share=1e-8):
 
 def shifted(A, n_alphas):
     """A solver of ``(A + alpha I) X = B`` for so many alphas; A is overwritten."""
-    few = is_factored(len(A), n_alphas) or A.dtype == np.float32
+    few = is_factored(len(A), n_alphas, A.dtype) or A.dtype == np.float32
     return ShiftedFactors(A) if few else ShiftedInverse(A)
 
 
-def is_factored(m, n_alphas):
+def is_factored(m, n_alphas, dtype=np.float64):
     """Whether `shifted` systems of m equations are solved by one factorization for each alpha."""
-    return m >= _FACTORED.get(n_alphas, np.inf)
+    known = _FACTORED[np.dtype(dtype).type]
+    return n_alphas <= max((shifts for rows, shifts in known if m >= rows), default=0)
 
 
 def rounds_well(alpha, trace):
