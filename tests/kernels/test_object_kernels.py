@@ -106,6 +106,20 @@ def test_bad_functions_and_samples_are_refused():
         raises(ValueError, "X must be a non-empty sequence", FromFunction(common_letters), empty)
 
 
+@each(
+    ("grams", "message"),
+    [
+        ([np.eye(2), [[1.0, 2.0], [3.0, 1.0]]], "precomputed kernel 1 is not symmetric"),
+        ([np.eye(2), np.diag([1.0, np.inf])], "precomputed kernel 1 contains"),
+        ([np.array([["a"]])], "precomputed kernel 0 must hold real numbers"),
+        ([np.eye(3), np.eye(3)[:2]], "precomputed kernel 1 has shape"),
+    ],
+)
+def test_bad_matrices_are_refused_by_number(grams, message):
+    raises(ValueError, message, alignment_statistics, grams, [0.0, 1.0, 2.0], "precomputed")
+    raises(ValueError, "gram is not symmetric", Precomputed, [[1.0, 2.0], [3.0, 1.0]])
+
+
 def test_precomputed_takes_sample_numbers():
     K = psd(6)
     kernel = Precomputed(K, name="mine")
