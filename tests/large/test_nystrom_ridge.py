@@ -86,20 +86,6 @@ def test_sparse_samples_and_a_learned_kernel():
     np.testing.assert_allclose(expected.predict(X), dense(expected, X, y, 1.0), atol=1e-6)
 
 
-def test_kernels_on_objects():
-    def overlap(a, b):
-        return float(len(set(a) & set(b)))
-
-    words = ["tar", "rat", "art", "tea", "eat", "ate", "ten", "net"]
-    y = np.arange(8.0)
-    model = al.NystromRidge(al.FromFunction(overlap), 0.1, tol=1e-10).fit(words, y)
-    K = np.array([[overlap(a, b) for b in words] for a in words])
-    machine = KernelRidge(0.1).fit(K, y)
-    np.testing.assert_allclose(
-        model.predict(words), K @ machine.dual_coef_ + machine.intercept_, atol=1e-8
-    )
-
-
 def test_path_is_that_of_single_fits():
     X, y = data(400)
     alphas = [1.0, 1e-3, 30.0]
@@ -190,16 +176,12 @@ def test_bad_parameters(options, error, message):
 def test_bad_data():
     X, y = data(30)
     model = al.NystromRidge()
-    raises(ValueError, "X contains NaN", model.fit, np.where(X > 2, np.nan, X), y)
-    raises(ValueError, "sample_weight has negative values", model.fit, X, y, -np.ones(30))
-    raises(ValueError, "y has 29 targets", model.fit, X, y[:-1])
     raises(ValueError, "y is constant", model.fit, X, np.ones(30))
     with pytest.raises(ValueError, match="sample_weight is zero for all samples of class"):
         al.NystromRidgeClassifier().fit(X, y > 0, (y > 0) * 1.0)
     raises(ValueError, "alphas", model.path, X, y, [1.0, 0.0])
     with pytest.raises(TypeError, match=r"centers='k-means\+\+' takes samples that are the rows"):
         al.NystromRidge(KERNEL, n_centers=5, centers="k-means++").fit(csr_array(X), y)
-    raises(ValueError, "not fitted", al.NystromRidge().predict, X)
     raises(ValueError, "expecting 4 features", model.fit(X, y).predict, X[:, :3])
 
 

@@ -64,8 +64,6 @@ def test_sparse_and_single_precision_samples():
 
 
 def test_bad_samples():
-    raises(ValueError, "y has 3 labels, but Z has 120 samples", LinearSVM().fit, X, [0, 1, 0])
-    raises(ValueError, "at least two", LinearSVM().fit, X, np.zeros(120))
     with pytest.raises(ValueError, match="zero for all samples of class True"):
         LinearSVM().fit(X, Y2, sample_weight=1.0 - Y2)
     with pytest.raises(ValueError, match="Z has 2 columns, but in fit it had 4"):

@@ -1,7 +1,5 @@
 """The estimators: tasks as labels, as a column, as columns of y; searches; fallbacks."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -143,14 +141,6 @@ def test_given_matrices_and_sparse_samples_are_the_kernels_on_samples():
     np.testing.assert_allclose(column.fit(stacked, y).weights_, thin.weights_, atol=1e-9)
 
 
-def test_a_fitted_model_is_small_and_keeps_nothing_of_what_it_does_not_need():
-    X, _, y, task = data(11)
-    model = al.MultiTaskMKLClassifier(KERNELS).fit(X, y, task)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X, task), model.predict(X, task))
-    assert len(pickle.dumps(model)) < 60_000
-
-
 def test_tasks_of_different_classes():
     X, signal, _, task = data(12)
     y = np.where(signal > 0, "up", "down").astype(object)
@@ -203,11 +193,3 @@ def test_a_task_whose_samples_are_all_the_same():
         assert np.all(model.predict(X[task == 2], task[task == 2]) == 1)
     model = al.MultiTaskMKLClassifier(KERNELS, method="independent").fit(X, y, task)
     assert not model.weights_[2].any()
-
-
-def test_large_prices_leave_the_majority():
-    X, _, y, task = data(16)
-    for coupling in ("none", "ridge", "group"):
-        model = al.MultiTaskMKLClassifier(KERNELS, beta=1e6, coupling=coupling).fit(X, y, task)
-        assert model.weights_.max() < 1e-6
-        assert model.result_.converged

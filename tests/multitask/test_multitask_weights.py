@@ -188,22 +188,6 @@ def test_ridge_coupling(epsilon, ridge):
     assert model.result_.duality_gap <= 1e-8
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
-def test_the_shared_part_in_closed_form(seed, T):
-    theta = np.random.default_rng(seed).exponential(size=(T, 4))
-    mu = ridge_shared(theta)
-
-    def price(mu):
-        return np.sum(mu**2) + np.sum((theta - mu) ** 2)
-
-    assert np.all((mu >= 0.0) & (mu <= theta))
-    for k in range(4):
-        for trial in np.linspace(0.0, theta[:, k].min(), 21):
-            other = mu.copy()
-            other[k] = trial
-            assert price(other) >= price(mu) - 1e-12
-
-
 def test_group_coupling_at_its_ends_and_between():
     beta = 0.02
     oracle, stacked, y, task = problem(29, (16, 19, 17))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, SVR
 
@@ -54,18 +53,6 @@ def test_risk_reaches_that_of_the_batch_machine(loss):
         excess.append(machine.regularized_risk(X, y) - least)
     assert -1e-6 <= excess[1] <= 0.003 * least
     assert excess[1] <= 0.2 * excess[0]
-
-
-def test_risk_reaches_that_of_ridge_regression():
-    exact = KernelRidge(alpha=100 * ALPHA, kernel="rbf", gamma=0.7).fit(X, Y)
-    least = risk(lambda f: 0.5 * (f - Y) ** 2, exact.dual_coef_, 0.0)
-    options = {"alpha": ALPHA, "fit_intercept": False}
-    excess = [
-        KernelSGDRegressor(KERNEL, n_passes=n, **options).fit(X, Y).regularized_risk(X, Y) - least
-        for n in (2, 20, 200)
-    ]
-    assert 0.0 <= excess[2] <= 0.001 * least
-    assert excess[2] < excess[1] < excess[0]
 
 
 def test_the_reported_risk_is_the_mean_loss_and_the_penalty():

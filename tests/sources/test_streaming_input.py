@@ -54,8 +54,6 @@ def test_bad_input_is_refused_by_name(case):
 
 
 def test_bad_options_are_refused_by_name():
-    with pytest.raises(ValueError, match="task='rank' is not known; accepted: 'auto'"):
-        alignment_statistics(X3, Y3, task="rank")
     with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
         alignment_statistics(X3, Y3, unbiased=True)
     with pytest.raises(ValueError, match="unbiased=True is not available for rank-one"):
@@ -115,12 +113,6 @@ def test_accumulator_refusals():
     accumulator = AlignmentAccumulator(["linear", "rbf"])
     raises(ValueError, "no batch has been added", accumulator.statistics)
     raises(ValueError, "at least 4 samples, got 3", accumulator.update, X3, Y3)
-    accumulator.update(np.eye(4), np.arange(4.0))
-    other = AlignmentAccumulator(["rbf"]).update(np.eye(4), np.arange(4.0))
-    with pytest.raises(
-        ValueError, match=r"other has different kernels: gaussian.* instead of linear"
-    ):
-        accumulator.merge(other)
 
 
 @pytest.mark.parametrize("unit", [1e-30, 1e25, 1e60])

@@ -188,7 +188,8 @@ def too_small_or_cut(figure):
     FigureCanvasAgg(figure).draw()
     scale = min(1.0, style.PAGE_WIDTH / figure.get_figwidth())
     # Labels of ticks outside the range of an axis are there, but are not drawn.
-    ticks = {text for ax in figure.axes for text in ax.findobj(Text) if _of_axis(ax, text)}
+    axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    ticks = {text for axis in axes for text in axis.get_ticklabels(which="both")}
     for text in figure.findobj(Text):
         if text.get_visible() and text.get_text().strip():
             (x0, y0), (x1, y1) = text.get_window_extent().get_points()
@@ -196,10 +197,6 @@ def too_small_or_cut(figure):
             small = text.get_fontsize() * scale < style.SMALLEST_LETTERS
             if small or not (inside or text in ticks):
                 yield text.get_text()
-
-
-def _of_axis(ax, text):
-    return any(text in axis.get_ticklabels(which="both") for axis in (ax.xaxis, ax.yaxis))
 
 
 @each("name", figures.FIGURES)
