@@ -113,10 +113,12 @@ def test_bad_functions_and_samples_are_refused():
         ([np.eye(2), np.diag([1.0, np.inf])], "precomputed kernel 1 contains"),
         ([np.array([["a"]])], "precomputed kernel 0 must hold real numbers"),
         ([np.eye(3), np.eye(3)[:2]], "precomputed kernel 1 has shape"),
+        ((np.eye(2) for _ in range(2)), "sequence of .* matrices.*generator"),
     ],
 )
 def test_bad_matrices_are_refused_by_number(grams, message):
-    raises(ValueError, message, alignment_statistics, grams, [0.0, 1.0, 2.0], "precomputed")
+    kinds = ValueError, TypeError
+    raises(kinds, message, alignment_statistics, grams, [0.0, 1.0, 2.0], "precomputed")
     raises(ValueError, "gram is not symmetric", Precomputed, [[1.0, 2.0], [3.0, 1.0]])
 
 
