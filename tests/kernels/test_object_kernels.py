@@ -113,6 +113,7 @@ def test_bad_functions_and_samples_are_refused():
         ([np.eye(2), np.diag([1.0, np.inf])], "precomputed kernel 1 contains"),
         ([np.array([["a"]])], "precomputed kernel 0 must hold real numbers"),
         ([np.eye(3), np.eye(3)[:2]], "precomputed kernel 1 has shape"),
+        (np.zeros((3, 3)), r"shape \(p, m, m\), got \(3, 3\)"),
         ((np.eye(2) for _ in range(2)), "sequence of .* matrices.*generator"),
     ],
 )
