@@ -214,6 +214,3 @@ def statement_lines(tree):
 
     walk(tree, 0)
     return found
-
-
-# Tests of one module, in one process that forks

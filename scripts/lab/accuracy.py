@@ -119,7 +119,10 @@ def fitted(kind, X, y, folds, classes):
         grid = {"gamma": gammas, **({"C": COSTS} if classes else {"alpha": ALPHAS})}
         if kind == "grid":
             return GridSearchCV(machine, grid, cv=folds).fit(X, y)
-        return HalvingGridSearchCV(machine, grid, cv=folds, random_state=0).fit(X, y)
+        # By default it starts with ten samples of each class, more than --quick may have.
+        few = classes and len(y) < 10 * len(np.unique(y))
+        start = {"min_resources": len(y) if few else "exhaust"}
+        return HalvingGridSearchCV(machine, grid, cv=folds, random_state=0, **start).fit(X, y)
     if kind == "single":
         return single(X, y, folds, classes)
     if kind in ("boosting", "tuned"):
