@@ -15,6 +15,7 @@ CLASSES = [
     for module in (al, hyper)
     for found in map(vars(module).get, module.__all__)
     if hasattr(found, "fit") and "X" in inspect.signature(found.fit).parameters
+    if found is not al.TableTransformer  # takes several tables, and passes NaN on
 ]
 
 
@@ -33,7 +34,7 @@ def test_a_failed_fit_leaves_no_fit(cls):
     use = next(getattr(model, name) for name in ("predict", "transform") if hasattr(model, name))
     used(model.fit)
     used(use)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="NaN|every column"):
         used(model.fit, X=np.full_like(X, np.nan))
     with pytest.raises(al.NotFittedError):
         used(use)
