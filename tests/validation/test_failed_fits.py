@@ -34,7 +34,7 @@ def test_a_failed_fit_leaves_no_fit(cls):
     use = next(getattr(model, name) for name in ("predict", "transform") if hasattr(model, name))
     used(model.fit)
     used(use)
-    with pytest.raises(ValueError, match="NaN|every column"):
+    with pytest.raises(ValueError, match=r"NaN|every column"):
         used(model.fit, X=np.full_like(X, np.nan))
     with pytest.raises(al.NotFittedError):
         used(use)
