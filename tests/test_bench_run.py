@@ -86,8 +86,8 @@ def test_the_readme_has_every_script(bench):
     folder = bench.HERE.parent
     text = (folder / "README.md").read_text()
     parts = {path: path.relative_to(folder).parts for path in folder.rglob("*") if path.is_file()}
-    for path, (first, *rest) in parts.items():
-        named = path.name[0] != "_" and path.name != "README.md" and "__pycache__" not in rest
+    for path, (first, *_) in parts.items():
+        named = path.name[0] != "_" and path.name != "README.md" and path.suffix != ".pyc"
         if named and first != "reproduce":
             assert f"`{path.name}`" in text or f"rows/{path.name}" in text, path.name
     for target in re.findall(r"\]\(([^)]+)\)", text):

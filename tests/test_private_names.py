@@ -22,6 +22,7 @@ TESTED = {
     "alignlearn._threads": "work on several threads, which helps, stops and waits",
     "alignlearn._versions": "versions of data, files and other packages",
     "alignlearn.datasets._data": "the digest of a data set that a download is compared with",
+    "alignlearn.estimators._machines": "the limit of stored features, with small data",
     "alignlearn.datasets._dates": "forms of dates, each against the calendar",
     "alignlearn.datasets._download": "downloads, from a server of the test",
     "alignlearn.datasets._files": "readers of files",
@@ -47,8 +48,8 @@ NAMES = {
 # times.
 SIZES = {
     "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
-    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES", "_OFTEN", "_POLL",
-    "_SMALL", "_VALUES", "_WAIT",
+    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LEAST_STORED", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES",
+    "_OFTEN", "_POLL", "_SMALL", "_STORED", "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
     "_GRACE": "a machine so busy that threads take long to end",

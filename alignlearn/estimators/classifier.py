@@ -81,6 +81,8 @@ class MKLClassifier(KernelClassifier):
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
         where the Gram matrix does not fit, or few samples become support vectors, its rows are
         computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+        By default, features of centers take at most 0.7 GB and are computed again where they need
+        more; a larger ``memory`` stores them.
     multiclass : {"ovo", "ovr"}, default "ovo"
     class_weight : None, "balanced", dict or list, default None
         Class weights of the model; stage 1 does not use them. With many labels, one for all labels

@@ -102,6 +102,8 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         Bytes for kernel values, or a string such as "2GB". Default: half of the free memory. "svm":
         where the Gram matrix does not fit, or few samples become support vectors, its rows are
         computed when the solver needs them, to the same ``tol``; a hard margin needs the matrix.
+        By default, features of centers take at most 0.7 GB and are computed again where they need
+        more; a larger ``memory`` stores them.
     cv : int, sequence of m labels, iterable of (train, test), or object with ``split(X, y)``, \
 default 5
         An integer is the number of shuffled, stratified folds; at most the number of samples of the

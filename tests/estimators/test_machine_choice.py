@@ -10,7 +10,8 @@ from refusals import not_refused
 
 import alignlearn as al
 from alignlearn.engine import grams
-from alignlearn.machines import choice
+from alignlearn.estimators import _machines
+from alignlearn.machines import choice, nystrom_machines
 
 KERNELS = [al.Gaussian(0.1), al.Gaussian(0.5)]
 
@@ -228,3 +229,24 @@ def test_kernel_values_with_few_centers_are_computed_once_where_they_fit(monkeyp
     assert not passes
     fitted(8001)
     assert passes
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+def test_by_default_few_features_of_centers_are_stored(monkeypatch, memory):
+    """With a ``memory`` all are, if they fit; the model is the same to the solver's tolerance."""
+    stored = []
+
+    class Stored(nystrom_machines.StoredFeatures):
+        def __init__(self, features, dtype):
+            stored.append(features.n_samples)
+            super().__init__(features, dtype)
+
+    monkeypatch.setattr(_machines, "_STORED", 2e6)
+    monkeypatch.setattr(_machines, "_LEAST_STORED", 4e4)
+    monkeypatch.setattr(nystrom_machines, "_CHEAP", 0.0)
+    monkeypatch.setattr(nystrom_machines, "StoredFeatures", Stored)
+    X = np.random.default_rng(0).normal(size=(12_000, 3))
+    y = np.square(X).sum(axis=1) > 2.4
+    model = al.MKLClassifier(al.Gaussian(0.3), machine="nystrom", n_centers=60, memory=memory)
+    assert model.fit(X, y).score(X, y) > 0.97
+    assert stored == ([] if memory is None else [12_000])
