@@ -114,7 +114,7 @@ class _Matrix:
 
     def call(self, name, *args):
         """`_call` of a routine for the matrix's dtype."""
-        _call(self.letter + name, *args)
+        _routine(self.letter + name)(*map(_pointer, args))
 
 
 def _vector(x, i=0):
@@ -130,7 +130,7 @@ def cholesky(A):
         return True
     L, failed = _Matrix(A, single=True), np.zeros(1, dtype=np.bool_)
     starts = range(0, len(A), _BLOCK)
-    phases = [[partial(_factor_block, L, 0, failed)]]
+    phases = [[partial(_update_blocks, L, -_BLOCK, 0, failed)]]
     for i in starts:
         # The longest columns come first, and with them the next block on the diagonal.
         phases.append([partial(_solve_block, L, i, j, failed) for j in starts if j > i])
@@ -143,13 +143,6 @@ def cholesky(A):
     return not failed[0] and bool(np.isfinite(A.diagonal()).all())
 
 
-def _factor_block(L, i, failed):
-    """Factor a block on the diagonal; ``failed`` becomes true if it is not definite."""
-    info, n = ctypes.c_int64(), min(_BLOCK, L.ld - i)
-    L.call("potrf", b"L", n, L[i, i], L.ld, ctypes.byref(info))
-    failed[0] = bool(info.value)
-
-
 def _solve_block(L, i, j, failed):
     """Rows j to j + 256 of the factor, in the columns of block i."""
     if not failed[0]:
@@ -158,14 +151,20 @@ def _solve_block(L, i, j, failed):
 
 
 def _update_blocks(L, i, j, failed):
-    """Subtract the products of the columns of block i from those of block j."""
+    """Subtract the products of the columns of block i, if any, from those of block j.
+
+    The block on the diagonal is factored if it is the next one; ``failed`` becomes true if it is
+    not definite.
+    """
     if failed[0]:
         return
-    w, k, ld = min(_BLOCK, L.ld - j), j + _BLOCK, L.ld
-    L.call("syrk", b"L", b"N", w, _BLOCK, -L.one, L[j, i], ld, L.one, L[j, j], ld)
+    w, k, ld, info = min(_BLOCK, L.ld - j), j + _BLOCK, L.ld, ctypes.c_int64()
+    if j:
+        L.call("syrk", b"L", b"N", w, _BLOCK, -L.one, L[j, i], ld, L.one, L[j, j], ld)
     if j == i + _BLOCK:
-        _factor_block(L, j, failed)
-    if k < ld:
+        L.call("potrf", b"L", w, L[j, j], ld, ctypes.byref(info))
+        failed[0] = bool(info.value)
+    if j and k < ld:
         inside = L[k, i], ld, L[j, i], ld, L.one, L[k, j], ld
         L.call("gemm", b"N", b"T", ld - k, w, _BLOCK, -L.one, *inside)
 
