@@ -22,9 +22,10 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
+from itertools import chain
 from queue import Empty, SimpleQueue
 from time import monotonic
 
@@ -187,10 +188,12 @@ def in_phases(phases):
     phases : list of list of callable
         Without arguments. A phase starts after all calls of the previous one have ended.
     """
-    count = min(thread_count(), max(map(len, phases), default=0))
+    most = max(map(len, phases), default=0)
+    count = min(thread_count(), most)
     if count <= 1:
-        for calls in phases:
-            for call in calls:
+        # One BLAS thread here, too: results do not depend on the number of threads.
+        with one_blas_thread() if most > 1 else nullcontext():
+            for call in chain.from_iterable(phases):
                 call()
         return
     barrier = threading.Barrier(count)
@@ -198,7 +201,6 @@ def in_phases(phases):
     for queue, calls in zip(left, phases):
         for call in calls:
             queue.put(call)
-
     failed = []
 
     def run(thread):

@@ -18,6 +18,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from alignlearn._lapack import lower_solve
+from alignlearn._threads import one_blas_thread
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
     low_rank_preconditioner,
@@ -109,12 +110,14 @@ class RidgeSystem:
         values -= self._share @ values
         return self._root[:, None] * values + alpha * V
 
+    @one_blas_thread()  # once for all steps
     def solve(self, alpha, **options):
         """The `CGResult` of the rooted coefficients; options are those of `conjugate_gradient`."""
         near = low_rank_preconditioner(self._factor, alpha, self._residual, self._gram)
         apply = partial(self._apply, alpha)
         return conjugate_gradient(apply, self._right, precondition=near, **options)
 
+    @one_blas_thread()
     def solve_each(self, alphas, **options):
         """The `CGResult` for several values of alpha, columns (m, n_alphas * c) side by side.
 
