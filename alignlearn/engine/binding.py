@@ -32,7 +32,7 @@ PRODUCT_ROWS, _PRODUCT_BYTES, PRODUCT_BLOCK = 4, 200_000, 1024
 # 2.1).
 _GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
-FEW_PAIRS = 2**17  # a millisecond for ten kernels; threads start in a quarter to half of one
+FEW_PAIRS = 2**17  # a millisecond for ten kernels; threads begin in 0.07 to 0.17 of one
 # Registers and features times pairs, 1 to 2 ms; with a single thread 10 to 20 ms, because a second
 # one would only keep the main thread free for Ctrl-C.
 _FEW_SHARED, _FEW_ALONE = 2**24, 2**27

@@ -13,8 +13,8 @@ from alignlearn.machines.nystrom_machines import NystromHinge, NystromKernelRidg
 from alignlearn.solvers.smo_rows import check_cache_memory
 from alignlearn.validation import check_count, check_memory, check_seed, check_weights
 
-# Bytes of features that are stored without a ``memory``: a fit on a million samples then takes 1.8
-# GB instead of 4.4, and 1.45 times as long. At least some bytes for each feature.
+# Bytes of features that are stored without a ``memory``: a fit on a million samples then takes 1.9
+# GB instead of 4.4, and 1.5 times as long. At least 100 KB for each feature, more than one block.
 _STORED, _LEAST_STORED = 7e8, 1e5
 
 

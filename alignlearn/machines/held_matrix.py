@@ -97,7 +97,8 @@ class HeldMatrix:
     def times(self, V):
         """Product with V (m, c), summed in float64; the same bits for any number of threads."""
         if not self._single:
-            return panels.times(self.K, V)
+            # A float32 matrix is converted, so that residuals have the precision of float64.
+            return panels.times(self.K, V) if self.K.dtype == V.dtype else self.K @ V
         return np.hstack(
             [self._few(V[:, c : c + _COLUMNS]) for c in range(0, V.shape[1], _COLUMNS)]
         )

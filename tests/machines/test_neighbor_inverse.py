@@ -110,6 +110,15 @@ def test_any_number_of_threads_gives_the_same_bits(single):
         np.testing.assert_array_equal(found[-1], found[0])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_are_summed_in_float64(dtype):
+    """Also those with the float32 matrix of float32 samples, because residuals need it."""
+    X = np.random.default_rng(0).standard_normal((1500, 3)).astype(dtype)
+    V = np.random.default_rng(1).standard_normal((1500, 1))
+    held = HeldMatrix(open_kernel(X, al.Gaussian(0.3)), False)
+    np.testing.assert_allclose(held.times(V), np.float64(held.K) @ V, rtol=0, atol=1e-11)
+
+
 @pytest.mark.parametrize("m", [5, 256, 700])
 def test_stored_diagonal_is_that_of_the_matrix(m):
     X = np.random.default_rng(0).standard_normal((m, 3))
