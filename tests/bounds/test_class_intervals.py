@@ -5,7 +5,6 @@ import pytest
 from alignlearn.theory import HypothesisNotMet
 from alignlearn.theory.bounds.intervals import alignment_interval_of_grams
 from alignlearn.theory.bounds.u_statistics import u_statistic_interval
-from alignlearn.theory.reference.class_laws import class_laws
 from alignlearn.theory.reference.problems import FiniteDistribution, GaussianMixture, numerators
 from cases import each
 from refusals import raises
@@ -14,7 +13,6 @@ from alignlearn.bounds import betting, class_betting, class_intervals
 from alignlearn.bounds.class_intervals import FeatureRange
 
 UNIT = FeatureRange(1.0, non_negative=True)
-LAWS = class_laws()
 MIXTURE = GaussianMixture(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]))
 
 
@@ -103,26 +101,6 @@ def test_projections_are_those_of_explicit_features():
         assert row[:, 1:].min() >= 4
 
 
-def test_four_point_values_have_the_right_mean_and_range():
-    """All groups of four from a finite distribution, weighted by their probability."""
-    for chosen in (LAWS[0], LAWS[2], LAWS[-1]):
-        law, K = chosen.law, chosen.K
-        n, other = len(K), chosen.K**3
-        rng = np.random.default_rng(6)
-        groups = rng.choice(n, p=law.weights, size=(1, 200_000, 4))
-        sums = [class_betting.sums_of_fours(k, groups) for k in (K, other)]
-        for first, second in ((0, 0), (0, 1), (1, 1)):
-            h = class_betting.four_point_values(sums[first], sums[second])
-            true = law.moments((K, other)[first], (K, other)[second]).theta
-            assert h.mean() == pytest.approx(true, abs=4 * h.std() / 200_000**0.5 + 1e-12)
-            assert np.abs(h).max() <= 2 / 3 + 1e-12
-    corners = np.array([[1.0, -1, 1, -1]] * 4) * np.array([[1.0], [-1], [1], [-1]])
-    h = class_betting.four_point_values(
-        *[class_betting.sums_of_fours(corners, np.array([[[0, 1, 2, 3]]]))] * 2
-    )
-    assert h.max() == pytest.approx(8 / 3)
-
-
 # -- coverage --------------------------------------------------------------------------
 
 
@@ -161,22 +139,6 @@ def test_units_of_the_kernel_do_not_matter():
     half = class_betting.target_betting_interval(K, y / 2, (-0.5, 0.5), 0.05, UNIT)
     full = class_betting.target_betting_interval(K, y, (-1, 1), 0.05, UNIT)
     assert half[:2] == pytest.approx(full[:2], abs=1e-7)
-
-
-def test_learned_weights_of_one_kernel_are_the_interval_of_the_kernel():
-    K, y = mixture(200, 5)
-    one = class_betting.learned_betting_interval([K], [3.0], [UNIT], y, 0.05, 1)
-    assert one[:2] == pytest.approx(both(K, y)[1][:2])
-    wide = class_betting.learned_betting_interval([K], [3.0], [UNIT], y, 0.05, 10)
-    assert wide.low < one.low
-
-
-def test_shares_of_the_classes():
-    low, high = class_intervals.share_product_interval(50, 50, 0.05)
-    assert low < 0.25 == high
-    low, high = class_intervals.share_product_interval(1, 99, 0.05)
-    assert 0 < low < 0.0099 < high < 0.06
-    assert class_intervals.share_product_interval(0, 10, 0.05)[0] == 0.0
 
 
 K5, Y5 = np.eye(5), np.array([1, 1, 0, 0, 0])

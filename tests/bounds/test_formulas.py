@@ -899,12 +899,6 @@ def test_shares_minimize_the_length_of_three():
     assert (16 * learned.rounded_shares(sizes)).tolist() == list(best) == [4, 10, 2]
 
 
-def test_shares_minimize_the_length():
-    found = learned.rounded_shares([3.0, 1.0, 0.0])
-    # sum s^2/n over n_1 + n_2 = 16 is least at 12 and 4.
-    assert found.tolist() == [0.75, 0.25, 0.0]
-
-
 # -- Rademacher ------------------------------------------------------------------------
 
 SIZES = rademacher.KernelSizes(

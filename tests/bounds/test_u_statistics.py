@@ -8,7 +8,7 @@ from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.bounds.concentration import smallest_sample_size
 from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
-from alignlearn.theory.reference.problems import FiniteDistribution, gaussian_kernel
+from alignlearn.theory.reference.problems import FiniteDistribution
 from cases import each
 
 
@@ -79,15 +79,3 @@ def test_the_estimated_variance_is_unbiased_and_has_no_effect_on_the_sample():
         found.append(unbiased.quadruple_variance(K[np.ix_(i, i)], L[np.ix_(i, i)], 4, seed))
     error = np.std(found) / 20
     assert np.mean(found) == pytest.approx(true, abs=4 * error)
-
-
-def test_the_interval_from_the_data_covers_and_closes():
-    lengths = []
-    for m in (400, 1600):
-        X, y = mixture().sample(m, 1)
-        K, L = gaussian_kernel(X, 1.0), np.outer(y, y)
-        found = unbiased.empirical_bernstein_interval(K, L)
-        assert found.low <= mixture().gaussian_moments(1.0).numerator <= found.high
-        assert found == unbiased.empirical_bernstein_interval(K, L)
-        lengths.append(found.high - found.low)
-    assert lengths[1] < lengths[0] < 1

@@ -136,19 +136,6 @@ def test_rank_one_kernels_agree_with_linear_kernels_on_columns(kind):
     assert np.all(pairs.weights[1:, :, 4] == 0.0)  # the constant column
 
 
-def test_a_kernel_that_does_not_vary_changes_nothing():
-    X, y = problem("regression")
-    X1 = np.column_stack([X, np.ones(60)])
-    kernels = [Columns(kernel, [0, 1, 2]) for kernel in GAUSSIANS]
-    methods = METHODS["regression"][1:]
-    protocol = Protocol(grid=(0.1,), random_state=3)
-    plain = compare(X1, y, kernels, methods=methods, protocol=protocol)
-    more = compare(X1, y, [*kernels, Columns(Linear(), 3)], methods=methods, protocol=protocol)
-    np.testing.assert_allclose(more.error, plain.error, rtol=1e-8)
-    np.testing.assert_allclose(more.weights[:, :, :3], plain.weights, atol=1e-8)
-    assert np.all(more.weights[:, :, 3] == 0.0)
-
-
 def test_a_class_of_three_samples():
     X, _ = problem("two")
     y = np.r_[np.zeros(30, int), np.ones(27, int), 2, 2, 2]

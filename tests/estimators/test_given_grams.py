@@ -56,30 +56,6 @@ def test_a_matrix_of_weight_zero_is_not_read_at_prediction():
     np.testing.assert_array_equal(model.decision_function(test), expected)
 
 
-def test_given_matrices_on_sample_numbers_mix_with_features():
-    X, y, Z, _ = _data()
-    every = np.vstack([X, Z])
-    numbered = np.column_stack([np.arange(len(every)), every])
-    columns = range(1, 14)
-    given = al.Columns(al.Precomputed(KERNELS[0](every)), 0)
-    model = al.MKLClassifier([given, al.Columns(KERNELS[2], columns)], tol=1e-8)
-    model.fit(numbered[: len(X)], y)
-    expected = al.MKLClassifier([KERNELS[0], KERNELS[2]], tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(
-        model.decision_function(numbered[len(X) :]), expected.decision_function(Z), atol=1e-6
-    )
-
-
-def test_single_precision_matrices_pass_with_their_rounding():
-    X, y, _, _ = _data()
-    low_rank = [X[:, :3] @ X[:, :3].T, X @ X.T]
-    single = [K.astype(np.float32) for K in low_rank]
-    assert min(np.linalg.eigvalsh(np.float64(K))[0] for K in single) < -1e-7
-    model = al.MKLClassifier("precomputed").fit(single, y)
-    expected = al.MKLClassifier("precomputed").fit(low_rank, y)
-    np.testing.assert_allclose(model.weights_, expected.weights_, atol=1e-6)
-
-
 @pytest.mark.parametrize("marked", [False, True])
 def test_an_indefinite_matrix_is_refused_unless_marked(marked):
     X, y, _, _ = _data()
@@ -363,14 +339,3 @@ def test_the_combiner_returns_the_centered_combination(kernels):
     np.testing.assert_allclose(model.transform(X), K, atol=1e-10)
     np.testing.assert_allclose(K.sum(axis=0), 0, atol=1e-9)
     assert np.trace(K) == pytest.approx(m, rel=1e-6)
-
-
-def test_the_combiner_takes_given_matrices_and_forgets_them():
-    X, y, Z, _ = _data()
-    grams, tests = [k(X) for k in KERNELS], [k(Z, X) for k in KERNELS]
-    model = al.KernelCombiner("precomputed")
-    K = model.fit_transform(grams, y)
-    reference = al.KernelCombiner(KERNELS)
-    np.testing.assert_allclose(K, reference.fit_transform(X, y), atol=1e-10)
-    np.testing.assert_allclose(model.transform(tests), reference.transform(Z), atol=1e-10)
-    assert len(pickle.dumps(model)) < 8_000

@@ -218,20 +218,6 @@ def test_summary_names_weights_that_are_not_determined():
 # Inputs of several kinds
 
 
-def test_functions_on_objects():
-    words = ["aa", "ab", "abb", "b", "bb", "bbb", "ba", "a"] * 2
-    y = [w.count("a") > w.count("b") for w in words]
-    shared = al.FromFunction(
-        lambda s, t: float(s.count("a") * t.count("a") + s.count("b") * t.count("b"))
-    )
-    length = al.FromFunction(lambda s, t: float(len(s) == len(t)))
-    model = al.MKLClassifier([shared, length], C=100.0).fit(words, y)
-    assert model.score(words, y) == 1.0
-    assert model.predict(["aaaa", "bbbb"]).tolist() == [True, False]
-    assert model.weights_[0] > model.weights_[1]
-    assert not hasattr(model, "n_features_in_")
-
-
 def test_indefinite_kernels_are_accepted_and_named():
     X, y, Z, t = _split(*_data(load_wine))
     model = al.MKLClassifier([al.TL1(9.0), al.Log(2.0)], weighting="uniform").fit(X, y)
@@ -240,15 +226,6 @@ def test_indefinite_kernels_are_accepted_and_named():
     assert model.score(Z, t) > 0.9
     sigmoid = al.MKLRegressor([al.Sigmoid(0.5, -1.0)], alpha=1e-9)
     raises(ValueError, "not positive definite", sigmoid.fit, X, y)
-
-
-def test_a_kernel_constant_on_the_sample_gets_no_weight():
-    X, y = _data(load_wine)
-    X = np.column_stack([X, np.ones(len(X))])
-    kernels = [al.Gaussian(0.1), al.Columns(al.Gaussian(1.0), 13), al.Columns(al.Linear(), 13)]
-    for weighting in ("uniform", "align", "alignf"):
-        model = al.MKLClassifier(kernels, weighting=weighting).fit(X, y)
-        np.testing.assert_array_equal(model.weights_, [1, 0, 0])
 
 
 @pytest.mark.parametrize("options", [{}, {"machine": "svr", "memory": 30000}])

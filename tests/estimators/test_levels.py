@@ -13,13 +13,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import alignlearn as al
 from alignlearn._threads import on_threads, one_blas_thread, thread_count
-from alignlearn.engine.grams import weighted_gram
 from alignlearn.estimators.members import noise_blocks
 from alignlearn.estimators.plans import Way, reserves
 from alignlearn.estimators.schedule import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.ways import Known
 from alignlearn.folds import make_folds
-from alignlearn.kernels import Gaussian
 from alignlearn.machines.choice import block_sizes
 
 
@@ -415,24 +413,6 @@ def test_work_inside_threads_takes_one_thread_each_until_others_end():
     on_threads(work, count=3)
     assert counts == [1, 1, 1, 3]
     assert thread_count() == numba.get_num_threads()
-
-
-def test_results_of_helped_work_are_the_same():
-    """A Gram matrix filled by one thread, or by all of a team whose others have ended."""
-    X = np.random.default_rng(0).normal(size=(700, 5))
-    kernels, found = [Gaussian(0.3).resolve(X)], {}
-
-    def work(thread):
-        if thread[0] == 0:
-            deadline = time.monotonic() + 10.0
-            while thread_count() < thread[1] and time.monotonic() < deadline:
-                time.sleep(0.001)
-            found[thread[1]] = weighted_gram(kernels, [1.0], X)
-
-    for count in (1, 2, 5):
-        on_threads(work, count=count)
-    np.testing.assert_array_equal(found[2], found[1])
-    np.testing.assert_array_equal(found[5], found[1])
 
 
 def test_what_is_known_is_waited_for_by_key():

@@ -129,18 +129,6 @@ def test_few_centers_and_several_classes(data):
     np.testing.assert_allclose(pair.predict(X)[:, 0], -pair.predict(X)[:, 1], atol=1e-5)
 
 
-def test_no_gram_matrix_is_asked_for(data, monkeypatch):
-    from alignlearn.validation import memory
-
-    X, y = data
-    monkeypatch.setattr(memory, "free_memory", lambda: 400_000.0)
-    with pytest.raises(MemoryError):
-        al.MKLClassifier(KERNELS, memory="1GB").fit(X, y > 0)
-    options = {"machine": "nystrom", "n_centers": 20}
-    al.MKLClassifier(KERNELS, **options).fit(X, y > 0)
-    al.MKLRegressor(KERNELS, **options).fit(X, y)
-
-
 def test_bad_input(data):
     X, y = data
     fitted = al.MKLClassifier(KERNELS, machine="nystrom").fit(X, y > 0)

@@ -129,16 +129,6 @@ def _loo_scores(model, X, y, alphas):
     return [-np.sqrt(np.mean((p - y) ** 2, axis=0)).mean() for p in path.predictions]
 
 
-def test_one_feature_alone():
-    X, y = counts(20, 1)
-    for cv in (None, 4):
-        model = al.MKLRegressorCV(
-            al.RankOneKernels(), weighting="alignf", alphas=[0.1, 1.0], cv=cv
-        ).fit(X, y)
-        machine = KernelRidge(model.alpha_).fit(model.kernel_(X), y)
-        np.testing.assert_allclose(model.predict(X), machine.predict(model.kernel_(X)), rtol=1e-10)
-
-
 _END_TO_END = """
 import json, resource, sys, time
 import numpy as np, scipy.sparse

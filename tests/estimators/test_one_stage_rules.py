@@ -107,19 +107,6 @@ def test_overlapping_groups_of_features(regression):
     np.testing.assert_allclose(model.weights_, expected.weights, rtol=1e-7)
 
 
-def test_given_matrices_and_the_combiner(regression):
-    X, y = regression
-    squares = np.square(X[:, None] - X[None]).sum(axis=2)
-    grams = [np.exp(-g * squares) for g in (0.01, 0.1, 1.0)]
-    given = al.MKLRegressor("precomputed", weighting="lkrr").fit(grams, y)
-    vectors = al.MKLRegressor(KERNELS, weighting="lkrr").fit(X, y)
-    combiner = al.KernelCombiner(KERNELS, weighting="lkrr").fit(X, y)
-    np.testing.assert_allclose(given.weights_, vectors.weights_, rtol=1e-6)
-    np.testing.assert_allclose(combiner.weights_, vectors.weights_, rtol=1e-12)
-    single = al.MKLRegressor(KERNELS, weighting="lkrr").fit(X.astype(np.float32), y)
-    np.testing.assert_allclose(single.weights_, vectors.weights_, rtol=1e-3)
-
-
 def test_errors_name_both_parties(regression):
     X, y = regression
     with pytest.raises(ValueError, match=r"L1SVM.*learns from class labels"):

@@ -1,7 +1,5 @@
 """Two overlapping classes: least squares alone, which rank samples with improbable classes."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -77,20 +75,6 @@ def test_other_requests_keep_their_machine():
         assert model.members_[0].model.machine != "krr", options
     three = np.where(X[:, 2] > 0.8, 2, y)
     assert al.MKLClassifierCV().fit(X, three).members_[0].model.machine != "krr"
-
-
-def test_names_weights_rows_and_files(tmp_path):
-    X, y, _ = rare(320, share=0.1)
-    model = al.MKLClassifierCV().fit(X, y)
-    f = model.decision_function(X[:50])
-    assert machines(model) == {"krr"}
-    named = al.MKLClassifierCV().fit(X, np.where(y == 1, "a", "b"))  # in the other order
-    np.testing.assert_allclose(named.decision_function(X[:50]), -f, atol=1e-8)
-    al.save(model, tmp_path / "a.alignlearn")
-    for again in (pickle.loads(pickle.dumps(model)), al.load(tmp_path / "a.alignlearn")):
-        np.testing.assert_array_equal(again.predict_proba(X[:50]), model.predict_proba(X[:50]))
-    ones = al.MKLClassifierCV().fit(X, y, sample_weight=np.ones(len(y)))
-    np.testing.assert_allclose(ones.decision_function(X[:50]), f, atol=1e-8)
 
 
 def test_given_values_of_C_are_all_tried():

@@ -6,7 +6,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import alignlearn as al
-from alignlearn.estimators import scoring
 from alignlearn.solvers.multiclass import class_confidences, summed_decisions
 
 
@@ -58,18 +57,6 @@ def test_weights_that_empty_a_class():
         assert min(scores) < 1.0
         with pytest.raises(ValueError, match="a training set holds 1 class only"):
             model.fit(X[20:], y[20:], weight[20:])
-
-
-def test_a_class_that_was_not_trained_on_has_no_log_loss():
-    rng = np.random.default_rng(0)
-    codes, raw = np.repeat([0, 2], 10), rng.normal(size=(20, 1))
-    raw[10:] += 1.0
-    known, accuracy = scoring.class_score(raw, codes, np.array([0, 2]), "ovo")
-    unseen = np.full(20, 1)  # the model has the classes 0 and 2
-    both = scoring.class_score(
-        np.tile(raw, (2, 1)), np.concatenate([codes, unseen]), np.array([0, 2]), "ovo"
-    )
-    assert both == pytest.approx((0.5 * known, 0.5 * accuracy))
 
 
 @pytest.mark.parametrize("weighting", ["uniform", "l1-svm", "auto"])

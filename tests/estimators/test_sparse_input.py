@@ -89,17 +89,6 @@ def test_what_is_kept_is_sparse_and_not_the_callers():
     np.testing.assert_array_equal(combiner.transform(new), expected[1])
 
 
-def test_single_precision_and_whole_numbers():
-    counts = RNG.poisson(0.5, size=(60, 12))
-    y = counts[:, 0] + 0.1 * RNG.normal(size=60)
-    expected = al.MKLRegressor(KERNELS).fit(counts, y).predict(counts)
-    found = al.MKLRegressor(KERNELS).fit(sparse.csr_array(counts), y).predict(counts)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    single = sparse.csr_array(counts, dtype=np.float32)
-    found = al.MKLRegressor(KERNELS).fit(single, y)
-    np.testing.assert_allclose(found.predict(single), expected, rtol=1e-3, atol=1e-3)
-
-
 def test_the_tag_says_which_kernels_take_sparse_samples():
     tag = lambda kernels: al.MKLClassifier(kernels).__sklearn_tags__().input_tags.sparse  # noqa: E731
     assert tag(None)
@@ -109,13 +98,3 @@ def test_the_tag_says_which_kernels_take_sparse_samples():
     assert not tag("precomputed")
     assert not tag([al.FromFunction(max), "rbf"])
     assert not tag("unknown")
-
-
-def test_guarantees_of_a_sparse_fit():
-    X = sparse.csr_array(A)
-    for kernels in (KERNELS, [al.Gaussian(0.1)]):
-        thin, dense = (al.MKLClassifier(kernels).fit(S, LABELS > 0) for S in (X, A))
-        found, expected = thin.alignment_interval_, dense.alignment_interval_
-        assert found.low == pytest.approx(expected.low, rel=1e-9)
-        assert found.hypotheses == expected.hypotheses
-    assert "gaussian(gamma=0.1)" in thin.summary()

@@ -147,37 +147,6 @@ def search_by_hand(X, t):
     return found.kernel, found.alpha
 
 
-def test_features_that_say_nothing_lose_their_scale():
-    X, y = rings(m=150)
-    kernels = al.Gaussian().widths(2.0 ** np.arange(-4, 5))  # without those on single columns
-    model = al.MKLClassifierCV(kernels, weighting="auto", ensemble=False).fit(X, y)
-    assert model.method_.startswith(("scaled", "rotated"))
-    assert model.scales_[:2].min() > 2.0 * model.scales_[2:].max()
-    assert model.scales_.sum() == pytest.approx(5.0)
-    new, truth = rings(m=500, seed=9)
-    plain = al.MKLClassifierCV(weighting="alignf").fit(X, y)
-    assert model.score(new, truth) > plain.score(new, truth)
-
-
-def test_score_is_accuracy_less_the_log_loss():
-    """Against scikit-learn's log loss, minimized over temperatures by a fine grid."""
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, 60)
-    raw = rng.normal(size=(60, 3))
-    raw[:, 0] += codes == 1  # problems are (0, 1), (0, 2), (1, 2)
-    found, accuracy = scoring.class_score(raw, codes, np.arange(3), "ovo")
-    logits = np.column_stack([-raw[:, 0] - raw[:, 1], raw[:, 0] - raw[:, 2], raw[:, 1] + raw[:, 2]])
-    losses = []
-    for t in np.logspace(-2, 2, 200):
-        P = np.exp(t * logits)
-        losses.append(log_loss(codes, P / P.sum(axis=1, keepdims=True)))
-    votes = np.stack([np.sum([raw[:, 0] < 0, raw[:, 1] < 0], axis=0),
-                      np.sum([raw[:, 0] > 0, raw[:, 2] < 0], axis=0),
-                      np.sum([raw[:, 1] > 0, raw[:, 2] > 0], axis=0)], axis=1)  # fmt: skip
-    assert accuracy >= np.mean(votes.argmax(axis=1) == codes) - 0.1
-    assert found == pytest.approx(accuracy - 0.3 * min(losses), abs=2e-3)
-
-
 @pytest.mark.parametrize("classes", [[0, 1], [0, 3], [1, 2, 4]])
 def test_score_counts_labels_that_were_not_trained_on_as_errors_alone(classes):
     """Against the sums of exponentials of the definition, for two classes and for more."""

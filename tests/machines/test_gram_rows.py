@@ -5,7 +5,7 @@ import pytest
 from cases import each
 
 import alignlearn as al
-from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor, paths
+from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
 from alignlearn.machines.choice import Sizes, rows_are_read
 from alignlearn.machines.gram_rows import Pilot, row_cache
 from alignlearn.solvers.smo_rows import RowCache, least_memory
@@ -61,14 +61,6 @@ def test_classifier(n_classes, multiclass):
     assert again.n_iter_.sum() == 0
 
 
-def test_regressor():
-    X, _, target = samples()
-    Y = np.column_stack([target, X[:, 1] ** 2])
-    rows, K = both(gaussians(X))
-    machine = SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(rows, Y)
-    assert_same(machine, SupportVectorRegressor(2.0, 0.05, tol=TIGHT).fit(K, Y))
-
-
 def test_the_matrix_is_taken_where_it_fits():
     X, _, _ = samples()
     assert not reads_rows(gaussians(X), 12 * M**2)
@@ -77,25 +69,6 @@ def test_the_matrix_is_taken_where_it_fits():
     K = gaussians(X).gram(exact=True)
     given = open_source([K], "precomputed").combine(np.ones(1))
     assert not reads_rows(given, 1)
-
-
-def test_a_path_on_rows_is_that_on_the_matrix():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 100)
-    X = rng.standard_normal((300, 3)) + 5.0 * np.eye(3)[y]
-    order = rng.permutation(300)
-    split, source = (order[:240], order[240:]), gaussians(X)
-
-    def decisions(memory):
-        def make(C):
-            return SupportVectorClassifier(C, tol=TIGHT)
-
-        options = {"decisions": True, "memory": memory}
-        return paths.support_vector_predictions(make, source, y, split, [10.0, 1.0], **options)
-
-    np.testing.assert_allclose(decisions(3 * least_memory(240)), decisions(None), atol=1e-6)
-    with pytest.raises(ValueError, match="too few for two rows"):  # so the solver reads rows
-        decisions(1000)
 
 
 def test_bad_input():

@@ -45,13 +45,6 @@ def test_equals_one_pass_a_training_set(m, classes):
     assert_same(al.alignment_statistics(X, y, kernels, folds=folds), X, y, kernels, folds)
 
 
-def test_unequal_folds_and_labels_of_any_kind():
-    X, y, _ = problem(60)
-    folds = np.array(["b"] * 1 + ["a"] * 40 + ["c"] * 19)
-    kernels = [al.Gaussian(0.3), al.Laplacian(0.1)]
-    assert_same(al.alignment_statistics(X, y, kernels, folds=folds), X, y, kernels, folds)
-
-
 def test_given_matrices_and_functions():
     X, y, folds = problem(90)
     grams = [al.Gaussian(g)(X) for g in (0.1, 1.0)]

@@ -41,13 +41,6 @@ def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
     assert found.interval[0, 0] <= found.alignment[0, 1] <= found.interval[0, 1]
 
 
-def test_the_bias_of_the_coin_is_the_bound():
-    distribution, K, L = next(iter(alignment.bias_examples().values()))
-    found = distribution.moments(K, L)
-    value = alignment.bounds.expected_numerator(3, *found) - found.theta
-    assert abs(value) == pytest.approx(11 / 27)
-
-
 def test_the_marks_of_the_concentration_figure_are_at_one_half():
     starts = alignment.half_starts()
     assert starts["printed"] == pytest.approx(4 * 12_113_323, rel=1e-3)
