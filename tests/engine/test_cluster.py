@@ -302,16 +302,6 @@ def test_what_is_no_client_is_refused(client):
         Cluster(client, Here())
 
 
-def test_closed_client_is_refused(dask_client):
-    client = distributed.Client(dask_client.scheduler.address, set_as_default=False)
-    target = Cluster(client, Here())
-    client.close()
-    with pytest.raises(ValueError, match=r"client is closed, not running; accepted: .*Make a new"):
-        _results(target, "sums", _points(), _boxes(200, 50))
-    with pytest.raises(ValueError, match="client is closed"):
-        Cluster(client, Here())
-
-
 def test_asynchronous_client_is_refused(dask_client):
     async def make():
         address = dask_client.scheduler.address

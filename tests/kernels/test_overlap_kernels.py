@@ -94,18 +94,6 @@ def test_signed_samples_and_known_values():
     assert_allclose(MinMax()(B), expected, rtol=1e-14)
 
 
-@each("kernel", [Tanimoto(), MinMax(), 2.0 * Tanimoto() * MinMax() + 1.0])
-@each("kind", KINDS)
-def test_they_are_positive_semi_definite(kernel, kind):
-    for seed in range(3):
-        X = KINDS[kind](30, 70 if kind == "bits" else 4, seed)
-        w = np.linalg.eigvalsh(kernel(X))
-        assert w[0] >= -1e-13 * w[-1]
-    if kernel == Tanimoto():
-        w = np.linalg.eigvalsh(kernel(np.random.default_rng(0).normal(size=(40, 2))))
-        assert w[0] >= -1e-13 * w[-1]
-
-
 def bound(kernels, X, Z=None, exact=True):
     """The kinds of primitives of a program, and the width of its bound data."""
     pairs = BoundPairs(kernels, [1.0] * len(kernels), X, Z, exact)
