@@ -37,6 +37,13 @@ _FLOPS = 2e9  # of a solve in one call: 0.1 s on one core
 _PRODUCT = 1e10  # of a product in one call, which has twice the speed
 _ENTRIES = 4e8  # that the matrix-vector products of a panel read: 0.1 s
 _POLL = 0.1  # seconds; where a wait is not ended by a signal (Windows)
+# Of numbers as arguments. A library of 32-bit integers reads the lower half.
+_NUMBERS = {
+    int: ctypes.c_int64,
+    float: ctypes.c_double,
+    np.float64: ctypes.c_double,
+    np.float32: ctypes.c_float,
+}
 
 
 @cache
@@ -55,8 +62,15 @@ def _routine(name):
 
 
 def _call(name, *args):
-    """Call a routine with bytes, int, float, and addresses; the GIL is released meanwhile."""
-    _routine(name)(*map(_pointer, args))
+    """Call a routine with bytes, numbers, arrays and addresses; the GIL is released meanwhile."""
+    pointers = []
+    for value in args:
+        if type(value) in _NUMBERS:
+            value = ctypes.byref(_NUMBERS[type(value)](value))
+        elif isinstance(value, np.ndarray):
+            value = ctypes.c_void_p(value.ctypes.data)
+        pointers.append(value)
+    _routine(name)(*pointers)
 
 
 def _wait(name, *args):
@@ -83,19 +97,6 @@ def _wait(name, *args):
         raise errors[0]
 
 
-def _pointer(value):
-    if isinstance(value, np.ndarray):
-        return ctypes.c_void_p(value.ctypes.data)
-    if isinstance(value, int):
-        # A library of 32-bit integers reads the lower half.
-        return ctypes.byref(ctypes.c_int64(value))
-    if isinstance(value, float):
-        return ctypes.byref(ctypes.c_double(value))
-    if isinstance(value, np.float32):
-        return ctypes.byref(ctypes.c_float(value))
-    return value
-
-
 class _Matrix:
     """A matrix in C order as LAPACK reads it, the transpose. ``A[i, j]`` is an address."""
 
@@ -111,10 +112,6 @@ class _Matrix:
     def __getitem__(self, place):
         row, column = place
         return ctypes.c_void_p(self.start + self._size * (row + column * self.ld))
-
-    def call(self, name, *args):
-        """`_call` of a routine for the matrix's dtype."""
-        _routine(self.letter + name)(*map(_pointer, args))
 
 
 def _vector(x, i=0):
@@ -147,7 +144,7 @@ def _solve_block(L, i, j, failed):
     """Rows j to j + 256 of the factor, in the columns of block i."""
     if not failed[0]:
         w, ld = min(_BLOCK, L.ld - j), L.ld
-        L.call("trsm", b"R", b"L", b"T", b"N", w, _BLOCK, L.one, L[i, i], ld, L[j, i], ld)
+        _call(L.letter + "trsm", b"R", b"L", b"T", b"N", w, _BLOCK, L.one, L[i, i], ld, L[j, i], ld)
 
 
 def _update_blocks(L, i, j, failed):
@@ -160,13 +157,13 @@ def _update_blocks(L, i, j, failed):
         return
     w, k, ld, info = min(_BLOCK, L.ld - j), j + _BLOCK, L.ld, ctypes.c_int64()
     if j:
-        L.call("syrk", b"L", b"N", w, _BLOCK, -L.one, L[j, i], ld, L.one, L[j, j], ld)
+        _call(L.letter + "syrk", b"L", b"N", w, _BLOCK, -L.one, L[j, i], ld, L.one, L[j, j], ld)
     if j == i + _BLOCK:
-        L.call("potrf", b"L", w, L[j, j], ld, ctypes.byref(info))
+        _call(L.letter + "potrf", b"L", w, L[j, j], ld, ctypes.byref(info))
         failed[0] = bool(info.value)
     if j and k < ld:
         inside = L[k, i], ld, L[j, i], ld, L.one, L[k, j], ld
-        L.call("gemm", b"N", b"T", ld - k, w, _BLOCK, -L.one, *inside)
+        _call(L.letter + "gemm", b"N", b"T", ld - k, w, _BLOCK, -L.one, *inside)
 
 
 def cholesky_solve(R, B):
@@ -207,10 +204,10 @@ def _solve_columns(T, side, trans, columns):
     """Solve with a triangle of T, which LAPACK reads, for columns (c, m), in place."""
     m, size = len(T.array), columns.shape[1]
     if len(columns) == 1:
-        T.call("trsv", side, trans, b"N", m, T[0, 0], T.ld, _vector(columns), 1)
+        _call(T.letter + "trsv", side, trans, b"N", m, T[0, 0], T.ld, _vector(columns), 1)
     else:
         inside = len(columns), T.one, T[0, 0], T.ld, _vector(columns), size
-        T.call("trsm", b"L", side, trans, b"N", m, *inside)
+        _call(T.letter + "trsm", b"L", side, trans, b"N", m, *inside)
 
 
 def inverse_diagonal(R):

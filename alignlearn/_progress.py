@@ -90,15 +90,15 @@ class Progress:
         self._done, self._told, self._note = 0, None, None
         self._ended = threading.Event()
 
-    def __call__(self, done, note=None):
-        """Set the number of parts done, from any thread; ``note`` replaces the printed line."""
-        self._done, self._note = max(self._done, min(int(done), self._total)), note
-        if threading.get_ident() == self._thread:
-            self.report()
+    def __call__(self, done=None, note=None):
+        """Set the number of parts done, from any thread, and report it, at most ten times a second.
 
-    def report(self):
-        """Report progress, unless it was reported lately; only in the thread of this object."""
-        if self._quiet or self._told == self._total:
+        By default the number is unchanged. ``note`` replaces the printed line.
+        """
+        if done is not None:
+            self._done, self._note = max(self._done, min(int(done), self._total)), note
+        elsewhere = threading.get_ident() != self._thread
+        if elsewhere or self._quiet or self._told == self._total:
             return
         now = time.monotonic()
         if self._last is None or now - self._last >= _OFTEN:

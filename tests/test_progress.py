@@ -193,7 +193,7 @@ def test_other_threads_only_count(clock):
         for clock.now in range(1, 4):
             pool.submit(progress, clock.now).result()
         assert told == []
-        progress.report()
+        progress()
     assert told == [(3, 5, "work"), (5, 5, "work")]
     assert told.threads == {threading.current_thread()}
 

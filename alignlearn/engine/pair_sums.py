@@ -192,7 +192,7 @@ class FoldSums:
             progress(done[k])
 
         with Progress(f"pairs of {m} samples", done[-1], verbose) as progress:
-            engine.run_boxes("pair_sums", self._data, boxes, take, progress.report)
+            engine.run_boxes("pair_sums", self._data, boxes, take, progress)
         lower = np.tril_indices(p, -1)
         self._S[..., lower[0], lower[1]] = self._S[..., lower[1], lower[0]]
         for g, h in zip(*np.triu_indices(n, 1)):

@@ -47,25 +47,23 @@ def _completed_matrices(machine, paired, source, memory):
     return source.n_matrices
 
 
-def train_ridge(ridge, on, combination, y, memory, weight=None):
+def train_ridge(ridge, y, weight, on, combination, memory):
     """Fit a `KernelRidge` on the input of `choose`; return coefficients of linear features.
 
     Parameters
     ----------
     ridge : KernelRidge
+    y : ndarray of shape (m,) or (m, c)
+    weight : ndarray of shape (m,), or None
     on : {"features", "iterations", "matrix", "products"}
     combination : Combination
-    y : ndarray of shape (m,) or (m, c)
     memory : int
-    weight : ndarray of shape (m,), optional
-        Default: as in the combination.
 
     Returns
     -------
     ndarray of shape (n_features, c), or None
         For "features".
     """
-    weight = combination.weight if weight is None else weight
     if on == "features":
         return fit_ridge(ridge, combination, y, weight)
     copies = find_copies(combination.source, None, weight) if ridge.alpha > 0.0 else None

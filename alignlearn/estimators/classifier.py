@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from alignlearn._pairs import Coefficients, stored_coefficients
@@ -341,10 +342,7 @@ class MKLClassifier(KernelClassifier):
             machine = linear_classifier(self, learned, labels)
         elif choice.machine == "krr":
             targets, weight = machine.targets(labels, learned.weight)
-
-            def fit(ridge, columns, w):
-                train_ridge(ridge, choice.on, learned, columns, memory, w)
-
+            fit = partial(train_ridge, on=choice.on, combination=learned, memory=memory)
             machine.store(machine.fit_columns(fit, targets, weight))
         elif choice.on == "features":
             fit_classifier(machine, WeightedFeatures(learned).dense(), labels, learned.weight)

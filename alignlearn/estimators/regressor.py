@@ -231,7 +231,7 @@ class MKLRegressor(KernelRegressor):
         elif choice.machine == "svr":
             train_support_vectors(machine, choice.on, learned, y, memory)
         else:
-            of_features = train_ridge(machine, choice.on, learned, y, memory)
+            of_features = train_ridge(machine, y, learned.weight, choice.on, learned, memory)
             if of_features is not None:
                 return machine, learned.linear_predictor(of_features, machine.intercept_)
         support = _support(machine, learned)

@@ -249,7 +249,7 @@ def search(
     n = len({t for rung in schedule for t in rung.folds})
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         for calls in trials.rounds(client, progress):
-            each(client, calls, most_threads, progress.report)
+            each(client, calls, most_threads, progress)
     every = {**({} if names is None else names), parameter: values}
     # Numbers of (candidate, value) in the order of scikit-learn's grid, where names are sorted.
     order = sorted(set(every) - {parameter})

@@ -380,7 +380,7 @@ class Tuned(KernelModel):
         what = f"final fit on {source.n_samples} samples"
         with a_part(), Progress(what, len(asked), source.progress) as progress:
             calls = ((lambda _, k=k: progress(k), *call) for k, call in enumerate(fits, 1))
-            each(None, calls, most, progress.report)
+            each(None, calls, most, progress)
         members = [member for member, _ in asked]
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}

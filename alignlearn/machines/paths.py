@@ -307,7 +307,9 @@ def ridge_path(
     inverse = shifted(inner, len(alphas))
 
     def predicted(some):
-        coef = root[:, None] * solved_or_raised(inverse, target, some, skip_indefinite)
+        solved = inverse.solve(target, some, inverse.rounding)
+        _check_solved(solved, some, skip_indefinite)
+        coef = root[:, None] * solved.reshape(len(y), -1)
         usable = np.isfinite(coef).all(axis=0)
         coef[:, usable] -= np.outer(share, coef[:, usable].sum(axis=0))
         fitted = np.full((len(K_test), coef.shape[1]), np.inf)
@@ -350,18 +352,20 @@ def nearest_to_least(predicted, alphas, error):
 def solve_each_alpha(system, target, alphas):
     """``(system + alpha I)^-1 target`` for each alpha, side by side: (m, n_alphas * c).
 
-    ``system`` (m, m), in C order, is overwritten. Errors as of `solved_or_raised`.
+    ``system`` (m, m), in C order, is overwritten. A ValueError is raised where the sum is not
+    positive definite to working precision.
     """
-    return solved_or_raised(shifted(system, len(alphas)), target, alphas)
-
-
-def solved_or_raised(inverse, target, alphas, skip_indefinite=False):
-    """Solutions of a `shifted` system for each alpha, side by side: (m, n_alphas * c).
-
-    If the sum is not positive definite to working precision, the columns are infinity, or a
-    ValueError is raised; it is also raised if no alpha is left.
-    """
+    inverse = shifted(system, len(alphas))
     solved = inverse.solve(target, alphas, inverse.rounding)
+    _check_solved(solved, alphas)
+    return solved.reshape(len(solved), -1)
+
+
+def _check_solved(solved, alphas, skip_indefinite=False):
+    """Raise an error if solutions (m, n_alphas, c) of a `shifted` system are infinite.
+
+    With ``skip_indefinite`` only those of the largest alpha must be finite.
+    """
     for k, alpha in enumerate(alphas):
         if not np.isfinite(solved[0, k, 0]) and not (skip_indefinite and alpha < max(alphas)):
             raise ValueError(
@@ -369,4 +373,3 @@ def solved_or_raised(inverse, target, alphas, skip_indefinite=False):
                 "raise alphas above minus the smallest eigenvalue of the centered K; nonnegative "
                 "weights of positive semi-definite kernels have none below 0."
             )
-    return solved.reshape(len(solved), -1)

@@ -93,16 +93,13 @@ def leave_one_out_width_and_ridge(
         alphas[k] = unit * given
         options = {"sample_weight": weight, "check": False, "overwrite": True}
         errors[k] = ridge_loo_path(K, Y, alphas[k], **options).loo_mse
-
-    def every(some):
-        calls = [partial(errors_of, k) for k in some]
-        in_phases([calls] if _DIVIDED[0] <= len(X) <= _DIVIDED[1] else [[call] for call in calls])
-        return errors[list(some)]
+        return errors[k]
 
     if climb:
-        nearest_to_least(every, range(len(kernels)), np.min)
+        nearest_to_least(lambda some: [errors_of(*some)], range(len(kernels)), np.min)
     else:
-        every(range(len(kernels)))
+        calls = [partial(errors_of, k) for k in range(len(kernels))]
+        in_phases([calls] if _DIVIDED[0] <= len(X) <= _DIVIDED[1] else [[call] for call in calls])
     least = errors <= errors.min() * (1.0 + len(Y) * np.finfo(np.float64).eps)
     k, a = np.unravel_index(np.argmax(np.where(least, alphas, -np.inf)), errors.shape)
     return LeaveOneOutTable(tuple(kernels), alphas, errors, (int(k), int(a)))

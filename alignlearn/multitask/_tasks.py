@@ -163,7 +163,7 @@ def each(function, items, what="tasks", verbose=False):
             numba.set_num_threads(before)
 
     with Progress(what, len(items), verbose) as progress:
-        on_threads(work, stoppable=True, watch=progress.report)
+        on_threads(work, stoppable=True, watch=progress)
     return found
 
 
