@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import opcodes as ops
-from .layout import Layout, wide_primitives
+from .program import Layout, wide_primitives
 
 _KINDS = {
     ops.INNER_PRODUCT: ops.COMMON_BITS,

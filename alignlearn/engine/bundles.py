@@ -18,7 +18,7 @@ import numpy as np
 from alignlearn._jit import jit
 
 from . import opcodes as ops
-from .layout import Layout, wide_primitives
+from .program import Layout, wide_primitives
 
 _SQUARED = ops.SQUARED_DISTANCE, ops.DISTANCE
 _KINDS = (*_SQUARED, ops.L1_DISTANCE)

@@ -13,7 +13,7 @@ from alignlearn.weights.base import shares
 from . import inputs
 from .candidates import fold_results
 from .kernel_groups import kernel_groups
-from .search_folds import used_part
+from .schedule import used_part
 
 
 def kernel_table(model, X=None, y=None, *, groups, sample_weight, folds, random_state, frame):

@@ -25,8 +25,15 @@ from alignlearn.validation import (
 )
 from alignlearn.weights import get_weighting
 
-from . import inputs, search, search_folds
-from .average import Average, Member
+from . import inputs, search
+from .average import (
+    Average,
+    Member,
+    members_of,
+    noise_blocks,
+    units_of,
+    with_partner,
+)
 from .base import OF_COLUMNS
 from .calls import each
 from .candidates import (
@@ -38,12 +45,21 @@ from .candidates import (
     used_frame,
 )
 from .kernel_table import refuse_several
-from .members import members_of, noise_blocks, units_of, with_partner
 from .model import KernelModel
 from .plans import PLANS
 from .prepared_columns import PreparedMatrix
 from .results_table import doubt_edges, method_table, weighting_table
-from .schedule import BYTES, LEVELS, grid, levels_of, refined, schedule_of
+from .schedule import (
+    BYTES,
+    LEVELS,
+    grid,
+    levels_of,
+    refined,
+    request_groups,
+    schedule_of,
+    splits_of,
+    used_part,
+)
 from .scoring import read_scoring
 from .ways import FoldWays, WayKernels, fold_kernels
 
@@ -198,7 +214,7 @@ class Tuned(KernelModel):
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """
-        return search_folds.request_groups(super().get_metadata_routing(), self.cv)
+        return request_groups(super().get_metadata_routing(), self.cv)
 
     def _rule(self):
         """Return ``weighting`` or its default: a strategy, or `_EACH` for several kernels."""
@@ -244,9 +260,7 @@ class Tuned(KernelModel):
         """The folds, or None for leave-one-out."""
         classes = self._estimator_type == "classifier" and y.ndim == 1
         options = {"stratify": classes, "random_state": self.random_state, "weight": weight}
-        return search_folds.splits(
-            self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options
-        )
+        return splits_of(self.cv, y, groups, leave_one_out=self._leave_one_out(len(y)), **options)
 
     def _levels(self, y, folds, n_different, final=False):
         """Return the levels of a strategy's search for targets of positive weight.
@@ -303,7 +317,7 @@ class Tuned(KernelModel):
         """
         given, rules, several = check_weightings(self._rule())
         inputs.check_room(source, rules, self._matrices(source))
-        used, y_used, splits = search_folds.used_part(source, y, splits)
+        used, y_used, splits = used_part(source, y, splits)
         everything = np.arange(used.n_samples)
         folds = [(everything, everything)] if splits is None else splits
         options = {"unbiased": self.unbiased, "client": self.client}
@@ -349,7 +363,7 @@ class Tuned(KernelModel):
         if frame is not None and len(levels) > 1:
             X = prepared_without(levels[-1], X, frame, source)
             source = self._open(X, source.weight)
-        used, y_used, _ = search_folds.used_part(source, y, None)
+        used, y_used, _ = used_part(source, y, None)
         sources = [used if level.rows is None else used.part(level.rows) for level in levels]
         ys = [y_used if level.rows is None else y_used[level.rows] for level in levels]
         preparation = None if frame is None else X.preparation

@@ -25,7 +25,7 @@ from alignlearn.validation import (
     check_memory,
 )
 
-from . import inputs, per_label, search, search_folds
+from . import inputs, per_label, search
 from ._calibrated import (
     AUTO,
     calibrate,
@@ -34,13 +34,12 @@ from ._calibrated import (
     check_probability,
     lacking_class,
 )
+from .average import units_of
 from .base import parameters, shared
 from .classifier import MACHINES, MKLClassifier
 from .kernel_classifier import KernelClassifier
-from .members import units_of
-from .schedule import blocks_of
+from .schedule import blocks_of, check_training_classes, used_targets
 from .scoring import FoldDecisions, class_score, read_scoring
-from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem
 from .tuned import CS, Tuned
 from .ways import MOST_C
@@ -390,7 +389,7 @@ default 5
         values = search.check_grid("Cs", self.Cs, CS)
         splits = self._splits(labels, groups, source.weight)
         check_class_weight(self.class_weight, labels)
-        search_folds.check_training_classes(labels, splits, source.weight)
+        check_training_classes(labels, splits, source.weight)
         check_classes(None if probability == AUTO else probability, labels, splits, source.weight)
         if self._by_strategy():
             problem = self._problem_of_levels(labels, source, splits, values, given)

@@ -28,13 +28,12 @@ from alignlearn.validation import (
     check_seed,
 )
 
-from . import inputs, per_target, search, search_folds, target_search
+from . import inputs, per_target, search, target_search
 from .base import parameters, shared
 from .kernel_regressor import KernelRegressor
 from .regressor import MKLRegressor
-from .schedule import LEVELS, blocks_of
+from .schedule import LEVELS, blocks_of, used_part, used_targets
 from .scoring import FoldPredictions, read_scoring
-from .search_folds import used_targets
 from .search_problem import ModelPath, SearchProblem, Shaped
 from .tuned import CS, Tuned
 
@@ -458,7 +457,7 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         given = inputs.real_targets(self, y, source.n_samples, source.weight, gaps=gaps)
         alphas = search.check_grid("alphas", self.alphas, per_target.ALPHAS)
         splits = self._splits(given, groups, source.weight)
-        source, Y, splits = search_folds.used_part(source, given.reshape(len(given), -1), splits)
+        source, Y, splits = used_part(source, given.reshape(len(given), -1), splits)
         (per_target.check_gaps if gaps else per_target.check_varies)(Y)
         inputs.check_room(source, [], len(source.names) + 5)
         first = per_target.first_statistics(source, Y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from alignlearn.estimators import schedule, search, search_folds
+from alignlearn.estimators import schedule, search
 from alignlearn.estimators.base import parameters, shared
 from alignlearn.estimators.results_table import doubt_edges
 from alignlearn.estimators.scoring import get_score
@@ -195,7 +195,7 @@ default 5
         measure = get_score(self.scoring, self._estimator_type)
         every = self._candidates()
         options = {"stratify": True, "random_state": self.random_state}
-        splits = search_folds.splits(self.cv, labels, groups, **options)
+        splits = schedule.splits_of(self.cv, labels, groups, **options)
         check_class_weight(self.class_weight, labels)
 
         def score(t, predicted):
@@ -235,7 +235,7 @@ default 5
 
         ``set_fit_request(groups=True)`` requests them for every ``cv``.
         """
-        return search_folds.request_groups(super().get_metadata_routing(), self.cv)
+        return schedule.request_groups(super().get_metadata_routing(), self.cv)
 
     def _candidates(self):
         """Values of every parameter that is searched, by its name in the plain classifier."""

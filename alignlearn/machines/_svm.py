@@ -26,8 +26,7 @@ from alignlearn.solvers.multiclass import (
     orientations,
     two_class_problems,
 )
-from alignlearn.solvers.smo import SMOResult, smo
-from alignlearn.solvers.smo_each import SMALL, smo_each, smo_listed
+from alignlearn.solvers.smo import SMALL, SMOResult, smo, smo_each, smo_listed
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_count,

@@ -7,10 +7,12 @@ from .arguments import (
     ConvergenceWarning,
     DegenerateKernelWarning,
     DoubtfulResultWarning,
+    NotFittedError,
     VersionWarning,
     a_part,
     check_choice,
     check_count,
+    check_fitted,
     check_flag,
     check_number,
     check_numbers,
@@ -20,12 +22,13 @@ from .arguments import (
     doubt,
     gathered_warnings,
     is_part,
+    not_fitted,
+    own_or_sklearn,
     warn,
     warn_unconverged,
 )
 from .deprecation import current_names, old_names, renamed_name, renamed_parameter
 from .devices import lies_on_device
-from .fitted import NotFittedError, check_fitted, not_fitted, own_or_sklearn
 from .grams import (
     check_gram,
     check_psd,

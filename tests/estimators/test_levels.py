@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import alignlearn as al
 from alignlearn._threads import on_threads, one_blas_thread, thread_count
-from alignlearn.estimators.members import noise_blocks
+from alignlearn.estimators.average import noise_blocks
 from alignlearn.estimators.plans import Way, reserves
 from alignlearn.estimators.schedule import FINER, blocks_of, levels_of, refined
 from alignlearn.estimators.ways import Known

@@ -13,7 +13,7 @@ import alignlearn as al
 from alignlearn import _pairs
 from alignlearn.machines import LeastSquaresClassifier, SupportVectorClassifier
 from alignlearn.solvers import multiclass
-from alignlearn.solvers.smo_each import SMALL
+from alignlearn.solvers.smo import SMALL
 
 N_CLASSES = 32
 N_PAIRS = N_CLASSES * (N_CLASSES - 1) // 2

@@ -151,7 +151,7 @@ def test_values_with_bits_are_those_without(dtype, monkeypatch):
     program = program_of(kernels, X, X)
     assert bits.counted(program, X)[0] is not program
     found = everything()
-    monkeypatch.setattr("alignlearn.engine.layout._LEAST_ROWS", 100)
+    monkeypatch.setattr("alignlearn.engine.program._LEAST_ROWS", 100)
     assert bits.counted(program, X)[0] is program
     tolerance = 1e-5 if dtype == np.float32 else 1e-12
     for one, other in zip(found, everything()):

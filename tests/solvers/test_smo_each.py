@@ -7,8 +7,7 @@ from cases import each
 import alignlearn as al
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.gram_rows import row_cache
-from alignlearn.solvers.smo import smo
-from alignlearn.solvers.smo_each import SMALL, smo_each
+from alignlearn.solvers.smo import SMALL, smo, smo_each
 from alignlearn.solvers.smo_rows import least_memory
 from alignlearn.sources import open_source
 
