@@ -30,16 +30,6 @@ def quick(script, tmp_path):
 
 
 @with_data
-def test_table_1_correlations_of_ionosphere(quick):
-    found, text = quick("reproduce/p1_alignment/table1")
-    centered, plain = found["ionosphere"]
-    assert centered == pytest.approx(0.9979, abs=0.01)  # published
-    assert plain == pytest.approx(0.9841, abs=0.03)
-    assert centered > plain
-    assert "splice" in text
-
-
-@with_data
 def test_table_2_agrees_on_ionosphere(quick, capsys):
     count, text = quick("reproduce/p1_alignment/table2")
     assert count == 0
@@ -48,12 +38,6 @@ def test_table_2_agrees_on_ionosphere(quick, capsys):
     errors = {m: float(e) for m, e in re.findall(r"error of (\S+) +([\d.]+) ", text)}
     assert list(errors) == ["uniform", "lkrr", "align", "alignf", "aligned-krr"]
     assert errors["uniform"] > errors["lkrr"] > errors["align"] > errors["alignf"]
-
-
-@with_data
-def test_figure_3_weights_of_one_stage_follow_those_of_two(quick):
-    correlation, _ = quick("reproduce/p1_alignment/figure3")
-    assert correlation > 0.6
 
 
 @with_data
@@ -141,21 +125,3 @@ def test_trials_are_centered_and_judged_on_their_own_folds(script):
     expected = np.sqrt(np.mean((T @ w + y[parts[0]].mean() - y[parts[2]]) ** 2))
     assert error == pytest.approx(expected, rel=1e-9)
     assert result.weights == pytest.approx(1.0)
-
-
-def test_a_similarity_learned_from_few_judgments(quick):
-    found, text = quick("lab/example_similarity")
-    gaussian, scaled, one, ladder, columns = found
-    assert ladder[0] > max(gaussian[0], scaled[0]) + 0.03  # pairs of new images
-    assert ladder[1] > max(gaussian[1], scaled[1]) + 0.05  # neighbors, one named image a class
-    assert columns[0] > ladder[0] > one[0]
-    assert "judgments of 300 images (5% of the pairs)" in text
-
-
-def test_a_ladder_of_hyper_kernels_undercuts_one(quick):
-    found, text = quick("reproduce/p4_hyperkernels/hyper_ladder")
-    for kernel, limit in (("gaussian", 0.062), ("tl1", 0.231), ("log", 0.138)):
-        (trial,) = found[kernel]["wine"]
-        assert trial["ladder"]["rmse"] < min(1.2 * limit, 0.5 * trial["single"]["rmse"])
-        assert trial["ladder"]["test"] >= trial["single"]["test"] - 3.0
-    assert "Table 3: the ideal kernel" in text

@@ -96,6 +96,10 @@ def literals(path):
 def orphans(content, named=()):
     """Entries whose script does not exist or has not their key, or the name of a number."""
     for key, entry in content.items():
+        if "archived" in entry:  # a test or script that checks the same statement
+            if not (SCRIPTS.parent / entry["archived"]).is_file():
+                yield f"{key}: {entry['archived']} does not exist"
+            continue
         path = SCRIPTS / entry["script"]
         if not path.is_file():
             yield f"{key}: {entry['script']} does not exist"
@@ -126,13 +130,16 @@ def test_a_number_without_a_script_is_found():
     given = {
         "error-bars": {"script": "lab/intervals.py", "friedman": "0.9", "run": {}},
         "calls": {"script": "lab/intervals.py"},
-        "alignment-intervals": {"script": "lab/interval_lengths.py", "se-50": "0", "te-50": "0"},
+        "tests-of-dependence": {"script": "lab/dependence_tests.py", "kci-ms": "0", "hsic-ms": "0"},
         "gone": {"script": "lab/no.py"},
+        "kept": {"archived": "tests/test_studies.py"},
+        "lost": {"archived": "tests/test_no_such_studies.py"},
     }
     assert list(orphans(given, named=True)) == [
         "calls: lab/intervals.py does not write calls",
-        "alignment-intervals: lab/interval_lengths.py does not write te-50",
+        "tests-of-dependence: lab/dependence_tests.py does not write hsic-ms",
         "gone: lab/no.py does not exist",
+        "lost: tests/test_no_such_studies.py does not exist",
     ]
 
 

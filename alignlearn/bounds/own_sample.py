@@ -14,7 +14,7 @@ probability 1 - delta over the n other samples, for all c and h, and all a and t
 where J is the number of pairs (a, t). Ambroladze, Parrado-Hernandez and Shawe-Taylor (2007)
 introduced priors from a part of the sample. The bound is tighter if |z| is small relative to
 <h, z>, as with few features: with all features of the kernel it is below 1/2 half as often
-(``scripts/lab/own_sample_bound.py``; proof: ``p1_alignment/proofs.md``, section 26).
+(table in ``docs/guide/guarantees.md``; proof: ``p1_alignment/proofs.md``, section 26).
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def many_weights(estimator):
     The condition is ``p log p > m / 20`` for p different kernels. Their number is that of the
     eigenvalues above 0.1 of the matrix of alignments between kernels: four for Gaussians of 30
     widths. Below the limit, intervals that ignore the learning had the nominal coverage, see
-    `scripts/lab/learned_coverage.py`.
+    ``docs/guide/error-bars.md``.
     """
     if without_target(get_weighting(getattr(estimator, "weighting_", estimator.weighting))):
         return []

@@ -45,13 +45,13 @@ def arguments(doc, argv, repeats, rows=(), published=False):
 
 
 class Output:
-    """Prints, and stores the printed text for ``<kind>_<name>.txt``.
+    """Prints, and stores the printed text for ``reproduce_<name>.txt``.
 
     ``script`` is the path of a script beside which there is a file ``texts.txt``.
     """
 
-    def __init__(self, name, args, script="", kind="reproduce"):
-        self.stem, self.script, self.lines = f"{kind}_{name}", Path(script), []
+    def __init__(self, name, args, script=""):
+        self.stem, self.script, self.lines = f"reproduce_{name}", Path(script), []
         # The default is figures/, and no files with --quick.
         folder = args.out or (None if args.quick else FIGURES)
         self.folder = None if folder is None else Path(folder)

@@ -279,6 +279,22 @@ def test_score_is_the_correlation_on_new_samples():
     raises(ValueError, "needs all views", model.score, test[0])
 
 
+def test_planted_dependence_of_angles_is_found_as_the_sample_grows():
+    """An angle with normal noise s: the largest correlation is that of cosines, exp(-s^2 / 2)."""
+    shift, found = np.pi * (1.0 - 1.0 / np.sqrt(3.0)), []  # where the angles are uncorrelated
+    for N in (25, 400):
+        rng = np.random.default_rng(N)
+        first = rng.uniform(0.0, 2.0 * np.pi, N + 2000)
+        second = np.mod(first + shift + 0.5 * rng.normal(size=first.size), 2.0 * np.pi)
+        X, Y = first[:N, None], second[:N, None]
+        model = KernelCCA(kernels=al.Gaussian(1.0), kappa=0.01 * N**-0.25).fit(X, Y)
+        found.append(model.score(first[N:, None], second[N:, None]))
+        assert abs(np.corrcoef(first[N:], second[N:])[0, 1]) < 0.1
+    assert found[0] < found[1] == pytest.approx(np.exp(-0.125), abs=0.03)
+    independent = model.fit(X, Y[rng.permutation(N)]).dependence_
+    assert independent < 0.5
+
+
 # Independence
 
 

@@ -167,12 +167,6 @@ def test_the_blocks_reach_the_minimum_and_shorten_steps_that_ascend(
     assert (sum(one.n_shortened for one in found) > 0) == shortened
 
 
-def test_the_script_compares_both_methods(script, capsys):
-    newton, blocks = script("reproduce/p3_multitask/block_steps").main()
-    assert blocks == pytest.approx(newton, rel=2e-3)
-    assert capsys.readouterr().out.count("steps") == 2
-
-
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 @pytest.mark.parametrize("ridge", [0.02, 0.5, 5.0])
 def test_ridge_coupling(epsilon, ridge):

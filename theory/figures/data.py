@@ -1,10 +1,9 @@
 """Figure on real data: accuracy of a kernel against its alignment (P1, figure 2, table 1).
 
 The Gaussian kernels of section 5 of Cortes, Mohri and Rostamizadeh (2012), one at a time: accuracy
-by cross-validation, the mean over five assignments of folds as in
-``scripts/reproduce/p1_alignment/table1.py``, against the centered and the uncentered alignment of
-the whole sample. Accuracy is 1 - RMSE for regression, as in that script. With a single assignment,
-the correlations of german credit and their order vary with the assignment.
+by cross-validation, the mean over five assignments of folds, against the centered and the
+uncentered alignment of the whole sample. Accuracy is 1 - RMSE for regression. With a single
+assignment, the correlations of german credit and their order vary with the assignment.
 """
 
 from __future__ import annotations

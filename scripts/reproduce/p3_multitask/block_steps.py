@@ -1,7 +1,4 @@
-#!/usr/bin/env python
 """The block coordinate steps of the paper, with the corrected neighborhood kernels and slopes.
-
-    scripts/reproduce/p3_multitask/block_steps.py         # steps and seconds of both methods
 
 A round trains the models, sets ``Khat = K - (beta / eta) P(I)`` and minimizes over the weights
 ``eta/2 ||K_x - Khat||_F^2 - sum_k x_k q_k``, ``q_k = b'K_k b / 2``. The effect of a round on x is
@@ -12,13 +9,10 @@ descend is repeated with twice the eta, from which later rounds return to eta by
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
-import alignlearn as al
 from alignlearn.multitask._separate import Solution, dual_linear, largest_share
 from alignlearn.multitask._tasks import open_tasks
 from alignlearn.solvers.nnqp import nonnegative_qp
@@ -90,28 +84,3 @@ def blockwise(task, beta, eta, *, tol, max_iter):
         inverse = max(eta, 0.5 * inverse)
         point, value = trial, reached
     return BlockSolution(point.x[None], [point.coef], value, lower, n_iter, n_shortened=shortened)
-
-
-def main():
-    """Print the objective, the steps and the seconds of both methods on two random tasks."""
-    rng = np.random.default_rng(0)
-    X, task = rng.normal(size=(120, 3)), np.repeat([0, 1], 60)
-    y = (np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=120) > 0.0).astype(int)
-    model = al.MultiTaskMKLClassifier(beta=0.05, tol=1e-3)
-    start = time.perf_counter()
-    result = model.fit(X, y, task).result_
-    print(
-        f"newton {result.objective:.6g} {result.n_iter} steps {time.perf_counter() - start:.2f} s"
-    )
-    start = time.perf_counter()
-    limits = {"tol": 1e-3, "max_iter": 2000}
-    found = [blockwise(t, 0.05, 0.2, **limits) for t in tasks_of(model, X, y, task)]
-    value, steps = sum(one.value for one in found), sum(one.n_iter for one in found)
-    seconds = time.perf_counter() - start
-    print(f"blocks {value:.6g} {steps} steps {seconds:.2f} s")
-    return result.objective, value
-
-
-if __name__ == "__main__":
-    main()
-    sys.exit()

@@ -151,19 +151,18 @@ def rmse(found, K):
     return float(np.sqrt(np.sum((found - K) ** 2) / np.sum((K - K.mean()) ** 2)))
 
 
-def candidates(method, quick, multiples=MULTIPLES):
+def candidates(method, quick):
     """(multiple, strength, epsilon) in the order in which ties are decided."""
     if quick:
-        some = 1.0 if None not in multiples else None
-        return [(some, 1e1, 0.01) if method == "svr" else (some, 1e-1, None)]
+        return [(1.0, 1e1, 0.01) if method == "svr" else (1.0, 1e-1, None)]
     if method == "svr":
-        return list(product(multiples, KNOWN_COSTS, EPSILONS))
-    return [(*pair, None) for pair in product(multiples, KNOWN_ALPHAS)]
+        return list(product(MULTIPLES, KNOWN_COSTS, EPSILONS))
+    return [(*pair, None) for pair in product(MULTIPLES, KNOWN_ALPHAS)]
 
 
-def search(method, X, K, quick, multiples=MULTIPLES):
+def search(method, X, K, quick):
     """The candidate with minimal error on pairs of a fifth of the points, fitted to the others."""
-    grid = candidates(method, quick, multiples)
+    grid = candidates(method, quick)
     if len(grid) == 1:
         return grid[0]
     order = np.random.default_rng(0).permutation(len(X))
@@ -328,8 +327,7 @@ def _hyper(regression, family):
 
     def predict(X, y, X_new, seed, quick):
         epsilons = EPSILONS if regression == "svr" else (None,)
-        multiples = (None,) if family == "ladder" else IDEAL_MULTIPLES
-        grid = list(product(multiples, IDEAL_STRENGTHS[regression], epsilons))
+        grid = list(product(IDEAL_MULTIPLES, IDEAL_STRENGTHS[regression], epsilons))
         grid = grid[2:3] if quick else grid
 
         def learn(candidate, rows, size=IDEAL_SEARCH):
@@ -389,7 +387,6 @@ RIVALS = {
     "krr wishart": _hyper("krr", "wishart"),
     "svr wishart": _hyper("svr", "wishart"),
 }
-LADDERS = {"svr gaussian": _hyper("svr", "ladder")}  # in place of one hyper-kernel
 
 
 def measure_ideal(name, repeats, quick=False):

@@ -1,5 +1,6 @@
 """The numbers behind the figures of the documentation; each figure can be drawn and saved."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -137,6 +138,21 @@ def test_alignments_against_the_library():
     assert data.alignments(K, y) == pytest.approx(
         (al.alignment(K, np.outer(y, y)), al.alignment(K, np.outer(y, y), kind="uncentered"))
     )
+
+
+@pytest.mark.skipif(
+    not (Path(os.environ.get("ALIGNLEARN_DATA") or "no such folder") / "ionosphere.npz").is_file(),
+    reason="ALIGNLEARN_DATA does not hold ionosphere",
+)
+def test_correlations_of_ionosphere_are_those_of_table_1():
+    from alignlearn import datasets
+
+    found = datasets.load("ionosphere", task="regression")
+    scores = data.kernel_scores(found.X, found.y, data.PAPER[1], repeats=1)
+    centered, uncentered = scores.correlations()
+    assert centered == pytest.approx(0.9979, abs=0.01)  # published
+    assert uncentered == pytest.approx(0.9841, abs=0.03)
+    assert centered > uncentered
 
 
 # -- files -----------------------------------------------------------------------------
