@@ -34,7 +34,7 @@ from alignlearn.machines import LinearSVM
 sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
 import accuracy
 import many_targets
-from dependence_tests import _hyppo, _pair_test
+from dependence_tests import p_of
 
 
 class Side(NamedTuple):
@@ -400,13 +400,13 @@ def independence(m):
     pair = np.cos(angle) + noise[0], np.sin(angle) + noise[1]
 
     def ours(**how):
-        return lambda: lambda: _pair_test(**how)(pair, 0)
+        return lambda: lambda: p_of(al.hsic_test, **how)(pair, 0)
 
     def hyppo(**how):
-        test = _hyppo("independence", "Hsic", **how)
-        if test is None:
-            raise ImportError("hyppo")
-        return lambda: test(pair, 0)
+        from hyppo.independence import Hsic
+
+        samples = [A[:, None] for A in pair]
+        return lambda: Hsic().test(*samples, workers=1, random_state=0, **how)[1]
 
     return [
         Side("hsic_test, 999 permutations", OURS, ours()),

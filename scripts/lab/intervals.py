@@ -4,15 +4,9 @@
 regression      MKLRegressor with refit=False, jackknife+ and CV+ of ten folds, aim 0.9: share of
                 new targets in their intervals, and that of 1.645 standard deviations of the
                 Gaussian process, with noise
-tuned           the same of MKLRegressorCV with three Gaussians, which chooses alpha too, and of the
-                average of machines that is its default
-more            Friedman's and the jumps with m = 50, of learned and of equal weights, in five times
-                as many fits
 classification  MKLClassifier(probability="sigmoid"), and MKLClassifierCV: share of new labels in
                 their sets, that of the class where it is least and the mean number of classes, and
                 the same with per_class
-refit           m = 50: how much the jackknife+ with the whole model fitted again without each
-                sample covers more
 time            seconds of predict, and of intervals as multiples of it, m = n = 2000, one target,
                 after the first call
 
@@ -251,13 +245,6 @@ def span(values, digits=3):
     return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
 
 
-def spread(low, high, where):
-    """A range of coverages and where the smallest is; one number if both are equal."""
-    if f"{low:.2f}" == f"{high:.2f}":
-        return f"{low:.2f}"
-    return f"{low:.2f} to {high:.2f} (smallest: {where})"
-
-
 def regression(args):
     """Intervals without refits."""
     errors, losses = [], []
@@ -273,39 +260,6 @@ def regression(args):
     publish(args, "coverage-no-refit", rows)
     found = {"no-refit-se": span(errors), "no-refit-loss": f"{max(losses):.3f}"}
     publish(args, "error-bars", found)
-
-
-def tuned(args):
-    """The spans of coverage of searches."""
-    kernels = al.gaussian_kernels([0.01, 0.1, 1.0])
-    for name, model, part in (
-        ("three", al.MKLRegressorCV(kernels), 1),
-        ("averaged", al.MKLRegressorCV(), 5),
-    ):
-        errors = []
-        for m, fits in sizes(args):
-            some = max(2, fits // part)
-            found = {law: means(interval_row, model, law, m, some) for law in REGRESSION}
-            cover = {mean[0]: REGRESSION[law] for law, (mean, _) in found.items()}
-            low, high = min(cover), max(cover)
-            errors += [error for _, error in found.values()]
-            publish(
-                args,
-                "error-bars",
-                {f"search-{name}-{m}": spread(low, high, cover[low])},
-            )
-        publish(args, "error-bars", {f"search-{name}-se": f"{max(errors):.3f}"})
-
-
-def more(args):
-    """Two distributions in more fits, with learned and with equal weights."""
-    found = {}
-    for weighting in ("alignf", "uniform"):
-        for name, law in (("friedman", friedman), ("jumps", step)):
-            model = al.MKLRegressor(weighting=weighting)
-            mean, error = means(interval_row, model, law, SIZES[0], 5 * args.fits)
-            found[name if weighting == "alignf" else f"equal-{name}"] = f"{mean[0]:.4f}"
-    publish(args, "error-bars", {**found, "no-refit-1000-se": f"{error:.4f}"})
 
 
 def classification(args):
@@ -325,21 +279,6 @@ def classification(args):
         mean, error = means(set_row, search, law, SIZES[0], args.fits)
         found[f"search-{law.__name__}"] = f"{mean[0]:.3f}"
     publish(args, "error-bars", {**found, "search-se": f"{error:.3f}"})
-
-
-def refit(args):
-    """How much refits increase coverage."""
-    fits = max(args.fits // 4, 2)
-    gains = [means(_refit_row, None, law, SIZES[0], fits)[0][0] for law in REGRESSION]
-    publish(args, "error-bars", {"refit-gain": span(gains)})
-
-
-def _refit_row(_, law, m, seed):
-    """The gain in coverage with refits over that without."""
-    X, y, new, y_new = draw(law, m, seed)
-    model = al.MKLRegressor().fit(X, y)
-    again = covered(model.predict_interval(new, AIM, fit=(X, y), refit=True), y_new).mean()
-    return (again - covered(model.predict_interval(new, AIM, refit=False), y_new).mean(),)
 
 
 def seconds(args):
@@ -364,10 +303,7 @@ def seconds(args):
     publish(args, "interval-time", map(row, (5, 20, 100, 800)))
 
 
-PARTS = {
-    "regression": regression, "tuned": tuned, "more": more, "classification": classification,
-    "refit": refit, "time": seconds,
-}  # fmt: skip
+PARTS = {"regression": regression, "classification": classification, "time": seconds}
 
 
 if __name__ == "__main__":

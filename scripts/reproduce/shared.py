@@ -12,26 +12,13 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
 from _studies import study
 
-from alignlearn.comparison import ALPHA_GRID, C_GRID, split
-from alignlearn.machines import SupportVectorClassifier
+from alignlearn.comparison import split
 from alignlearn.significance import pairwise_t_tests
-from alignlearn.sources import FeatureFamily, GramFamily
+from alignlearn.sources import GramFamily
 from alignlearn.statistics import alignment, center_kernel
 
 FIGURES = Path(__file__).resolve().parents[2] / "figures"
 LEVEL = 0.1  # of the tests in appendix C of the 2012 paper
-
-# Okabe and Ito's colors, with a marker each, so that lines differ without color, too.
-STYLES = {
-    "uniform": ("#555555", "s"),
-    "lkrr": ("#009E73", "D"),
-    "l1-svm": ("#E69F00", "v"),
-    "l1-krr": ("#E69F00", "v"),
-    "align": ("#0072B2", "^"),
-    "alignf": ("#D55E00", "o"),
-    "aligned-krr": ("#CC79A7", "P"),
-    "paper": ("#000000", "_"),
-}
 
 
 # Command line, text and figure files
@@ -96,25 +83,6 @@ class Output:
 def published(script):
     """The numbers printed in the paper, from paper.json beside a script."""
     return json.loads(Path(script).with_name("paper.json").read_text(encoding="utf-8"))
-
-
-def new_figure(rows, columns, size):
-    """A figure and its axes, an array (rows, columns)."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size)
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.06)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    plain(axes.flat)
-    return figure, axes
-
-
-def plain(axes):
-    """Axes without a box, with a faint grid behind."""
-    for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(True, color="#DDDDDD", linewidth=0.6)
-        ax.set_axisbelow(True)
 
 
 def run(main):
@@ -208,72 +176,17 @@ def repeated(measure, y, task, repeats):
     return np.array(found, dtype=float).transpose(3, 0, 2, 1)
 
 
-class Trial:
-    """Common parts of every trial: targets, losses, and the choice of a parameter."""
+class GramTrial:
+    """Gram matrices of a trial, centered and of mean diagonal 1 on the training folds.
 
-    costs = C_GRID
+    With its targets, the loss of a model, and the choice of a parameter.
+    """
 
-    def __init__(self, y, parts, task):
-        self.task, self.parts = task, parts
+    def __init__(self, X, y, parts, task, *, kernels, scale="none"):
+        self.task = task
         self.y, self.y_validate, self.y_test = (y[part] for part in parts)
         self.offset = self.y.mean() if task == "regression" else 0.0
         self.target = self.y - self.offset if task == "regression" else self.y
-
-    def loss(self, decision, y):
-        """Root mean squared error, or the fraction misclassified."""
-        if self.task == "regression":
-            return float(np.sqrt(np.mean((decision + self.offset - y) ** 2)))
-        return float(np.mean(np.where(decision > 0.0, 1, -1) != y))
-
-    def losses(self, weights, dual, intercept=0.0):
-        """On the validation and on the test fold."""
-        decisions = self.decisions(weights, dual)
-        return [
-            self.loss(d + intercept, y) for d, y in zip(decisions, (self.y_validate, self.y_test))
-        ]
-
-    def choose(self, rules):
-        """Solve with every rule; (test error, test alignment, result) of the best validated one."""
-        best, chosen = np.inf, None
-        for rule in rules:
-            result = rule.solve_grams(self.family, self.target)
-            validation, error = self.losses(result.weights, result.dual_coef, result.intercept)
-            if validation < best:
-                best, chosen = validation, (error, result)
-        error, result = chosen
-        return error, self.test_alignment(result.weights), result
-
-    def machine(self, weights):
-        """(test error, test alignment) of the model of the second stage at given weights.
-
-        Kernel ridge or support vector machine; its parameter is chosen on the validation fold.
-        """
-        weights = weights / weights.sum()
-        path = self._ridge if self.task == "regression" else self._svm
-        found = [self.losses(weights, *solution) for solution in path(self.family.gram(weights))]
-        return min(found, key=lambda pair: pair[0])[1], self.test_alignment(weights)
-
-    def _ridge(self, K):
-        from scipy.linalg import eigh
-
-        values, vectors = eigh(K, check_finite=False)
-        projected = vectors.T @ self.target
-        for alpha in ALPHA_GRID[::2]:
-            yield vectors @ (projected / (values + alpha)), 0.0
-
-    def _svm(self, K):
-        start = None
-        for C in self.costs:
-            machine = SupportVectorClassifier(C=C).fit(K, self.y, alpha0=start)
-            start = machine.full_dual_coef()
-            yield start.ravel(), float(machine.intercept_[0])
-
-
-class GramTrial(Trial):
-    """Kernels on vectors: Gram matrices, centered and of mean diagonal 1 on the training folds."""
-
-    def __init__(self, X, y, parts, task, *, kernels, scale="none"):
-        super().__init__(y, parts, task)
         train, *held_out = (minmax(X[part], X[parts[0]], scale) for part in parts)
         raw = [kernel(train) for kernel in kernels]
         self.grams = np.array([center_kernel(K) for K in raw])
@@ -288,42 +201,28 @@ class GramTrial(Trial):
         ]
         self.test_grams = np.array([s * k(held_out[1]) for k, s in zip(kernels, self.scale)])
 
-    def decisions(self, weights, dual):
-        """Of the validation and the test fold."""
-        return [weights @ (K @ dual) for K in self.held_out]
+    def loss(self, decision, y):
+        """Root mean squared error, or the fraction misclassified."""
+        if self.task == "regression":
+            return float(np.sqrt(np.mean((decision + self.offset - y) ** 2)))
+        return float(np.mean(np.where(decision > 0.0, 1, -1) != y))
+
+    def losses(self, weights, dual, intercept):
+        """On the validation and on the test fold."""
+        decisions = [weights @ (K @ dual) + intercept for K in self.held_out]
+        return [self.loss(d, y) for d, y in zip(decisions, (self.y_validate, self.y_test))]
+
+    def choose(self, rules):
+        """(test error, test alignment) of the rule with the least loss on the validation fold."""
+        found = [rule.solve_grams(self.family, self.target) for rule in rules]
+        losses = [self.losses(r.weights, r.dual_coef, r.intercept) for r in found]
+        best = min(range(len(found)), key=lambda i: losses[i][0])
+        return losses[best][1], self.test_alignment(found[best].weights)
 
     def test_alignment(self, weights):
         """Centered alignment on the test fold."""
         target = self.y_test.astype(float)
         return alignment(np.tensordot(weights, self.test_grams, 1), np.outer(target, target))
-
-
-class FeatureTrial(Trial):
-    """Rank-one kernels of sparse columns, centered and of mean diagonal 1 on the training folds."""
-
-    costs = C_GRID[:6]  # no choice comes near 32, and a hard margin in few columns is slow
-
-    def __init__(self, X, y, parts, task):
-        super().__init__(y, parts, task)
-        self.X = [X[part] for part in parts]
-        trace = FeatureFamily(self.X[0]).traces()
-        m = len(parts[0])
-        zero = np.zeros_like(trace)
-        # A column that does not vary on the training folds has weight and kernel 0.
-        self.scale = np.divide(m, trace, out=zero, where=trace > 1e-9 * trace.max())
-        self.family = FeatureFamily(self.X[0], scale=self.scale)
-
-    def decisions(self, weights, dual):
-        """Of the validation and the test fold."""
-        mean = np.asarray(self.X[0].mean(axis=0)).ravel()
-        w = weights * self.scale * (self.X[0].T @ dual - mean * dual.sum())
-        return [Z @ w - mean @ w for Z in self.X[1:]]
-
-    def test_alignment(self, weights):
-        """Centered alignment on the test fold."""
-        K = FeatureFamily(self.X[2], scale=self.scale).gram(weights)
-        target = self.y_test.astype(float)
-        return alignment(K, np.outer(target, target))
 
 
 def minmax(Z, train, scale):

@@ -166,7 +166,7 @@ def measure_one_stage(row, repeats):
 
     def of(parts):
         trial = shared.GramTrial(X, y, parts, row.task, kernels=kernels, scale=row.scale)
-        return [trial.choose(rules_of(method, trial))[:2] for method in row.learned]
+        return [trial.choose(rules_of(method, trial)) for method in row.learned]
 
     return shared.repeated(of, y, row.task, repeats)
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import raises
+from scipy.optimize import linprog
 from sklearn.svm import SVC, SVR
 from strategies import generators
 
@@ -94,6 +95,27 @@ def test_the_gap_is_a_bound_wherever_the_method_stops(rng, max_iter, norm):
     at_weights = sklearn_value(np.tensordot(early.weights, K, 1), y, 5.0)[0]
     assert at_weights <= early.objective * (1 + 1e-6)
     assert early.objective * (1 - early.duality_gap) <= exact * (1 + 2e-7)
+
+
+def test_rank_one_kernels_are_a_linear_program():
+    """min strength |w|_1 + hinge losses has the solution of L1SVM at C = |w|_1 / strength."""
+    rng, strength = np.random.default_rng(0), 6.0
+    X = rng.standard_normal((60, 8))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(X[:, 0] - 0.5 * X[:, 1] + 0.5 * rng.standard_normal(60) > 0.0, 1.0, -1.0)
+    signed = X * y[:, None]
+    # The positive and the negative part of w, the slacks, b.
+    A = np.hstack([-signed, signed, -np.eye(60), -y[:, None]])
+    cost = np.concatenate([np.full(16, strength), np.ones(60), [0.0]])
+    bounds = [(0.0, None)] * 76 + [(None, None)]
+    found = linprog(cost, A, -np.ones(60), bounds=bounds).x
+    w, b = found[:8] - found[8:16], found[-1]
+    norm = np.abs(w).sum()
+    assert 0 < np.count_nonzero(np.abs(w) > 1e-9) < 8
+    result = L1SVM(norm / strength, tol=1e-7).solve_grams(FeatureFamily(X), y.astype(int))
+    np.testing.assert_allclose(result.weights, np.abs(w) / norm, atol=1e-3)
+    decisions = X @ (result.weights * (X.T @ result.dual_coef)) + result.intercept
+    np.testing.assert_allclose(decisions, X @ w + b, atol=1e-2)
 
 
 def test_units_of_the_kernels_cancel():
