@@ -423,7 +423,7 @@ def test_every_number_is_on_a_page(fill_pages):
     text = "".join(path.read_text(encoding="utf-8") for path in fill_pages.pages())
     paragraphs = "".join(fill_pages.paragraphs().values())
     for key, entry in fill_pages.read("text.json").items():
-        for name in entry.keys() - {"script", "run"}:
+        for name in entry.keys() - {"script", "archived", "run"}:
             assert f"text.{key}.{name} " in text or f"text[{key}][{name}]" in paragraphs, name
 
 
@@ -441,7 +441,8 @@ def test_the_list_of_scripts_names_the_pages_that_quote_them(fill_pages):
         named += [("parts", key) for key in files["parts"] if "parts" in blocks]
         for block in blocks:
             named += re.findall(r"\{(parts|text)\[([\w-]+)\]", known.get(block, ""))
-        for script in {files[file][key]["script"] for file, key in named}:
+        entries = [files[file][key] for file, key in named]
+        for script in {entry["script"] for entry in entries if "script" in entry}:
             name = Path(script).name
             cells = [quoted for names, quoted in rows if f"{name}`" in names]
             page = "README" if path.name == "README.md" else f"{path.relative_to(ROOT).as_posix()})"

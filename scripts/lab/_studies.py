@@ -22,7 +22,7 @@ import numpy as np
 from alignlearn import datasets
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
-from _bench import PEAK, best_of, clock, output, threads, wall_and_core  # noqa: F401
+from _bench import PEAK, best_of, clock, cpu_clock, output, threads, wall_and_core  # noqa: F401
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
 # Levels of a file of docs/_data at which every entry has its own line.
@@ -249,6 +249,31 @@ def standardized(X, X_test):
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0.0] = 1.0
     return (X - mean) / scale, (X_test - mean) / scale
+
+
+def shuffled(m, n, seed, most=2000):
+    """Rows of n training samples in random order, and of at most ``most`` others."""
+    order = np.random.default_rng(seed).permutation(m)
+    return order[:n], order[n : n + most]
+
+
+def default(classes):
+    """The class of the library's default search."""
+    import alignlearn as al
+
+    return al.MKLClassifierCV if classes else al.MKLRegressorCV
+
+
+def boosted(kind, classes):
+    """The class of LightGBM ("lightgbm") or of HistGradientBoosting ("hist")."""
+    if kind == "lightgbm":
+        import lightgbm
+
+        return lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
+    from sklearn import ensemble
+
+    names = "HistGradientBoostingRegressor", "HistGradientBoostingClassifier"
+    return getattr(ensemble, names[bool(classes)])
 
 
 def corrected_t(differences, share):

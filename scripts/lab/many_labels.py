@@ -10,11 +10,10 @@ labels. The baseline is ``MultiOutputClassifier(GridSearchCV(SVC))`` of scikit-l
 of C and five of gamma.
 """
 
-import time
 import warnings
 
 import numpy as np
-from _studies import publish, standardized, study
+from _studies import cpu_clock, publish, shuffled, standardized, study
 
 import alignlearn as al
 
@@ -95,12 +94,9 @@ def measured(make, X, Y, n_train, seed):
     """Subset accuracy, macro F1 and seconds of processor time."""
     from sklearn.metrics import f1_score
 
-    order = np.random.default_rng(seed).permutation(len(X))
-    train, test = order[:n_train], order[n_train : n_train + 2000]
+    train, test = shuffled(len(X), n_train, seed)
     Z, Z_test = standardized(X[train], X[test])
-    start = time.process_time()
-    model = make().fit(Z, Y[train])
-    seconds = time.process_time() - start
+    seconds, model = cpu_clock(lambda: make().fit(Z, Y[train]))
     predicted = model.predict(Z_test)
     right = predicted == Y[test]
     f1 = f1_score(Y[test], predicted, average="macro", zero_division=0)

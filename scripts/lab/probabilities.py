@@ -9,11 +9,10 @@ processor time of a fit minus that of a fit with ``probability=None``, as a shar
 medians of five fits.
 """
 
-import time
 import warnings
 
 import numpy as np
-from _studies import load, publish, standardized, study
+from _studies import boosted, cpu_clock, load, publish, shuffled, standardized, study
 
 import alignlearn as al
 
@@ -32,9 +31,7 @@ def calibrated_svc(X, y):
 
 
 def boosting(X, y):
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0).fit(X, y)
+    return boosted("hist", True)(random_state=0).fit(X, y)
 
 
 def ours(X, y, **options):
@@ -53,9 +50,7 @@ def calibration_error(P, codes, bins=15):
 def measured(fit, split, **options):
     """Log loss, calibration error and seconds of processor time."""
     X, y, new, truth = split
-    start = time.process_time()
-    model = fit(X, y, **options)
-    seconds = time.process_time() - start
+    seconds, model = cpu_clock(lambda: fit(X, y, **options))
     if options:
         return 0.0, 0.0, seconds
     P, codes = model.predict_proba(new), np.searchsorted(model.classes_, truth)
@@ -66,9 +61,7 @@ def measured(fit, split, **options):
 def split_of(name, seed):
     """Standardized samples and labels for training, and at most 2000 others."""
     X, y, _ = load(name)
-    order = np.random.default_rng(seed).permutation(len(X))
-    n = min(300, 2 * len(X) // 3)
-    train, test = order[:n], order[n : n + 2000]
+    train, test = shuffled(len(X), min(300, 2 * len(X) // 3), seed)
     known = np.isin(y[test], y[train])
     Z, new = standardized(X[train], X[test][known])
     return Z, y[train], new, y[test][known]

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _studies import corrected_t, folds_of, study
+from _studies import boosted, corrected_t, default, folds_of, shuffled, study
 from _studies import friedman as friedman1
 
 
@@ -89,27 +89,16 @@ def _codes(frame, levels):
     return np.column_stack(parts)
 
 
-def _default(classes):
-    import alignlearn as al
-
-    return al.MKLClassifierCV() if classes else al.MKLRegressorCV()
-
-
 def _boosted(kind, classes, y):
     """The grid of settings of a competitor over 5 folds."""
     from sklearn.model_selection import GridSearchCV
 
     if kind == "lightgbm":
-        from lightgbm import LGBMClassifier, LGBMRegressor
-
-        model = (LGBMClassifier if classes else LGBMRegressor)(n_jobs=1, verbose=-1)
+        model = boosted(kind, classes)(n_jobs=1, verbose=-1)
         grid = {"num_leaves": [4, 8, 31], "n_estimators": [50, 150, 400]}
         model.set_params(learning_rate=0.05, min_child_samples=10)
     else:
-        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-        model = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-        model = model(categorical_features="from_dtype", early_stopping=False)
+        model = boosted(kind, classes)(categorical_features="from_dtype", early_stopping=False)
         model.set_params(learning_rate=0.05, min_samples_leaf=10)
         grid = {"max_leaf_nodes": [6, 20], "max_iter": [50, 120, 300]}
     return GridSearchCV(model, grid, cv=folds_of(classes))
@@ -122,7 +111,7 @@ def evaluate(kind, train, y, test, y_test, classes):
     levels = {n: sorted(set(_texts(train[n])) - {None}) for n in train}
     start = time.process_time()
     if kind == "default":
-        model = _default(classes).fit(train, y)
+        model = default(classes)().fit(train, y)
     elif kind == "codes":
         A, B = _codes(train, levels), _codes(test, levels)
         with warnings.catch_warnings():
@@ -131,7 +120,7 @@ def evaluate(kind, train, y, test, y_test, classes):
         A, B = (np.where(np.isnan(M), means, M) for M in (A, B))
         spread = np.where(A.std(axis=0) > 0.0, A.std(axis=0), 1.0)
         train, test = ((M - means) / spread for M in (A, B))
-        model = _default(classes).fit(train, y)
+        model = default(classes)().fit(train, y)
     else:
         train, test = _categories(train, levels), _categories(test, levels)
         if kind == "hist":  # which takes at most 255 categories
@@ -152,9 +141,7 @@ def evaluate(kind, train, y, test, y_test, classes):
 def splits(frame, y, samples, n_splits=SPLITS):
     """Training and test rows of each split."""
     for seed in range(n_splits):
-        order = np.random.default_rng(seed).permutation(len(y))
-        size = min(samples, int(0.8 * len(y)))
-        yield order[:size], order[size : size + TEST]
+        yield shuffled(len(y), min(samples, int(0.8 * len(y))), seed, TEST)
 
 
 def run(name, columns, samples, kinds, n_splits):

@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -34,11 +35,14 @@ import numpy as np
 from _studies import (
     GENERATED,
     PEAK,
+    boosted,
     clock,
     corrected_t,
+    default,
     load,
     output,
     read,
+    shuffled,
     study,
     threads,
     wall_and_core,
@@ -66,8 +70,7 @@ def parts(name, size, seed):
     X, y, classes = load(name)
     m = len(y)
     size = size if m - size >= LEAST_TEST else int(0.8 * m)
-    order = np.random.default_rng(seed).permutation(m)
-    train, test = order[:size], order[size : size + TEST]
+    train, test = shuffled(m, size, seed, TEST)
     return X[train], y[train], X[test], y[test], classes
 
 
@@ -94,32 +97,19 @@ def _scaled(model):
 
 
 def _default(X, y, classes, n_threads):
-    import alignlearn as al
-
-    model = al.MKLClassifierCV if classes else al.MKLRegressorCV
-    return _scaled(model(random_state=0, verbose=False)).fit(X, y)
+    return _scaled(default(classes)(random_state=0, verbose=False)).fit(X, y)
 
 
 def _lightgbm(X, y, classes, n_threads):
-    import lightgbm
-
-    kind = lightgbm.LGBMClassifier if classes else lightgbm.LGBMRegressor
-
-    def make(**setting):
-        return kind(n_estimators=TREES // 2, n_jobs=n_threads, verbose=-1, **setting)
-
+    options = {"n_estimators": TREES // 2, "n_jobs": n_threads, "verbose": -1}
+    make = partial(boosted("lightgbm", classes), **options)
     settings = [{"learning_rate": r, "num_leaves": k} for r in RATE for k in LIGHT_LEAVES]
     return _tuned(make, settings, X, y, classes)
 
 
 def _hist(X, y, classes, n_threads):
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-
-    def make(**setting):
-        return kind(max_iter=TREES, early_stopping=True, random_state=0, **setting)
-
+    options = {"max_iter": TREES, "early_stopping": True, "random_state": 0}
+    make = partial(boosted("hist", classes), **options)
     settings = [{"learning_rate": r, "max_leaf_nodes": k} for r in RATE for k in LEAVES]
     return _tuned(make, settings, X, y, classes)
 
