@@ -12,9 +12,10 @@ The loops release the GIL, so Python threads do what ``prange`` would, without i
 loops no faster. Each thread writes its own rows or its own accumulator, so results do not depend
 on timing.
 
-Python handles Ctrl-C only in its main thread, between two bytecode instructions. The main thread
-therefore waits while others compute, and long loops check a flag once per block of pairs. In Python
-code on the other threads an exception is raised between two instructions, as in the main thread.
+Python handles Ctrl-C only in its main thread, between two bytecode instructions. During longer work
+the main thread therefore waits for others, and long loops check a flag once per block of pairs. In
+Python code on the other threads an exception is raised between two instructions, as in the main
+thread.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ def one_blas_thread():
         _blas.leave()
 
 
-def on_threads(function, *args, count=None, stoppable=False, compiled=False, watch=None):
+def on_threads(
+    function, *args, count=None, stoppable=False, compiled=False, watch=None, short=False
+):
     """Call ``function(thread, *args)`` with ``thread = (number, count)`` for every number.
 
     Parameters
@@ -158,6 +161,9 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
         flag set, so that code is compiled in this thread, where Ctrl-C ends that, too.
     watch : callable, optional
         Called without arguments several times a second, in the thread of the caller only.
+    short : bool, default False
+        Whether Ctrl-C may wait for every call of compiled code. The thread of the caller then takes
+        part: a system that wakes several threads at once sometimes puts them on one core.
     """
     count = thread_count() if count is None else count
     stop, outer = np.ones(1, dtype=np.bool_), getattr(_here, "stop", None)
@@ -167,10 +173,10 @@ def on_threads(function, *args, count=None, stoppable=False, compiled=False, wat
         function((0, count), *args, stop)  # no pair is computed
     stop[0] = False
     in_main = threading.current_thread() is threading.main_thread()
-    if count > 1 or (stoppable and in_main):
+    if count > 1 or (stoppable and in_main and not short):
         given = function, (*args, stop) if stoppable else args
         # A thread that has a part of its own ends later: after its next Python instruction.
-        takes_part = not (in_main or stoppable or watch is not None)
+        takes_part = watch is None and (short or not (in_main or stoppable))
         _on_workers(*given, _Team(count), stop, watch, takes_part)
         return
     if outer is not None:
@@ -219,7 +225,7 @@ def in_phases(phases):
             raise
 
     with one_blas_thread():
-        on_threads(run, count=count)
+        on_threads(run, count=count, short=True)
 
 
 @contextmanager

@@ -116,6 +116,22 @@ def test_threads_whose_work_is_short_end_by_themselves(monkeypatch):
     assert time.monotonic() - begun < 30.0  # ended threads are not waited for
 
 
+def test_the_caller_takes_part_in_short_work_and_ctrl_c_ends_the_others():
+    seen, ended = {}, []
+    threads.on_threads(
+        lambda thread: seen.update({thread[0]: threading.get_ident()}), count=3, short=True
+    )
+    assert seen[0] == threading.get_ident()
+    assert len(set(seen.values())) == 3
+
+    def work(thread):
+        patient(ended) if thread[0] else interrupt()
+
+    with pytest.raises(Stop):
+        threads.on_threads(work, count=3, short=True)
+    assert ended == []
+
+
 def test_every_thread_has_its_part():
     found = np.zeros(7)
 

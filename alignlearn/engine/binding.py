@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn._threads import on_threads, thread_count
+from alignlearn._threads import on_threads
 from alignlearn.validation import is_sparse
 
 from . import opcodes as ops
@@ -33,9 +33,8 @@ PRODUCT_ROWS, _PRODUCT_BYTES, PRODUCT_BLOCK = 4, 200_000, 1024
 _GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
 FEW_PAIRS = 2**17  # a millisecond for ten kernels; threads begin in 0.07 to 0.17 of one
-# Registers and features times pairs, 1 to 2 ms; with a single thread 10 to 20 ms, because a second
-# one would only keep the main thread free for Ctrl-C.
-_FEW_SHARED, _FEW_ALONE = 2**24, 2**27
+# Registers and features times pairs: 1 to 2 ms, and 10 to 20 ms.
+_FEW, _SHORT = 2**24, 2**27
 
 
 class PairData(NamedTuple):
@@ -126,19 +125,18 @@ def tile_shape(program, itemsize, side, most=None):
 
 def over_pairs(loop, work, n_pairs, program=None, count=None):
     """Run a loop over pairs on all threads, or on ``count``; a small one in this thread alone."""
-    if few_pairs(n_pairs, program, count):
+    if few_pairs(n_pairs, program):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
-        on_threads(loop, *work, count=count, stoppable=True)
+        short = few_pairs(n_pairs, program, _SHORT)
+        on_threads(loop, *work, count=count, stoppable=True, short=short)
 
 
-def few_pairs(n_pairs, program=None, count=None):
-    """Whether there are too few pairs to start threads, of which there are ``count``."""
+def few_pairs(n_pairs, program=None, most=_FEW):
+    """Whether pairs are too few to start threads, or for `_SHORT` to keep one free for Ctrl-C."""
     if program is None or program.external:
         return n_pairs <= FEW_PAIRS
-    shared = (thread_count() if count is None else count) > 1
-    cost = n_pairs * (program.n_rows + len(program.features))
-    return cost <= (_FEW_SHARED if shared else _FEW_ALONE)
+    return n_pairs * (program.n_rows + len(program.features)) <= most
 
 
 def compiled(program, means=None):

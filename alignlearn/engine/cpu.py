@@ -134,6 +134,9 @@ OPERATIONS = {
 }
 
 
+_SHORT = {"times": 2**24}  # pairs of which a box takes at most about 20 ms, see `on_threads`
+
+
 class Cpu(Engine):
     """Boxes run on the threads of this process."""
 
@@ -169,7 +172,8 @@ class Cpu(Engine):
         else:
             function(data, boxes[0], np.ones(1, dtype=np.bool_))  # compiles, and does nothing
             work = function, data, boxes, InOrder(len(boxes), take)
-            on_threads(self._deal, *work, stoppable=True, compiled=True, watch=watch)
+            how = {"watch": watch, "short": n <= _SHORT.get(operation, 8 * FEW_PAIRS)}
+            on_threads(self._deal, *work, stoppable=True, compiled=True, **how)
 
     def _deal(self, thread, function, data, boxes, results, stop):
         while not stop[0] and (k := results.next()) is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from alignlearn._text import listed
-from alignlearn._threads import thread_count
+from alignlearn._threads import in_phases, thread_count
 from alignlearn.validation import check_finite, take
 
 from . import external, loops
@@ -111,17 +113,46 @@ class GramRows:
     """
 
     def __init__(self, kernels, weights, X, Z, *, exact=True):
-        pairs = BoundPairs(kernels, weights, X, Z, exact)
-        memory = scratch(pairs.program, pairs.dtype, pairs.shape, thread_count())
-        self._given = pairs, kernels, memory
+        self._pairs, self._kernels = BoundPairs(kernels, weights, X, Z, exact), kernels
+        self._memory = self._scratch(thread_count())
+
+    def _scratch(self, count):
+        return scratch(self._pairs.program, self._pairs.dtype, self._pairs.shape, count)
 
     def fill(self, index, out, first=0):
         """Put rows of some of X into ``out`` (len(index), n), of the samples' dtype.
 
         Columns are the n samples of Z from the number ``first`` on.
         """
-        _fill(*self._given, index, slice(first, None), out)
+        _fill(self._pairs, self._kernels, self._memory, index, slice(first, None), out)
         return out
+
+    def fill_each(self, parts):
+        """Put several ranges of rows into arrays of any dtype, on all threads.
+
+        Parameters
+        ----------
+        parts : list of (slice, ndarray)
+            Rows of X, and an array of them against the last samples of Z.
+        """
+        memory = []  # of threads that are between two parts
+
+        def put(rows, out):
+            try:
+                given, block = memory.pop()
+            except IndexError:
+                given, block = self._scratch(1), None
+            if out.dtype != self._pairs.dtype:
+                block = np.empty(largest, self._pairs.dtype) if block is None else block
+            values = out if block is None else block[: out.size].reshape(out.shape)
+            columns = slice(len(self._pairs.Z) - out.shape[1], None)
+            _fill(self._pairs, self._kernels, given, rows, columns, values)
+            if block is not None:
+                out[:] = values
+            memory.append((given, block))
+
+        largest = max((out.size for _, out in parts), default=0)
+        in_phases([[partial(put, *part) for part in parts]])
 
 
 def gram_times(kernels, weights, X, Z, V, *, exact=True, engine=CPU):

@@ -13,6 +13,7 @@ from alignlearn.solvers import panels
 
 _GROUP = 256  # rows that are evaluated and multiplied at once
 _COLUMNS = 4  # vectors that are multiplied at once; a group of rows has sums for each
+_SHORT = 2**26  # multiplications of a product, 20 ms
 _LARGER = 1.5  # largest ratio of the size of reused memory to that of the matrix
 _reused = ContextVar("reused", default=None)  # a list of the memory of matrices that were freed
 
@@ -107,7 +108,8 @@ class HeldMatrix:
         right, out = np.ascontiguousarray(V.T), np.empty(V.shape[::-1])
         below = np.empty((len(self._places), *out.shape))
         given = self.K, self.starts, right, out, below
-        on_threads(_times_part, *given, stoppable=True)
+        short = self.K.size * len(right) <= _SHORT
+        on_threads(_times_part, *given, stoppable=True, short=short)
         for start, sums in zip(self._places + _GROUP, below):
             out[:, start:] += sums[:, start:]
         return out.T

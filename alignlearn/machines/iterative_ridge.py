@@ -50,7 +50,7 @@ _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
 # diagonal (measured).
 _ROUGH_ROUNDING, _ROUGH_FACTOR = 1e-7, 1e-6
 _TRACE = 1e-6  # share of the matrix that the factor may omit
-_PANEL = 1024  # rows of the preconditioner that are computed at once
+_PANEL = 4096  # rows of the preconditioner that are computed at once
 _BLOCK = 32  # columns of the matrix that are evaluated at once
 _VECTORS = 12  # vectors of the length of the samples for each target, in conjugate gradients
 # Tolerance of a fit with the matrix in memory, in float64 and in float32: R^2 agrees with the exact

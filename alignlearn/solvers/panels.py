@@ -13,7 +13,8 @@ _FLOPS = 4e9  # of a panel: 0.2 s on one core
 # BLAS multiplies 2 to 8 vectors together more slowly than one after the other, with panels of so
 # many numbers (1000 columns: 0.2 to 0.6 of the time, four kinds of processors of OpenBLAS).
 _FEW, _CACHED = 8, 2**18
-_SHARES, _DIVIDED = 4, 2**20  # shares of a matrix of at least so many entries
+# Shares of a matrix, if the product takes at least so many multiplications (a millisecond).
+_SHARES, _DIVIDED = 4, 2**23
 
 
 def panels(n, flops=1):
@@ -29,12 +30,13 @@ def _slices(start, stop, height):
     return [slice(i, min(i + height, stop)) for i in range(start, stop, height)]
 
 
-def _shares(Z, height):
-    """Lists of panels of at most so many rows; threads share those of a large Z.
+def _shares(Z, height, width):
+    """Lists of panels of at most so many rows; threads share those of a long product.
 
-    Their number does not depend on that of threads, because sums are rounded.
+    ``width``: columns of the product. The number of panels does not depend on that of threads,
+    because sums are rounded.
     """
-    share = max(1, -(-len(Z) // (_SHARES if Z.size >= _DIVIDED else 1)))
+    share = max(1, -(-len(Z) // (_SHARES if Z.size * width >= _DIVIDED else 1)))
     return [_slices(one.start, one.stop, height) for one in _slices(0, len(Z), share)] or [[]]
 
 
@@ -51,7 +53,7 @@ def times(Z, v):
             else:
                 out[part] = Z[part] @ v
 
-    shares = _shares(Z, _height_of_few(Z) if few else _height(2 * v.size))
+    shares = _shares(Z, _height_of_few(Z) if few else _height(2 * v.size), v[:1].size)
     in_phases([[partial(put, share) for share in shares]])
     return out
 
@@ -60,7 +62,7 @@ def transposed_times(Z, v):
     """``Z'v`` for Z of shape (m, q) and v of shape (m,) or (m, c), float64."""
     v, few = v.astype(Z.dtype, copy=False), _is_few(v)
     flops = 2 * Z.shape[1] * (v.size // max(len(v), 1))
-    shares = _shares(Z, _height_of_few(Z) if few else _height(flops))
+    shares = _shares(Z, _height_of_few(Z) if few else _height(flops), v[:1].size)
     sums = [np.zeros((Z.shape[1], *v.shape[1:]), order="F" if few else "C") for _ in shares]
 
     def add(out, share):
@@ -96,7 +98,7 @@ def weighted_gram(Z, weight=None, center=None):
     center : (q,) float64, optional
         0 by default.
     """
-    shares = _shares(Z, _height(Z.shape[1] ** 2))
+    shares = _shares(Z, _height(Z.shape[1] ** 2), Z.shape[1])
     sums = [np.zeros(2 * Z.shape[1:]) for _ in shares]
 
     def add(out, share):

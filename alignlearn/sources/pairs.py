@@ -221,16 +221,13 @@ class PairCombination(Combination):
         single = self.in_single() if out.dtype == np.float32 else None
         combination = self if single is None else single
         X, m, at = combination.source.X, self.n_samples, 0
-        bound = grams.GramRows(*combination.terms, X, X, exact=False)
-        other = None if out.dtype == X.dtype else np.empty(min(height, m) * m, X.dtype)
+        bound, parts = grams.GramRows(*combination.terms, X, X, exact=False), []
         for start in range(0, m, height):
-            shape = min(height, m - start), m - start
-            part = out[at : at + shape[0] * shape[1]]
-            block = part if other is None else other[: part.size]
-            bound.fill(np.arange(start, start + shape[0]), block.reshape(shape), start)
-            if other is not None:
-                part[:] = block
-            at += part.size
+            stop = min(start + height, m)
+            shape = stop - start, m - start
+            parts.append((slice(start, stop), out[at : at + shape[0] * shape[1]].reshape(shape)))
+            at += shape[0] * shape[1]
+        bound.fill_each(parts)
 
     def column_blocks(self, index, height):
         """Blocks of rows of the columns of some samples; see `Combination.column_blocks`."""
