@@ -14,10 +14,13 @@ class Engine(ABC):
         Whether loops that fill a matrix write into it in this process.
     operations : frozenset of str
         Names of the supported operations.
+    uneven : bool
+        Whether boxes of the same size may differ much in cost.
     """
 
     in_place: bool
     operations: frozenset[str]
+    uneven: bool = False
 
     def large_boxes(self, n_pairs):
         """Whether few large boxes are better for so many pairs than many boxes for threads."""

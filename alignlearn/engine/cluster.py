@@ -61,6 +61,7 @@ class Cluster(Engine):
 
     Attributes
     ----------
+    inner : engine
     in_place : bool
     operations : frozenset of str
         Those of the inner engine.
@@ -78,11 +79,16 @@ class Cluster(Engine):
     in_place = True
 
     def __init__(self, client, inner):
-        self._client, self._inner, self._held = check_client(client), inner, {}
+        self._client, self.inner, self._held = check_client(client), inner, {}
         self.operations = inner.operations
 
     def __reduce__(self):
-        return _itself, (self._inner,)
+        return _itself, (self.inner,)
+
+    @property
+    def n_threads(self):
+        """Number of threads of all workers now, at least 1."""
+        return max(1, sum(check_client(self._client).nthreads().values()))
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
         """Call ``take(k, result)`` for every box, in their order.
@@ -116,13 +122,16 @@ class Cluster(Engine):
         client, boxes, running, losses = check_client(self._client), list(boxes), deque(), 0
         n_done = 0
         try:
-            plan = _Plan(boxes, _threads(client))
+            plan = _Plan(boxes, _threads(client), self.inner.uneven)
             send, losses = self._sender_again(operation, data, 0)
             while plan.unsent or running:
-                while plan.unsent and len(running) < plan.n_ahead:
+                while plan.unsent and plan.n_busy(running) < plan.n_ahead:
                     group = plan.next()
                     running.append((group, send(boxes[group])))
                 group, future = running[0]
+                if plan.unsent and plan.uneven and not future.done():
+                    self._any(running)
+                    continue
                 try:
                     seconds, size, results = self._result(future)
                 except CancelledError as error:
@@ -149,6 +158,14 @@ class Cluster(Engine):
             if found is not None:
                 raise found from error
             raise
+
+    def _any(self, running):
+        """Wait until a task is done, for some seconds at most."""
+        from distributed import wait
+
+        left = [future for _, future in running if not future.done()]
+        with self._client.as_current(), suppress(*_TIMEOUTS):
+            wait(left, timeout=_LOOK, return_when="FIRST_COMPLETED")
 
     def _result(self, future):
         """Result of a task, unless its workers are paused permanently."""
@@ -188,7 +205,9 @@ class Cluster(Engine):
 
         def send(boxes):
             key = f"alignlearn_{operation}-{uuid4().hex}"
-            return client.submit(_task, self._inner, operation, boxes, *there, key=key)
+            # Tasks run in the order in which they are sent.
+            how = {"key": key, "fifo_timeout": 0.0}
+            return client.submit(_task, self.inner, operation, boxes, *there, **how)
 
         return send
 
@@ -232,11 +251,15 @@ def _itself(engine):
 
 
 class _Plan:
-    """The boxes of the next task: consecutive, of equal work, less toward the end."""
+    """The boxes of the next task: consecutive, of equal work, less toward the end.
 
-    def __init__(self, boxes, n_threads):
-        self._work = [_work(box) for box in boxes]
-        self.n_ahead = _AHEAD * n_threads
+    Where the costs of boxes are ``uneven``, a thread gets a task when it has finished another one.
+    """
+
+    def __init__(self, boxes, n_threads, uneven=False):
+        self._work, self.uneven = [_work(box) for box in boxes], uneven
+        self._n_parts = 0.5 * _AHEAD * n_threads
+        self.n_ahead = n_threads if uneven else _AHEAD * n_threads
         self._first, self._left, self._most = 0, float(sum(self._work)), 0.0
 
     @property
@@ -244,9 +267,13 @@ class _Plan:
         """Whether there are boxes that no task has yet."""
         return self._first < len(self._work)
 
+    def n_busy(self, running):
+        """Number of tasks, (boxes, future), that are sent, or that are not done."""
+        return sum(not future.done() for _, future in running) if self.uneven else len(running)
+
     def next(self):
         """The boxes of a task, a slice; a single box until a task was timed."""
-        room = min(self._most, self._left / (0.5 * self.n_ahead))
+        room = min(self._most, self._left / self._n_parts)
         first, last, used = self._first, self._first, 0.0
         while last < len(self._work) and (last == first or used + self._work[last] <= room):
             used += self._work[last]

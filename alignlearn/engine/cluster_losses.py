@@ -94,7 +94,7 @@ def workers_seen(client):
 def check_room(client, parts):
     """Raise MemoryError if the arrays for a worker exceed its memory."""
     need = sum(part.nbytes for part in parts if isinstance(part, np.ndarray))
-    for address, _, limit, _ in workers_seen(client):
+    for address, _, limit, _ in workers_seen(client) if need else ():
         if limit and need > _MOST * limit:
             raise MemoryError(
                 f"client: the data take {_size(need)} on every worker, but the one at {address} "

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from alignlearn._progress import silence
 from alignlearn._threads import on_threads, one_blas_thread, thread_count
 from alignlearn.engine.boxes import InOrder
+from alignlearn.machines.held_matrix import reused_memory
 from alignlearn.validation import gathered_warnings, warn
 
 
-def each(client, calls, most_threads=None, watch=None):
+class Enough(Exception):
+    """Raised by a ``take`` of `each`, if the results of later calls are not needed."""
+
+
+def workers_of(client):
+    """The `Cluster` on which `each` makes calls; None without a client.
+
+    It sends arrays that several lists of calls share once.
+    """
+    if client is None:
+        return None
+    from alignlearn.engine.cluster import Cluster
+
+    return Cluster(client, _CALLS)
+
+
+def each(workers, calls, most_threads=None, watch=None):
     """Call ``take(function(*arguments))`` for every ``(take, function, *arguments)`` of a list.
 
     The functions run on several threads of this process, with one BLAS thread, or on the workers of
@@ -17,20 +36,22 @@ def each(client, calls, most_threads=None, watch=None):
 
     Parameters
     ----------
-    client : dask.distributed.Client or None
+    workers : Cluster or None
+        Of `workers_of`.
     calls : iterable of tuple
         ``take`` is called in this process, from any thread, in the order of the calls and never
         concurrently. One thread takes a call from the iterable after it has finished the last one.
+        With workers, a ``take`` that raises `Enough` ends the calls.
     most_threads : int, optional
         Maximum number of threads without a client. Default: all threads.
     watch : callable, optional
         See `on_threads`.
     """
     count = thread_count() if most_threads is None else min(thread_count(), most_threads)
-    if client is not None or count > 1:
+    if workers is not None or count > 1:
         calls = list(calls)
         count = min(count, len(calls))
-    if client is None and count <= 1:
+    if workers is None and count <= 1:
         for take, function, *arguments in calls:
             take(function(*arguments))
         return
@@ -41,15 +62,13 @@ def each(client, calls, most_threads=None, watch=None):
         later.extend(caught)
         calls[k][0](result)
 
-    if client is None:
+    if workers is None:
         with one_blas_thread():
             given = work, InOrder(len(work), taken)
             on_threads(_deal, *given, count=count, watch=watch)
-    else:
-        from alignlearn.engine.cluster import Cluster
-
-        boxes = [(k, k + 1) for k in range(len(work))]
-        Cluster(client, _CALLS).run_boxes("call", work, boxes, taken)
+    elif work:
+        with suppress(Enough):
+            workers.run_boxes("call", work, [(k, k + 1) for k in range(len(work))], taken)
     for warning in later:
         warn(warning)
 
@@ -67,16 +86,17 @@ def _deal(thread, work, results):
 class _Calls:
     """An engine whose data are functions and their arguments, for workers."""
 
-    in_place = True
+    in_place = uneven = True
     operations = frozenset({"call"})
 
     def run_boxes(self, operation, data, boxes, take):
         """Pass on the results and the warnings of the calls."""
-        for k, (number, _) in enumerate(boxes):
-            function, *arguments = data[number]
-            with gathered_warnings() as caught:
-                found = function(*arguments)
-            take(k, (found, caught))
+        with one_blas_thread(), reused_memory():
+            for k, (number, _) in enumerate(boxes):
+                function, *arguments = data[number]
+                with gathered_warnings() as caught:
+                    found = function(*arguments)
+                take(k, (found, caught))
 
 
 _CALLS = _Calls()

@@ -81,6 +81,10 @@ class KernelLearner(Estimator):
         """The engine that evaluates pairs of samples."""
         return open_engine(self.device, self.client)
 
+    def _engine_of_fit(self):
+        """The engine of a fit."""
+        return self._engine()
+
     def _accepts_sparse(self):
         return are_per_column(self.kernels) or super()._accepts_sparse()
 
@@ -149,7 +153,7 @@ class KernelLearner(Estimator):
 
     def _open(self, X, sample_weight):
         """Open the source on at least two samples, with the estimator's engine."""
-        how = {"engine": self._engine(), "progress": self.verbose}
+        how = {"engine": self._engine_of_fit(), "progress": self.verbose}
         refuse_weights(check_flag("unbiased", self.unbiased), sample_weight)
         how["pairs"] = self.unbiased and is_sparse(X)
         how["gaps"] = self._check_missing() == "tables"

@@ -15,8 +15,10 @@ import numpy as np
 from alignlearn._progress import Progress
 from alignlearn.validation import check_number
 
-from .calls import each
+from .calls import Enough, each, workers_of
 from .results_table import first_best, results_table, score_columns, some_rows, stacked
+
+_FEW = 1000  # samples up to which a candidate takes about as long as sending it to a worker
 
 
 class Shared(NamedTuple):
@@ -199,6 +201,7 @@ def search(
     parts=None,
     most_threads=None,
     client=None,
+    early=None,
     verbose=False,
 ):
     """Evaluate candidates and values according to a schedule.
@@ -234,6 +237,10 @@ def search(
     most_threads : int, optional
         Number of candidates that fit into memory at once.
     client : dask.distributed.Client, optional
+    early : callable, optional
+        ``early(result)`` returns calls that are made after the search, if ``result``, a
+        `SearchResult`, is its last one. Workers that are idle during a ``finer`` rung make them at
+        once.
     verbose : bool or callable
 
     Returns
@@ -246,10 +253,19 @@ def search(
         A score is not finite.
     """
     trials = _Trials(candidates, values, schedule, score, fits, keep, others, parts)
-    n = len({t for rung in schedule for t in rung.folds})
+    n, workers = len({t for rung in schedule for t in rung.folds}), workers_of(client)
+    how = parameter, names, members, sizes
+    asked = None if early is None else lambda: early(_result(trials, *how))
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
-        for calls in trials.rounds(client, progress):
-            each(client, calls, most_threads, progress)
+        n_threads = 0 if workers is None else workers.n_threads
+        for calls in trials.rounds(n_threads, progress, sizes, asked):
+            each(workers, calls, most_threads, progress)
+    return _result(trials, *how)
+
+
+def _result(trials, parameter, names, members, sizes):
+    """The `SearchResult` of the trials so far; arguments are those of `search`."""
+    values = trials.values
     every = {**({} if names is None else names), parameter: values}
     # Numbers of (candidate, value) in the order of scikit-learn's grid, where names are sorted.
     order = sorted(set(every) - {parameter})
@@ -279,7 +295,7 @@ def search(
         places = list(map(int, at))
         best = places[0]
     last = trials.folds(trials.n_levels - 1)
-    kept = [[trials.kept[w, k, t] for t in last] for w, k in chosen] if keep else []
+    kept = [[trials.kept[w, k, t] for t in last] for w, k in chosen] if trials.keep else []
     return SearchResult(table, best, chosen, kept, last, [best] if members is None else places)
 
 
@@ -302,8 +318,12 @@ class _Trials:
         everything = [(w, list(schedule[0].values)) for w in self.first]
         self.parts = len(self._jobs(everything))  # number of candidates of a fold, for progress
 
-    def rounds(self, client, progress):
-        """Yield the `calls` of each rung, which depend on the results of those before."""
+    def rounds(self, n_threads, progress, sizes=None, asked=None):
+        """Yield the `calls` of each rung, which depend on the results of those before.
+
+        ``n_threads``: number of threads of workers; 0 without a client. ``asked()`` returns the
+        calls that follow if the search ends with the results so far.
+        """
         going, seen = [(w, None) for w in self.first], []
         best = before = None
         for number, rung in enumerate(self.schedule):
@@ -320,9 +340,14 @@ class _Trials:
             for w, at in tries:
                 self.last[w, at] = number
             ahead = []
-            if client is not None and any(one.apart for one in self.schedule[number + 1 :][:1]):
-                ahead = self._unshared(tries)[:1]  # of the best so far
-            yield from self._calls(rung.folds, tries, client, progress, rung.apart, ahead)
+            if n_threads and any(one.apart for one in self.schedule[number + 1 :][:1]):
+                ahead = self._unshared(tries)[:n_threads]  # of the best so far
+            few = sizes is not None and sizes[rung.level] <= _FEW
+            given = rung.folds, tries, n_threads, progress, rung.apart, ahead, few
+            if rung.finer and n_threads > 1 and asked is not None:
+                yield from self._calls(*given, partial(self._same, best, rung), asked())
+            else:
+                yield from self._calls(*given)
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
@@ -334,7 +359,11 @@ class _Trials:
             for t in seen:
                 tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
                 if tries:
-                    yield from self._calls([t], tries, client, progress)
+                    yield from self._calls([t], tries, n_threads, progress)
+
+    def _same(self, best, rung):
+        """Whether the best candidate and its value, (number, value), are still the same."""
+        return _ranked(self.scores[:, :, self.folds(rung.level)])[0] == best
 
     def _worth(self, rung, best, before, seen):
         """Whether a rung is tried, given the best of the last two rungs, (number, value)."""
@@ -433,12 +462,12 @@ class _Trials:
         return list(jobs.values())
 
     def _divided(self, jobs):
-        """Divide (job, None) among threads; each part has the numbers of all candidates of its job.
+        """Divide jobs among threads; each part has the numbers of all candidates of its job.
 
         Candidates that others wait for come first, and those that wait come last.
         """
         first, whole, later = [], [], []
-        for job, _ in jobs:
+        for job in jobs:
             parts = {}
             for w, at in sorted(job, key=lambda one: self.candidates[one[0]].turn):
                 one = self.candidates[w]
@@ -458,33 +487,55 @@ class _Trials:
         asked = (self.candidates[w].shared for w, _ in tries)
         return list({s.key: s for s in asked if s and s.key not in self.learned}.values())
 
-    def _calls(self, folds, tries, client, progress, apart=False, ahead=()):
-        """Calls that fit and score; workers also learn ``ahead`` what the next rung shares."""
+    def _calls(
+        self,
+        folds,
+        tries,
+        n_threads,
+        progress,
+        apart=False,
+        ahead=(),
+        few=False,
+        same=None,
+        later=(),
+    ):
+        """Calls that fit and score.
+
+        Workers also learn ``ahead`` what the next rung shares. With ``few`` samples they get one
+        call for each thread. They make the calls ``later``, too, unless ``same()`` is false after
+        the others.
+        """
 
         def learned(shared, found):
             self.learned.add(shared.key)
             shared.keep(found)
 
-        def fitted(t, j, job, found):
+        def fitted(t, j, job, last, found):
             for (w, at), predictions in zip(job, found):
                 for k, predicted in zip(at, predictions):
                     if predicted is not None:  # a path may omit values
                         self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
+            if last and later and not same():
+                raise Enough
 
-        if apart and client is not None:
-            first = self._unshared(tries)
-            yield [(partial(learned, one), one.learn) for one in first]
-        per_fold = [(job, None) for job in self._jobs(tries, apart)]
-        if client is None:
-            per_fold = self._divided(per_fold)
-        calls = [(partial(learned, one), one.learn) for one in ahead]
+        if apart and n_threads:
+            first = [(partial(learned, one), one.learn) for one in self._unshared(tries)]
+            if first:
+                yield first
+        jobs = self._jobs(tries, apart)
+        if few and n_threads:
+            jobs = _merged(jobs, -(-n_threads // len(folds)))
+        per_fold = [(job, None) for job in jobs] if n_threads else self._divided(jobs)
+        calls = []
         for t in folds:
             for j, (job, beside) in enumerate(per_fold, start=1):
                 asked = [(w, [self.values[k] for k in at]) for w, at in job]
                 given = (t, asked, beside) if beside else (t, asked)
-                calls.append((partial(fitted, t, j, job), self.fits, *given))
-        yield calls
+                last = t == folds[-1] and j == len(per_fold)
+                calls.append((partial(fitted, t, j, job, last), self.fits, *given))
+        calls += [(partial(learned, one), one.learn) for one in ahead]
+        yield calls + list(later)
 
     def _take(self, at, predicted):
         if self.keep:
@@ -507,6 +558,14 @@ class _Trials:
             other = other[:, :, folds].reshape(-1, len(folds))[rows].T
             found.update(score_columns(name, np.ascontiguousarray(other)))
         return found
+
+
+def _merged(jobs, n):
+    """At most n jobs with the tries of all, and about equally many in each."""
+    merged = [[] for _ in range(min(n, len(jobs)))]
+    for job in sorted(jobs, key=len, reverse=True):
+        min(merged, key=len).extend(job)
+    return merged
 
 
 def _ranked(scores):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alignlearn._progress import Progress
+from alignlearn.machines.choice import MOST_IN_BLOCKS
 from alignlearn.validation import (
     a_part,
     check_choice,
@@ -35,7 +36,7 @@ from .average import (
     with_partner,
 )
 from .base import OF_COLUMNS
-from .calls import each
+from .calls import each, workers_of
 from .candidates import (
     FoldSources,
     RuleKernels,
@@ -85,6 +86,8 @@ class Planned(NamedTuple):
     problem : SearchProblem
     given, options : tuple, dict
         Arguments of `search.search`.
+    fitted : dict
+        Models that workers have fitted to all samples during the search, by key.
     """
 
     X: Any
@@ -96,6 +99,7 @@ class Planned(NamedTuple):
     problem: Any
     given: tuple
     options: dict
+    fitted: dict
 
 
 class Tuned(KernelModel):
@@ -291,6 +295,19 @@ class Tuned(KernelModel):
                 del self.__dict__[name]
         return self._prepared(X, sample_weight, y, self._task)
 
+    def _sends_calls(self):
+        """Whether workers get whole calls of a strategy, and this process has its own engine.
+
+        Its share of the work then takes less time here than to be sent. Where the devices are, only
+        the workers know.
+        """
+        apart = self.client is not None and self.device != "cuda"
+        return apart and not getattr(self, "per_target", False) and self._by_strategy()
+
+    def _engine_of_fit(self):
+        engine = self._engine()
+        return engine.inner if self._sends_calls() else engine
+
     def _open(self, X, sample_weight):
         if self.normalize is not None:
             check_choice("normalize", self.normalize, ("trace",))
@@ -371,31 +388,36 @@ class Tuned(KernelModel):
         plan, kernels, candidates, problem = self._ways(*given)
         given, options = self._asked(plan, candidates, ys, problem)
         options["verbose"] = source.progress
-        return Planned(X, y, source, y_used, plan, kernels, problem, given, options)
+        planned = Planned(X, y, source, y_used, plan, kernels, problem, given, options, {})
+        if self._sends_calls():
+            options["early"] = partial(self._fits_early, planned)
+        return planned
 
     def _fit_members(self, planned, found):
         """Average the fits of the best methods to all samples; return their `SearchResult`."""
-        X, y, source, y_used, plan, kernels, problem, (candidates, values, *_), options = planned
-        levels = problem.levels
-        if len(levels) == 1 or plan.averaged == 1:
-            found = members_of(found, plan, problem.score, self._task)
-        else:
-            parts = options["parts"](found.folds[0])  # of the test samples, which show the noise
-            few = self._task == "classification"
-            few = few and (problem.machine or max(options["sizes"]) <= LEVELS[1])
-            found = with_partner(found, plan, problem.score, self._task, parts, few)
-        ways = [plan.ways[w] for w, _ in found.chosen]
-        kernels.learn(ways)
-        machine, blocks = self._final(problem, candidates, found, values, y_used, ways)
-        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
-        asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
-        fits = self._fits_of(asked, X, y, source, levels[_learned_level(levels)].rows)
+        X, y, source, problem = planned.X, planned.y, planned.source, planned.problem
+        found, asked = self._asked_members(planned, found)
+        left = []
+        for key, member, block in asked:
+            if key in planned.fitted:
+                _keep_fitted(member.model, planned.fitted[key])
+            else:
+                left.append((member, block))
         most = self._at_once(source.n_samples) if source.n_samples <= LEVELS[-1] else 1
-        what = f"final fit on {source.n_samples} samples"
+        sent = self._sends_calls() and source.n_samples <= MOST_IN_BLOCKS
+        what, n_done = f"final fit on {source.n_samples} samples", len(asked) - len(left)
         with a_part(), Progress(what, len(asked), source.progress) as progress:
-            calls = ((lambda _, k=k: progress(k), *call) for k, call in enumerate(fits, 1))
-            each(None, calls, most, progress)
-        members = [member for member, _ in asked]
+
+            def fitted(k, model, result):
+                _keep_fitted(model, result)
+                progress(k)
+
+            calls = (
+                (partial(fitted, k, call[1]), *call)
+                for k, call in enumerate(self._fits_of(left, planned), n_done + 1)
+            )
+            each(workers_of(self.client) if sent else None, calls, most, progress)
+        members = [member for _, member, _ in asked]
         self._store_columns(X, source.n_features)
         columns = {name: vars(self)[name] for name in OF_COLUMNS if name in vars(self)}
         # With least squares, a small C only shrinks decisions, so the default grid ends low enough.
@@ -403,6 +425,42 @@ class Tuned(KernelModel):
         self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
         self.weighting_ = members[0].model.weighting
         return found
+
+    def _fits_early(self, planned, found):
+        """Calls of `_fit_members` for workers, if a search would end with this result."""
+        source, problem = planned.source, planned.problem
+        if source.n_samples > (MOST_IN_BLOCKS if problem.levels[-1].final else LEVELS[-1]):
+            return []  # the machine is not known yet
+        _, asked = self._asked_members(planned, found)
+        new = [one for one in asked if one[0] not in planned.fitted]
+        fits = self._fits_of([one[1:] for one in new], planned)
+        return [
+            (partial(planned.fitted.__setitem__, key), *call) for (key, *_), call in zip(new, fits)
+        ]
+
+    def _asked_members(self, planned, found):
+        """Return the `SearchResult` of the best methods, and (key, unfitted `Member`, block)."""
+        plan, kernels, problem = planned.plan, planned.kernels, planned.problem
+        candidates, values, *_ = planned.given
+        if len(problem.levels) == 1 or plan.averaged == 1:
+            found = members_of(found, plan, problem.score, self._task)
+        else:
+            # Parts of the test samples, which show the noise.
+            parts, sizes = planned.options["parts"](found.folds[0]), planned.options["sizes"]
+            few = self._task == "classification"
+            few = few and (problem.machine or max(sizes) <= LEVELS[1])
+            found = with_partner(found, plan, problem.score, self._task, parts, few)
+        ways = [plan.ways[w] for w, _ in found.chosen]
+        kernels.learn(ways)
+        machine, blocks = self._final(problem, candidates, found, values, planned.y_used, ways)
+        chosen = [{problem.parameter: values[k]} for _, k in found.chosen]
+        asked = self._members_with(ways, chosen, found, kernels, machine, blocks)
+        keys = [
+            (way.name, machine, *one.items(), number)
+            for way, one, own in zip(ways, chosen, blocks)
+            for number in range(len(own))
+        ]
+        return found, [(key, *one) for key, one in zip(keys, asked)]
 
     def _asked(self, plan, candidates, ys, problem):
         """Arguments of the `search` for the candidates of a strategy, on levels with targets ys."""
@@ -487,13 +545,14 @@ class Tuned(KernelModel):
         """Return the machine for all samples, and for each method the blocks of its members."""
         return problem.machine or self.machine, [[None] for _ in ways]
 
-    def _fits_of(self, asked, X, y, source, rows):
+    def _fits_of(self, asked, planned):
         """Yield calls that fit each member to its block, with weights learned on some rows.
 
         Rows and blocks are positions among the samples of positive weight. Samples are scaled when
         their call is yielded, so that one thread holds those of one member at a time.
         """
-        used = source.used_rows()
+        X, y, source, levels = planned.X, planned.y, planned.source, planned.problem.levels
+        used, rows = source.used_rows(), levels[_learned_level(levels)].rows
         rows = None if rows is None else used[rows]
         for member, block in asked:
             # Kernels may refer to columns, so they are opened on the original samples again.
@@ -505,7 +564,7 @@ class Tuned(KernelModel):
                 given = [None if one is None else take(one, used[block]) for one in given]
                 member.model._learned_on = np.arange(len(rows))  # their order is random
             # Rows were aligned by their labels when the search began.
-            yield inspect.unwrap(type(member.model).fit), member.model, *given
+            yield _fitted, member.model, *given
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
         """Return the unfitted `Member` of each method and block, with the block."""
@@ -535,6 +594,19 @@ class Tuned(KernelModel):
     @property
     def _task(self):
         return "classification" if self._estimator_type == "classifier" else "regression"
+
+
+def _fitted(model, *given):
+    """Fit a part of an average, in this process or on a worker, and return it."""
+    with a_part():
+        return inspect.unwrap(type(model).fit)(model, *given)
+
+
+def _keep_fitted(model, result):
+    """Copy what a worker has fitted; the parameters of this process stay."""
+    if result is not model:
+        own = model._parameters()
+        vars(model).update((name, value) for name, value in vars(result).items() if name not in own)
 
 
 def _learned_level(levels):

@@ -105,10 +105,7 @@ class MatrixRows(_Gathered):
 
     def add_products(self, gradient, used, weights):
         """gradient += sum_k weights[k] K[used[k]], for all variables."""
-        step = max(_GATHERED // len(self.K), 1)
-        for first in range(0, used.size, step):
-            some = slice(first, first + step)
-            rows = self.K[self._part[used[some]]]
+        for some, rows in _gathered(self.K, self._part[used]):
             gradient += weights[some] @ (rows if self._all else rows.take(self._part, axis=1))
 
 
@@ -419,11 +416,9 @@ class FullRows(_Gathered, RowCache):
     def add_products(self, gradient, used, weights):
         """gradient += sum_k weights[k] K[used[k]] to the precision of the rows kept."""
         self._compute(used)
-        step = max(_GATHERED // self.m, 1)
-        place, weights = self.place[used], weights.astype(self.dtype)
-        for first in range(0, used.size, step):
-            some = slice(first, first + step)
-            gradient += weights[some] @ self.K[place[some]]
+        weights = weights.astype(self.dtype)
+        for some, rows in _gathered(self.K, self.place[used]):
+            gradient += weights[some] @ rows
 
     def exact_products(self, gradient, used, weights, index):
         """The same, exactly, for some of the variables."""
@@ -450,6 +445,20 @@ def least_memory(n_samples):
 def type_of_rows(largest):
     """float32, or float64 for values that it does not hold."""
     return np.float32 if _NARROW[0] <= largest <= _NARROW[1] else np.float64
+
+
+def _gathered(K, index):
+    """Yield slices of an index array with these rows of a matrix, in memory that is used again.
+
+    Workers of Dask return freed memory to the system at once, and the first write to new memory
+    took most of the time of a sum.
+    """
+    step = min(max(_GATHERED // K.shape[1], 1), index.size)
+    memory = np.empty((step, K.shape[1]), dtype=K.dtype)
+    for first in range(0, index.size, step or 1):
+        some = index[first : first + step]
+        rows = np.take(K, some, axis=0, out=memory[: some.size], mode="clip")
+        yield slice(first, first + some.size), rows
 
 
 def _scale(diagonal, first_row):

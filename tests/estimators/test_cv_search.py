@@ -1,12 +1,15 @@
 """The search: schedules as data, ties, dropped candidates, and the state after a failed fit."""
 
 import itertools
+from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import alignlearn as al
 from alignlearn.estimators import candidates, plans, ways
+from alignlearn.estimators.calls import Enough
 from alignlearn.estimators.schedule import Level, Rung, grid, halving
 from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
@@ -378,23 +381,39 @@ def test_linear_candidates_of_regression_need_no_matrix(task):
 # Fits
 
 
-class Client:
-    """On a cluster, whole jobs are sent."""
+@pytest.fixture
+def calls_of_workers(monkeypatch):
+    """``calls_of_workers(n)``: searches make calls here, one after another, as for n workers.
+
+    The calls of each list are recorded; see `calls.each`. 0 stands for no client.
+    """
+
+    def replace(n_threads):
+        lists = []
+
+        def each(workers, calls, *_):
+            lists.append([])
+            with suppress(Enough):
+                for take, function, *given in calls:
+                    take(function(*given))
+
+        workers = SimpleNamespace(n_threads=n_threads) if n_threads else None
+        monkeypatch.setattr("alignlearn.estimators.search.workers_of", lambda _: workers)
+        monkeypatch.setattr("alignlearn.estimators.search.each", each)
+        return lists
+
+    return replace
 
 
-@pytest.mark.parametrize("client", [None, Client()])
-def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypatch):
+@pytest.mark.parametrize("n_threads", [0, 1, 2])
+def test_jobs_are_divided_among_threads_and_go_whole_to_workers(n_threads, calls_of_workers):
     asked = []
+    calls_of_workers(n_threads)
 
     def fits(fold, tries, beside=None):
         asked.append(([w for w, _ in tries], beside))
         return [[float(10 * w + fold) for _ in values] for w, values in tries]
 
-    def each(client, work, *_):
-        for take, function, *given in work:
-            take(function(*given))
-
-    monkeypatch.setattr("alignlearn.estimators.search.each", each)
     candidates = [
         Candidate("alone", None, job=1),
         Candidate("scales", None, job=0, turn=1, divisible=True),
@@ -411,34 +430,27 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(client, monkeypa
         fits,
         parameter="C",
         names={"method": [c.name for c in candidates]},
-        client=client,
     )
     # Jobs with the matrix come first, with their partner; the scales wait for the same gradients.
     divided = [([2, 3], [1, 2, 3]), ([0], None), ([4], None), ([1], [1, 2, 3])]
     whole = [([0], None), ([1, 2, 3], None), ([4], None)]
     assert [(sorted(w), beside and sorted(beside)) for w, beside in asked] == (
-        divided if client is None else whole
+        whole if n_threads else divided
     )
     assert found.chosen[0][0] == 4
 
 
-@pytest.mark.parametrize("client", [None, Client()])
-def test_workers_learn_once_and_ahead_what_several_candidates_share(client, monkeypatch):
-    calls, kept = [], []
+@pytest.mark.parametrize("n_threads", [0, 1, 2])
+def test_workers_learn_once_and_ahead_what_several_candidates_share(n_threads, calls_of_workers):
+    calls, kept = calls_of_workers(n_threads), []
 
     def fits(fold, tries):
         calls[-1].extend(w for w, _ in tries)
         return [[float(w)] for w, _ in tries]
 
-    def each(client, work, *_):
-        calls.append([])
-        for take, function, *given in work:
-            take(function(*given))
-
     def shared(key):
         return Shared(key, lambda: calls[-1].append(key) or key, kept.append)
 
-    monkeypatch.setattr("alignlearn.estimators.search.each", each)
     keys = [None, "a", "a", "b"]
     candidates = [
         Candidate(str(w), None, job=w, shared=key and shared(key)) for w, key in enumerate(keys)
@@ -446,9 +458,69 @@ def test_workers_learn_once_and_ahead_what_several_candidates_share(client, monk
     schedule = Rung([0], None, [0]), Rung([1], None, [0], apart=True)
     names = {"method": [c.name for c in candidates]}
     asked = candidates, [1.0], schedule, lambda fold, score: (score, score), fits
-    search(*asked, parameter="C", names=names, client=client)
-    if client is None:
-        assert calls == [[0, 1, 2, 3], [3, 2, 1, 0]]
-    else:  # the memory for the first one before the first rung, the rest before the second
-        assert calls == [["a", 0, 1, 2, 3], ["b"], [3, 2, 1, 0]]
-    assert kept == ([] if client is None else ["a", "b"])
+    search(*asked, parameter="C", names=names)
+    # A result for each thread before the first rung, the others before the second.
+    assert (
+        calls
+        == [
+            [[0, 1, 2, 3], [3, 2, 1, 0]],
+            [[0, 1, 2, 3, "a"], ["b"], [3, 2, 1, 0]],
+            [[0, 1, 2, 3, "a", "b"], [3, 2, 1, 0]],
+        ][n_threads]
+    )
+    assert kept == (["a", "b"] if n_threads else [])
+
+
+@pytest.mark.parametrize(("n_threads", "expected"), [(1, [5, 5]), (2, [5, 5]), (4, [2, 3, 2, 3])])
+def test_workers_get_one_call_for_each_thread_where_samples_are_few(
+    n_threads, expected, calls_of_workers
+):
+    """Five candidates, of which two form a job, on two folds."""
+    asked = []
+    calls_of_workers(n_threads)
+
+    def fits(fold, tries):
+        asked.append((fold, [w for w, _ in tries]))
+        return [[float(10 * w + fold)] for w, _ in tries]
+
+    candidates = [Candidate(str(w), None, job=w // 2 if w < 2 else w) for w in range(5)]
+    schedule = (Rung([0, 1], None, [0]),)
+    names = {"method": [c.name for c in candidates]}
+    how = candidates, [1.0], schedule, lambda fold, score: (score, score), fits
+    found = search(*how, parameter="C", names=names, sizes=[400])
+    assert sorted(len(numbers) for _, numbers in asked) == sorted(expected)
+    assert sorted((t, w) for t, numbers in asked for w in numbers) == [
+        (t, w) for t in range(2) for w in range(5)
+    ]
+    assert found.chosen[0][0] == 4
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("better", [True, False])
+def test_an_idle_worker_makes_the_calls_after_the_search(better, n_threads, calls_of_workers):
+    """Beside a candidate after the best one, and not if that candidate turns out to be better."""
+    early, made = [], []
+    calls_of_workers(n_threads)
+    candidates = [Candidate("a", None, finer="b"), Candidate("b", None, reserve=True)]
+
+    def after(result):
+        early.append(result.chosen)
+        return [(made.append, lambda: result.chosen[0])]
+
+    schedule = Rung([0], None, [0]), Rung([0], None, [0], finer=True)
+    found = search(
+        candidates,
+        [1.0],
+        schedule,
+        lambda fold, score: (score, score),
+        lambda fold, tries: [[float(w if better else -w)] for w, _ in tries],
+        parameter="C",
+        names={"method": ["a", "b"]},
+        members=1,
+        keep=True,
+        sizes=[2000],
+        early=after,
+    )
+    assert early == ([] if n_threads == 1 else [[(0, 0)]])
+    assert made == ([] if n_threads == 1 or better else [(0, 0)])
+    assert found.chosen == [(int(better), 0)]
