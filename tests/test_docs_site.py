@@ -178,28 +178,3 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
     assert runs("a = 1") == (True, 0)
     seen.write_text("damaged")
     assert runs("a = 1") == (True, 0)
-
-
-class Node:
-    """A node of a document: what the transform uses of docutils."""
-
-    def __init__(self, *children):
-        self.children = list(children)
-        for child in children:
-            child.parent = self
-
-    def findall(self, kind):
-        found = [self] if isinstance(self, kind) else []
-        return found + [node for child in self.children for node in child.findall(kind)]
-
-    def replace(self, old, new):
-        self.children[self.children.index(old)] = new
-
-
-class Text(Node):
-    def __init__(self, text):
-        super().__init__()
-        self.text = text
-
-    def astext(self):
-        return self.text

@@ -502,6 +502,9 @@ def test_clopper_pearson_at_its_levels():
     assert binom.cdf(3, 10, high) == pytest.approx(0.07)
     assert clopper_pearson(0, 10, 0.02, 0.07)[0] == 0.0
     assert clopper_pearson(10, 10, 0.02, 0.07)[1] == 1.0
+    # An end that may not fail is what is always true.
+    assert clopper_pearson(3, 10, 0.0, 0.1)[0] == 0.0
+    assert clopper_pearson(3, 10, 0.1, 0.0)[1] == 1.0
     assert binom.cdf(3, 10, held_out.binomial_upper(3, 10, 0.07)) == pytest.approx(0.07)
 
 

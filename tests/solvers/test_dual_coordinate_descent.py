@@ -1,4 +1,4 @@
-"""Dual coordinate descent: certificates, LIBLINEAR, the interior point method, exact solutions."""
+"""Dual coordinate descent: its certificate, orders, parts and units."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.svm import LinearSVC
 
 from alignlearn.solvers import dual_coordinate_descent as dcd
 from alignlearn.solvers.dual_coordinate_descent import LOSSES, dual_coordinate_descent
@@ -78,25 +77,6 @@ def test_the_certificate_is_true(problem, loss, sparse):
     rounding = 1e-14 * (np.abs(X) @ size_w + 1.0 + (1.0 + added) * alpha)
     assert np.all(np.abs(moved) <= found.kkt_violation + rounding)
     assert found.converged == (found.kkt_violation <= 1e-4)
-
-
-@each("loss", LOSSES)
-@each("sparse", [False, True])
-def test_equals_liblinear(loss, sparse):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 8)) * (rng.random((300, 8)) < 0.5)
-    sign = np.where(X[:, 0] + 0.5 * rng.normal(size=300) > 0.0, 1.0, -1.0)
-    cost = np.full(300, 0.3)
-    rows = csr_array(X) if sparse else X
-    found = dual_coordinate_descent(rows, sign, cost, loss=loss, tol=1e-6, max_iter=100_000)
-    assert found.converged
-    machine = LinearSVC(
-        C=0.3, loss=loss.replace("-", "_"), fit_intercept=False, tol=1e-8, max_iter=10**6
-    ).fit(rows, sign)
-    np.testing.assert_allclose(found.w, machine.coef_[0], atol=1e-3)
-    theirs = primal(X, sign, cost, loss, machine.coef_[0])
-    assert -found.objective <= theirs + 1e-9
-    assert theirs <= -found.objective + found.duality_gap + 1e-3 * abs(theirs)
 
 
 def test_orders_follow_the_generator_and_the_start_of_work_does_not_matter():

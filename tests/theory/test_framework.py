@@ -45,11 +45,6 @@ def test_outcomes(kind, bound, measured, outcome):
     assert check(make(kind, bound, measured), {}).outcome == outcome
 
 
-def test_claims_can_be_kept_in_sets():
-    claim = make("upper", 1.0, 0.5, factors={"m^(-1/2)": lambda case: 1.0})
-    assert len({claim, claim}) == 1
-
-
 def test_rationals_are_compared_without_tolerance():
     eps = Fraction(1, 10**30)
     assert check(make("upper", Fraction(1), 1 + eps), {}).outcome == "violated"

@@ -89,21 +89,6 @@ def test_attained_perturbations(m, value):
     assert float(Fraction(value)) == pytest.approx(128 / 27 * (1 - 3 / (2 * m)))
 
 
-@each(("m", "value"), [(2, 2), (4, 3), (5, 3.456), (6, 32 / 9), (8, 3.906), (20, 4.394)])
-def test_largest_perturbation_over_all_signs(m, value):
-    """Every sample of features +-1: nothing above the attained values."""
-    from itertools import combinations_with_replacement
-
-    points = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1)], float)
-    best = 0.0
-    for common in combinations_with_replacement(range(4), m - 1):
-        index = np.array([[*common, last] for last in range(4)])
-        x, z = points[index].transpose(2, 0, 1)
-        values = ((x * z).mean(1) - x.mean(1) * z.mean(1)) ** 2
-        best = max(best, m * (max(values) - min(values)))
-    assert best == pytest.approx(value, abs=5e-4)
-
-
 @pytest.mark.parametrize(
     ("m", "right", "printed"),
     [(2, "217/1296", "47/144"), (3, "719/4374", "3919/13122"), (4, "2531/15552", "4247/15552")],
@@ -131,18 +116,6 @@ def test_rate_of_theorem_12():
     assert law.alignment(K, L) == pytest.approx(0.240, abs=5e-4)
     low = file.measure({"q": 0.01, "m": 2000, "eps": 0.2, "C": 1.0})
     assert np.log(low) / 2000 == pytest.approx(np.log(0.99), abs=1e-4)
-
-
-def test_theorem_13():
-    # Without roots: R > 1 - rho/Gamma reads E[yu]^4 > (1 - R)^2 E[u^2] max u^2 for centered u.
-    p = [Fraction(1, 10), Fraction(8, 10), Fraction(1, 10)]
-    u = [Fraction(1), Fraction(1, 100), Fraction(-108, 100)]
-    y = [Fraction(3), Fraction(-1, 3), Fraction(-1, 3)]
-    assert sum(a * b for a, b in zip(p, u)) == sum(a * b for a, b in zip(p, y)) == 0
-    assert sum(a * b * b for a, b in zip(p, y)) == 1
-    cross = sum(a * b * c for a, b, c in zip(p, u, y))
-    square = sum(a * b * b for a, b in zip(p, u))
-    assert cross**4 > Fraction(1, 25) * square * max(v * v for v in u)
 
 
 @pytest.mark.parametrize("m", [101, 1001, 10001])

@@ -81,23 +81,6 @@ def test_blocks_have_maximal_correlation_1():
     assert f @ table @ f == pytest.approx(1.0)
 
 
-def test_a_function_whose_second_derivative_jumps():
-    """x exp(-|x|), by differences beside 0; and that it is a derivative of the kernel."""
-    h = 1e-4
-
-    def f(x):
-        return x * np.exp(-np.abs(x))
-
-    right, left = (s * (f(0.0) - 2 * f(s * h) + f(2 * s * h)) / h**2 for s in (1, -1))
-    assert (right, -left) == pytest.approx((-2.0, 2.0), abs=1e-2)
-    x = np.linspace(-2, 2, 9)
-
-    def k(t):
-        return np.exp(-np.abs(t)) * (1 + np.abs(t))
-
-    np.testing.assert_allclose((k(x - h) - k(x + h)) / (2 * h), f(x), atol=1e-7)
-
-
 def test_every_intercept_of_the_interval_is_optimal():
     file = CLAIMS.module("p5-intercept")
     case = file.counterexample()

@@ -150,14 +150,6 @@ def test_estimators_learn_without_a_target(weighting):
         np.testing.assert_allclose(learned(weighting, "precomputed", grams), learned(weighting))
 
 
-def test_large_samples_leave_uniform_statistics_for_later():
-    options = {"weighting": "uniform", "normalize": None}
-    many = np.random.default_rng(0).standard_normal((1000, 2))
-    model = al.KernelCombiner(KERNELS, **options).fit(many)
-    assert "_postponed" in vars(model)
-    assert model.alignment_ == pytest.approx(1.0)
-
-
 def test_what_is_refused():
     for rule in ("alignf", al.AlignLq(), "lkrr"):
         with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):

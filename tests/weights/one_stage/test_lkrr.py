@@ -232,7 +232,6 @@ def test_a_run_cut_short_says_how_far_it_came():
         LKRR(1e3, 0.0, 1e-2, norm=1, max_iter=1).solve_grams(K, y)
 
 
-K2 = np.array([np.eye(3), np.ones((3, 3))])
 Y3 = np.array([1.0, -1.0, 2.0])
 
 
