@@ -84,8 +84,8 @@ class Progress:
     def __init__(self, what, total, to):
         self._what, self._total = what, int(total)
         self._is_lines = not callable(to)
-        self._to = Lines() if self._is_lines else to
         self._quiet = self._total == 0 or (self._is_lines and not to) or _silent.get()
+        self._to = Lines() if self._is_lines and not self._quiet else to
         self._thread, self._last = threading.get_ident(), None
         self._done, self._told, self._note = 0, None, None
         self._ended = threading.Event()

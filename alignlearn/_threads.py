@@ -29,6 +29,7 @@ from functools import partial
 from itertools import chain
 from queue import Empty, SimpleQueue
 from time import monotonic
+from types import SimpleNamespace
 
 import numpy as np
 from numba import get_num_threads
@@ -95,48 +96,35 @@ def waiting():
             team.join()
 
 
-class _BlasLimit:
-    """Keeps BLAS on one thread while at least one piece of work asks for it."""
+# How many pieces of work keep BLAS on one thread, and the numbers of threads before the first.
+_blas = SimpleNamespace(lock=threading.Lock(), users=0, before=[])
 
-    def __init__(self):
-        self._lock, self._users, self._before = threading.Lock(), 0, []
 
-    def enter(self):
-        with self._lock:
-            if not self._users:
-                # Searched again, because a library may have been loaded since; half a millisecond.
-                found = ThreadpoolController().select(user_api="blas").lib_controllers
-                self._before = [(library, library.num_threads) for library in found]
-                for library in found:
-                    _set_threads(library, 1)
-            self._users += 1
-
-    def leave(self):
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                for library, count in self._before:
+@contextmanager
+def one_blas_thread():
+    """A context in which BLAS runs on one thread; the last to leave restores the setting."""
+    with _blas.lock:
+        if not _blas.users:
+            # Searched again, because a library may have been loaded since; half a millisecond.
+            found = ThreadpoolController().select(user_api="blas").lib_controllers
+            _blas.before = [(library, library.num_threads) for library in found]
+            for library in found:
+                _set_threads(library, 1)
+        _blas.users += 1
+    try:
+        yield
+    finally:
+        with _blas.lock:
+            _blas.users -= 1
+            if not _blas.users:
+                for library, count in _blas.before:
                     _set_threads(library, count)
-                self._before = []
 
 
 def _set_threads(library, count):
     # Since threadpoolctl 3.8, only the first thread that sets a limit of OpenBLAS may change it.
     # Here, the lock separates fits on several threads.
     getattr(library, "_real_set_num_threads", library.set_num_threads)(count)
-
-
-_blas = _BlasLimit()
-
-
-@contextmanager
-def one_blas_thread():
-    """A context in which BLAS runs on one thread; the last to leave restores the setting."""
-    _blas.enter()
-    try:
-        yield
-    finally:
-        _blas.leave()
 
 
 def on_threads(

@@ -53,17 +53,15 @@ def fold_result(learner, source, y, *, train, statistics=None):
     statistics : AlignmentStatistics, optional
         Those of the training set, if known.
     """
-    task = "classification" if learner._estimator_type == "classifier" else "regression"
-    problem = learner._problem(source, y, task, rows=train, statistics=statistics)
+    problem = learner._problem(source, y, learner._task, rows=train, statistics=statistics)
     return stage_one.learn(problem, learner.weighting)
 
 
 def fold_results(learner, source, y, folds):
     """Yield the result of stage 1 on the training set of each fold, see `fold_result`."""
-    task = "classification" if learner._estimator_type == "classifier" else "regression"
     options = {"unbiased": learner.unbiased, "client": None}
     rules = [get_weighting(learner.weighting)]
-    statistics = fold_statistics(source, y, task, rules, folds, options)
+    statistics = fold_statistics(source, y, learner._task, rules, folds, options)
     for (train, _), found in zip(folds, statistics):
         yield fold_result(learner, source, y, train=train, statistics=found)
 

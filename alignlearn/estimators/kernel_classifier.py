@@ -24,7 +24,7 @@ from .model import KernelModel
 class KernelClassifier(LabelScore, KernelModel):
     """Base class of `MKLClassifier` and its search: parameters, predictions and guarantees."""
 
-    _estimator_type = "classifier"
+    _estimator_type, _task = "classifier", "classification"
     _paired = "svm"
 
     multiclass: str

@@ -22,7 +22,7 @@ from .model import KernelModel
 class KernelRegressor(TargetScore, KernelModel):
     """Base class of `MKLRegressor` and its search: parameters, predictions and guarantees."""
 
-    _estimator_type = "regressor"
+    _estimator_type, _task = "regressor", "regression"
     _paired = "krr"
 
     epsilon: float

@@ -591,10 +591,6 @@ class Tuned(KernelModel):
         if doubt:
             doubt_edges(found.table, found.best)
 
-    @property
-    def _task(self):
-        return "classification" if self._estimator_type == "classifier" else "regression"
-
 
 def _fitted(model, *given):
     """Fit a part of an average, in this process or on a worker, and return it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import methodcaller
 
 import numpy as np
 
@@ -178,7 +179,10 @@ def regressor_predictions(
         error = partial(mean_square, y[split[1]], None if given is None else given[split[1]])
 
     def factored(some, error_of=None):
-        single = _in_single(combination, len(train), some)
+        single = None  # the combination in float32, if each alpha has a factor of its own
+        few = is_factored(len(train), len(some), np.float32)
+        if few and min(some) >= SINGLE * np.mean(combination.diagonal()):
+            single = combination.in_single()
         K, K_test = (single or combination).split(split)
         how = {"weight": weight, "overwrite": True, "single": single is not None}
         return ridge_path(K, y[train], K_test, some, error=error_of, **how)
@@ -191,14 +195,6 @@ def regressor_predictions(
         return factored(alphas, error)
     given = combination, y, split, alphas, factored, weight, most_steps, error
     return iterative_path(*given)
-
-
-def _in_single(combination, m, alphas):
-    """The combination in float32 if m samples have a factor for each alpha; None if not precise."""
-    few = is_factored(m, len(alphas), np.float32)
-    if not few or min(alphas) < SINGLE * np.mean(combination.diagonal()):
-        return None
-    return combination.in_single()
 
 
 def leave_one_out_predictions(combination, y, alphas):
@@ -233,10 +229,7 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     list of ndarray of shape (n,), or (n, c) for decisions of several classes
         In the order of ``values``.
     """
-
-    def predict(machine):
-        return getattr(machine, _READ_UNCHECKED[decisions])(K_test)
-
+    predict = methodcaller(_READ_UNCHECKED[decisions], K_test)
     return _along(make, K, y, values, weight, predict)
 
 
