@@ -8,9 +8,9 @@ import weakref
 from contextlib import suppress
 from functools import partial
 
-import numba
 import numpy as np
 import pytest
+import usage
 
 from alignlearn import _threads as threads
 
@@ -200,12 +200,8 @@ def test_phases_follow_one_another():
         ended.append(phase)
 
     phases = [[partial(call, p, n) for n in range(3)] for p in range(4)]
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(3, numba.config.NUMBA_NUM_THREADS))
-    try:
+    with usage.threads(3):
         threads.in_phases(phases)
-    finally:
-        numba.set_num_threads(before)
     assert sorted(ended) == sorted(list(range(4)) * 3)
     assert sorted(seen) == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9, 9, 9]
 

@@ -7,6 +7,7 @@ import numba
 import numpy as np
 import pytest
 from permuted_orders import drawn_joint_orders, drawn_orders
+from usage import threads
 
 import alignlearn as al
 from alignlearn.dependence.permutations import permuted_joint, shifted_products
@@ -121,12 +122,8 @@ def test_ties_of_discrete_variables_count_as_equal():
 def test_a_joint_null_is_that_of_its_seed_for_any_number_of_threads():
     views = np.random.default_rng(5).normal(size=(3, 90))
     found = al.dhsic_test(*views, n_permutations=50, random_state=1)
-    before = numba.get_num_threads()
-    numba.set_num_threads(1 if before > 1 else numba.config.NUMBA_NUM_THREADS)
-    try:
+    with threads(1 if numba.get_num_threads() > 1 else numba.config.NUMBA_NUM_THREADS):
         again = al.dhsic_test(*views, n_permutations=50, random_state=1)
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(again.null, found.null)
     assert again.statistic == found.statistic
 

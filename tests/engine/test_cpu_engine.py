@@ -1,7 +1,6 @@
 """Threads, memory, blocks of values from outside, weighted sums of kernels."""
 
 import os
-import tracemalloc
 
 import numba
 import numpy as np
@@ -10,6 +9,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import generators
+from usage import peak_of, threads
 
 import alignlearn as al
 from alignlearn.engine import external, features, grams
@@ -40,43 +40,31 @@ KERNELS = [*gaussian_kernels([0.1, 0.2, 0.5]), Polynomial(0.2), Columns(Laplacia
 @pytest.mark.parametrize("m", [3, 130, 700])
 def test_the_number_of_threads_changes_nothing(m):
     X, y = data(m)
-    before, results = numba.get_num_threads(), []
-    try:
-        for count in (1, 2):
-            numba.set_num_threads(count)
+    results = []
+    for count in (1, 2):
+        with threads(count):
             results.append((alignment_statistics(X, y, KERNELS), Gaussian(0.3)(X)))
-    finally:
-        numba.set_num_threads(before)
     (one, gram_one), (two, gram_two) = results
     np.testing.assert_array_equal(one.M, two.M)
     np.testing.assert_array_equal(one.a, two.a)
     np.testing.assert_array_equal(gram_one, gram_two)
 
 
-def peak_bytes(function):
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 def test_memory_stays_far_below_one_gram_matrix():
     X, y = data(3000)
     one_gram = 8 * len(X) ** 2
     alignment_statistics(X[:200], y[:200], KERNELS)  # compiled, and traced without it
-    assert peak_bytes(lambda: alignment_statistics(X, y, KERNELS)) < one_gram / 20
-    assert peak_bytes(lambda: alignment_statistics(X, y, KERNELS, unbiased=True)) < one_gram / 20
+    assert peak_of(lambda: alignment_statistics(X, y, KERNELS)) < one_gram / 20
+    assert peak_of(lambda: alignment_statistics(X, y, KERNELS, unbiased=True)) < one_gram / 20
     # The measure can fail: a Gram matrix is seen.
-    assert peak_bytes(lambda: Gaussian(0.1)(X)) >= one_gram
+    assert peak_of(lambda: Gaussian(0.1)(X)) >= one_gram
 
 
 def test_weighted_sum_holds_one_matrix_and_writes_where_told():
     X, _ = data(1000)
     out = np.empty((1000, 1000))
     weights = np.arange(1.0, 6.0)
-    assert peak_bytes(lambda: weighted_gram(KERNELS, weights, X, out=out)) < 8 * 1000**2 / 4
+    assert peak_of(lambda: weighted_gram(KERNELS, weights, X, out=out)) < 8 * 1000**2 / 4
     assert weighted_gram(KERNELS, weights, X, out=out) is out
     expected = sum(w * k(X) for w, k in zip(weights, KERNELS))
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
@@ -89,9 +77,9 @@ def test_memory_map_is_not_read_whole(tmp_path):
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     size = os.path.getsize(tmp_path / "X.npy")
     Gaussian().resolve(mapped[:200]), weighted_gram([Gaussian(1.0)], [1.0], X[:5])  # compiled
-    assert peak_bytes(lambda: check_samples("X", mapped)) < size / 4
-    assert peak_bytes(lambda: Gaussian().resolve(mapped)) < size / 3
-    assert peak_bytes(lambda: weighted_gram([Gaussian(1.0)], [1.0], mapped[:5], mapped)) < size / 4
+    assert peak_of(lambda: check_samples("X", mapped)) < size / 4
+    assert peak_of(lambda: Gaussian().resolve(mapped)) < size / 3
+    assert peak_of(lambda: weighted_gram([Gaussian(1.0)], [1.0], mapped[:5], mapped)) < size / 4
     assert Gaussian().resolve(mapped) == Gaussian().resolve(X)
 
 

@@ -1,7 +1,5 @@
 """Products with Gram matrices that are not stored, against extended precision."""
 
-import tracemalloc
-
 import numba
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from oracle import LD, pair_primitives
 from scipy.sparse import csr_array
 from strategies import generators
+from usage import peak_of, threads
 
 from alignlearn.engine import external, grams
 from alignlearn.kernels import (
@@ -140,18 +139,13 @@ def test_kernels_near_one_keep_their_digits_for_columns_that_sum_to_zero(rng):
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba may use one thread only")
 def test_results_repeat_and_rows_do_not_depend_on_the_threads(rng):
     X, Z, V = data(rng, 900, 300, 2)
-    before = numba.get_num_threads()
     found = {}
-    try:
-        for threads in (1, 2):
-            numba.set_num_threads(threads)
+    for count in (1, 2):
+        with threads(count):
             runs = [grams.GramProducts(KERNELS, WEIGHTS, X, Z) for _ in range(2)]
-            first, second = ((p.times(V), p.normal_times(V)) for p in runs)
-            np.testing.assert_array_equal(first[0], second[0])
-            np.testing.assert_array_equal(first[1], second[1])
-            found[threads] = first
-    finally:
-        numba.set_num_threads(before)
+            found[count], second = ((p.times(V), p.normal_times(V)) for p in runs)
+        np.testing.assert_array_equal(found[count][0], second[0])
+        np.testing.assert_array_equal(found[count][1], second[1])
     np.testing.assert_array_equal(found[1][0], found[2][0])
     np.testing.assert_allclose(found[1][1], found[2][1], rtol=1e-12)
 
@@ -159,14 +153,13 @@ def test_results_repeat_and_rows_do_not_depend_on_the_threads(rng):
 def test_no_gram_matrix_is_held(rng):
     X, Z, V = data(rng, 6000, 1000, 1)
     products = grams.GramProducts([Gaussian(0.3)], [1.0], X, Z)
-    products.times(V)  # both are compiled
-    products.normal_times(V)
-    tracemalloc.start()
-    products.times(V)
-    products.normal_times(V)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.05 * 8 * 6000 * 1000  # includes threads of other tests
+
+    def both():
+        products.times(V)
+        products.normal_times(V)
+
+    both()  # compiled
+    assert peak_of(both) < 0.05 * 8 * 6000 * 1000  # includes threads of other tests
 
 
 @each(

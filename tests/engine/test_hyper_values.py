@@ -6,6 +6,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
+from usage import threads
 
 from alignlearn.engine import vectormath
 from alignlearn.engine.cpu import CPU
@@ -137,13 +138,10 @@ def test_results_do_not_depend_on_the_number_of_threads(kind):
     first, second = np.triu_indices(40)
     pairs = pairs_of(X, first, second, np.zeros(first.size) + 0.5)
     table, coef = squared(X, X), np.linspace(-1.0, 1.0, first.size)
-    before, found = numba.get_num_threads(), []
-    try:
-        for count in {1, before}:
-            numba.set_num_threads(count)
+    found = set()
+    for count in (1, numba.get_num_threads()):
+        with threads(count):
             K = pair_gram(Form(kind, 2.0), table, pairs, None, CPU)
             times = pair_times(Form(kind, 2.0), table, pairs, pairs, coef, CPU)
-            found.append((K.tobytes(), times.tobytes()))
-    finally:
-        numba.set_num_threads(before)
-    assert len(set(found)) == 1
+            found.add((K.tobytes(), times.tobytes()))
+    assert len(found) == 1

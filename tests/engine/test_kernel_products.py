@@ -5,6 +5,7 @@ import numpy as np
 import oracle
 import pytest
 from cases import each
+from usage import threads
 
 import alignlearn as al
 from alignlearn.engine import binding, external, loops
@@ -135,13 +136,10 @@ def test_statistics_of_many_kernels_are_those_of_the_definition(m, p, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_statistics_of_many_kernels_are_repeated_to_the_last_bit(dtype):
     X, y, gammas = problem(300, 200, dtype)
-    kernels, before, found = al.gaussian_kernels(gammas), numba.get_num_threads(), []
-    try:
-        for count in (1, numba.config.NUMBA_NUM_THREADS, 1):
-            numba.set_num_threads(count)
+    kernels, found = al.gaussian_kernels(gammas), []
+    for count in (1, numba.config.NUMBA_NUM_THREADS, 1):
+        with threads(count):
             found.append(alignment_statistics(X, y, kernels))
-    finally:
-        numba.set_num_threads(before)
     for again in found[1:]:
         for name in ("a", "M", "trace"):
             np.testing.assert_array_equal(getattr(again, name), getattr(found[0], name))

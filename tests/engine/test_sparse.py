@@ -1,7 +1,5 @@
 """Primitives of sparse samples against extended precision; digits, threads and memory."""
 
-import tracemalloc
-
 import numpy as np
 import oracle
 from cases import each
@@ -9,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from strategies import generators
+from usage import peak_of
 
 import alignlearn as al
 from alignlearn.engine import external
@@ -135,14 +134,6 @@ def test_blocks_and_boxes_of_pairs(monkeypatch):
         np.testing.assert_array_equal(K, K.T)
         np.testing.assert_allclose(kernels[0](X[:7], X), K[:7], rtol=1e-15)
         np.testing.assert_allclose(kernels[0](X, X[:7]), K[:, :7], rtol=1e-15)
-
-
-def peak_of(function):
-    tracemalloc.start()
-    function()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
 
 
 def test_memory_of_text_is_that_of_its_entries():

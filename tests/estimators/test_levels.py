@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
+from usage import threads
 
 import alignlearn as al
 from alignlearn._threads import on_threads, one_blas_thread, thread_count
@@ -269,13 +270,9 @@ def test_probabilities_are_calibrated_on_the_last_level(classifier):
 
 
 def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
-    before = numba.get_num_threads()
     for model, X, y in (classifier, regressor):
-        numba.set_num_threads(1)
-        try:
+        with threads(1):
             again = type(model)(**model.get_params()).fit(X, y)
-        finally:
-            numba.set_num_threads(before)
         for name in ("mean_test_score", "rung", "n_samples"):
             np.testing.assert_array_equal(again.cv_results_[name], model.cv_results_[name])
         read = "decision_function" if hasattr(model, "classes_") else "predict"

@@ -205,17 +205,6 @@ def _pair(draws, m):
     return K, L, L
 
 
-@fuzz(0.25)
-def test_center_kernel(draws):
-    """`center_kernel` of a square matrix."""
-    m = draws.size(2, 60)
-    K = gram(draws, m)[0]
-    # Means of m numbers, and differences of numbers of the size of the largest.
-    slack = (m + 8) * EPS * float(np.abs(K).max())
-    never = np.zeros(K.shape, bool)
-    close("center_kernel", al.center_kernel(K), center(np.asarray(K, LD)), slack, never, "")
-
-
 MEASURES = {
     "alignment": partial(al.alignment, kind="centered"),
     "uncentered": partial(al.alignment, kind="uncentered"),

@@ -33,10 +33,9 @@ KERNELS = [
 ]
 
 
-def definite(K, scale=None):
-    """Whether no eigenvalue is negative beyond rounding, relative to ``scale``."""
-    scale = np.abs(K).max(initial=1e-300) if scale is None else scale
-    return np.linalg.eigvalsh(K)[0] >= -1e-11 * len(K) * scale
+def definite(K):
+    """Whether no eigenvalue is negative beyond rounding."""
+    return np.linalg.eigvalsh(K)[0] >= -1e-11 * len(K) * np.abs(K).max(initial=1e-300)
 
 
 def signed(X):
@@ -45,14 +44,14 @@ def signed(X):
 
 
 RULES = {
-    "shift": lambda a, b: (a + 0.7, lambda A, B: A + 0.7),
-    "cone": lambda a, b: (0.3 * a + 2 * b, lambda A, B: 0.3 * A + 2 * B),
-    "product": lambda a, b: (a * b, lambda A, B: A * B),
-    "power": lambda a, b: (a**3, lambda A, B: A**3),
-    "factors": lambda a, b: (a.weighted(signed), None),
-    "exponential": lambda a, b: ((0.1 * a).exp(), lambda A, B: np.exp(0.1 * A)),
-    "normalization": lambda a, b: (a.normalized(), None),
-    "all": lambda a, b: (((a + 1).normalized() * b.weighted(signed) + b).normalized(), None),
+    "shift": lambda a, b: a + 0.7,
+    "cone": lambda a, b: 0.3 * a + 2 * b,
+    "product": lambda a, b: a * b,
+    "power": lambda a, b: a**3,
+    "factors": lambda a, b: a.weighted(signed),
+    "exponential": lambda a, b: (0.1 * a).exp(),
+    "normalization": lambda a, b: a.normalized(),
+    "all": lambda a, b: ((a + 1).normalized() * b.weighted(signed) + b).normalized(),
 }
 
 
@@ -64,18 +63,11 @@ RULES = {
 )
 def test_every_rule_gives_a_kernel(X, a, b, rule):
     X = X / max(1.0, np.linalg.norm(X, axis=1).max() / 4.0)
-    kernel, formula = RULES[rule](a, b)
+    kernel = RULES[rule](a, b)
     K = kernel(X)
     assert kernel.is_psd
     assert definite(K)
     np.testing.assert_allclose(K, K.T, rtol=1e-12)
-    if formula is not None:
-        np.testing.assert_allclose(K, formula(a(X), b(X)), rtol=1e-9, atol=1e-12)
-    if rule == "factors":
-        np.testing.assert_allclose(K, signed(X)[:, None] * a(X) * signed(X), rtol=1e-9, atol=1e-12)
-    if rule == "normalization":
-        assert np.all(np.abs(np.diagonal(K) - (a.diag(X) > 0)) <= 1e-12)
-        assert np.abs(K).max() <= 1.0 + 1e-12
 
 
 # Taylor kernels

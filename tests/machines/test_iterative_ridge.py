@@ -1,8 +1,8 @@
 """Kernel ridge without the Gram matrix, against the factorized one."""
 
-import numba
 import numpy as np
 import pytest
+from usage import threads
 
 import alignlearn as al
 from alignlearn._lapack import cholesky
@@ -55,13 +55,10 @@ def test_half_of_a_matrix_gives_its_products_for_any_number_of_threads(m, column
     held = HeldMatrix(combination, single=True)
     assert held.K.size <= m * (m + 256) / 2
     exact = combination.gram().astype(np.float32).astype(float) @ V
-    before, found = numba.get_num_threads(), []
-    for n in range(1, min(3, numba.config.NUMBA_NUM_THREADS) + 1):
-        numba.set_num_threads(n)
-        try:
+    found = []
+    for n in (1, 2, 3):
+        with threads(n):
             found.append(held.times(V))
-        finally:
-            numba.set_num_threads(before)
         np.testing.assert_array_equal(found[-1], found[0])
     np.testing.assert_allclose(found[0], exact, atol=1e-6 * m)
 

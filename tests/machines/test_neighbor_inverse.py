@@ -2,11 +2,11 @@
 
 from types import SimpleNamespace
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from usage import threads
 
 import alignlearn as al
 from alignlearn.machines import KernelRidge
@@ -99,14 +99,11 @@ def test_preconditioner_is_the_inverse_of_factor_and_residual(several):
 def test_any_number_of_threads_gives_the_same_bits(single):
     X = np.random.default_rng(0).standard_normal((700, 3))
     combination = open_kernel(X, al.Gaussian(5.0))
-    before, found = numba.get_num_threads(), []
-    for n in range(1, min(3, numba.config.NUMBA_NUM_THREADS) + 1):
-        numba.set_num_threads(n)
-        try:
+    found = []
+    for n in (1, 2, 3):
+        with threads(n):
             system = system_on_matrix(combination, X[:, 0], 0.01, single)
             found.append(system.solve(0.01, tol=1e-5).solution)
-        finally:
-            numba.set_num_threads(before)
         np.testing.assert_array_equal(found[-1], found[0])
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.svm import SVC
+from usage import threads
 
 import alignlearn as al
 
@@ -63,18 +64,11 @@ def test_the_order_of_samples_and_the_labels_of_tasks_do_not_matter():
 
 
 def test_threads_do_not_change_the_result():
-    import numba
-
     X, _, y, task = data(4)
     many = al.MultiTaskMKLClassifier(KERNELS).fit(X, y, task)
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
+    with threads(1):
         one = al.MultiTaskMKLClassifier(KERNELS).fit(X, y, task)
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(many.weights_, one.weights_)
-    assert numba.get_num_threads() == before
 
 
 @pytest.mark.parametrize("column", [2, -3, "field"])

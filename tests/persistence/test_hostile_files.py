@@ -272,7 +272,7 @@ def test_another_format_is_refused_before_its_values_are_parsed(monkeypatch):
     refused(packed([("model.json", text)]), "does not start with the format")
 
 
-def test_streams(tmp_path):
+def test_streams():
     """Files without random access, and files that are not regular."""
 
     class Stream(io.RawIOBase):
@@ -596,7 +596,6 @@ def test_bombs(monkeypatch):
     blank = f'{{"format": "alignlearn model",{" " * (_files.MAX_DESCRIPTION)} "version": 1}}'
     refused(packed([("model.json", blank)]), "description has more than")
     # One array, and many kernels that would each read all of it.
-    gram = {"array": "<f8", "shape": [100, 100], "entries": [0.0] * 10_000}
     gram = {"member": 0}
     kernel = {"object": "kernels.Precomputed", "state": {"gram": [0], "is_psd": True, "name": None}}
     content = npy((200, 200), "<f8", bytes(320_000))
@@ -648,7 +647,7 @@ def test_values_that_multiply():
     refused(packed([("model.json", text.replace('"version": 1', '"version": 1, "version": 1'))]))
 
 
-def test_many_keys_that_are_slow_to_compare(monkeypatch):
+def test_many_keys_that_are_slow_to_compare():
     pairs = [[k * (2**61 - 1), 0] for k in range(_writing.MAX_KEYS + 1)]
     refused(described({"dict": pairs}), "keys that are not strings")
     words = [[f"{k}", 0] for k in range(_writing.MAX_KEYS + 1)]

@@ -85,8 +85,6 @@ def test_tensors_that_require_a_gradient(name, how):
     expected, gradient = al.alignment_gradient(at(0.4), L, **how)
     assert value.item() == pytest.approx(expected, abs=1e-13)
     assert gamma.grad.item() == pytest.approx((gradient * (-D * at(0.4))).sum(), rel=1e-9)
-    before = np.array(L)
-    np.testing.assert_array_equal(before, TARGETS[name])
 
 
 @pytest.mark.parametrize("how", HOW, ids=str)
