@@ -1,4 +1,4 @@
-"""Common code of the benchmarks: timing, threads and peak memory."""
+"""Common code of the benchmarks: timing, threads, warnings and peak memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+# Of scripts in this folder, for `_studies`.
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
 
 
 def clock(function, repeats=1, timer=time.perf_counter):
@@ -44,6 +49,14 @@ def interleaved(repeats, *functions):
 def best_of(repeats, *functions):
     """Minimal time of each function over interleaved repeats."""
     return list(interleaved(repeats, *functions).min(axis=0))
+
+
+@contextmanager
+def quiet():
+    """Without warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextmanager

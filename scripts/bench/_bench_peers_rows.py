@@ -7,14 +7,15 @@ the result of the work goes to ``Side.score``.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+import _bench  # noqa: F401, for the folder of accuracy.py
+import accuracy
+import many_targets
 import numpy as np
+from dependence_tests import p_of
 from rows.dependence import two_views
 from rows.svm import ijcnn1, one_gaussian, overlapping_classes, stream
 from sklearn import gaussian_process as gp
@@ -30,11 +31,6 @@ import alignlearn as al
 from alignlearn import datasets
 from alignlearn.engine import grams
 from alignlearn.machines import LinearSVM
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
-import accuracy
-import many_targets
-from dependence_tests import p_of
 
 
 class Side(NamedTuple):
@@ -65,14 +61,6 @@ class Row(NamedTuple):
     def smallest(self):
         """The sides at the quick size."""
         return self.sides(self.quick, **self.small)
-
-
-@contextmanager
-def quiet():
-    """Without warnings of other packages, and of searches whose candidates fail."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def fit_of(model, *data):

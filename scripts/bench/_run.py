@@ -32,11 +32,9 @@ from typing import NamedTuple
 import numba
 import numpy as np
 from _bench import clock, threads, wall_and_core
+from _studies import publish_times, study
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "lab"))
-from _studies import publish_times, study  # noqa: E402
-
 BUSY = 0.5  # load, in processors, from which times are not to be quoted
 ROWS, SMALL = {}, {}
 

@@ -19,14 +19,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numba
 import numpy as np
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+from _bench import clock
 from _cluster import hyper_product, local_client, product, statistics
-from _studies import clock, publish_times, study
+from _studies import publish_times, study
 
 from alignlearn.engine.cluster import Cluster
 from alignlearn.engine.cpu import CPU

@@ -13,18 +13,15 @@ with data and results on the host. Without a device nothing is measured.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numba import cuda
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "lab"))
+from _bench import clock
 from _cluster import hyper_product, product, statistics
-from _studies import clock, publish_times, study
+from _studies import publish_times, study
+from numba import cuda
 
 from alignlearn._jit import cuda_kernel
 from alignlearn._threads import thread_count

@@ -25,8 +25,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from _bench import PEAK, output, threads
-from _bench_peers_rows import ROWS, quiet
+from _bench import PEAK, cpu_clock, output, quiet, threads
+from _bench_peers_rows import ROWS
 from _run import processor, version
 from _studies import study
 
@@ -79,9 +79,7 @@ def started(sides, folder=None):
 def once(side, work):
     """(seconds of the processor, the result of the work)."""
     with contextlib.redirect_stderr(io.StringIO()):  # bars of progress
-        start = time.process_time()
-        found = work()
-        seconds = time.process_time() - start
+        seconds, found = cpu_clock(work)
     return (found[1], found[0]) if side.timed else (seconds, found)
 
 

@@ -22,7 +22,16 @@ import numpy as np
 from alignlearn import datasets
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "bench"))
-from _bench import PEAK, best_of, clock, cpu_clock, output, threads, wall_and_core  # noqa: F401
+from _bench import (  # noqa: F401
+    PEAK,
+    best_of,
+    clock,
+    cpu_clock,
+    output,
+    quiet,
+    threads,
+    wall_and_core,
+)
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "_data"
 # Levels of a file of docs/_data at which every entry has its own line.

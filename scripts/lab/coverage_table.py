@@ -9,12 +9,11 @@ than 2.5 standard errors. A cell has "few samples" if a guarantee needs more of 
 """
 
 import sys
-import warnings
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from _studies import publish, study
+from _studies import publish, quiet, study
 
 import alignlearn as al
 from alignlearn.bounds.own_sample import own_sample_machine
@@ -316,8 +315,7 @@ class Row:
 def row(guarantee, design, runs):
     """The `Row` of some runs; None where the guarantee does not apply."""
     found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         for seed in range(runs):
             missed = GUARANTEES[guarantee](Trial(design, seed))
             if missed is None:

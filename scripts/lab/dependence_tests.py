@@ -14,11 +14,10 @@ time    processor seconds of 999 permutations: least and most over four kernels 
 from __future__ import annotations
 
 import time
-import warnings
 from functools import partial
 
 import numpy as np
-from _studies import clock, publish, study, threads
+from _studies import clock, publish, quiet, study, threads
 
 import alignlearn as al
 
@@ -81,8 +80,7 @@ def p_of(test, **how):
     """The p-value of a test as a function of samples and a seed."""
 
     def p_value(samples, seed):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             return test(*samples, random_state=seed, **how).p_value
 
     return p_value
@@ -147,8 +145,7 @@ def seconds(args):
                 how = {} if kernel is None else {"kernel": kernel}
                 X = X.reshape(2, m // 2)
             start = time.process_time()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with quiet():
                 test(*X, random_state=0, **how)
             found.append(time.process_time() - start)
         ends = dict.fromkeys(f"{end:.2g}" for end in (min(found), max(found)))

@@ -22,11 +22,10 @@ processor seconds on one thread.
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 
 import numpy as np
-from _studies import cpu_clock, publish, study, threads
+from _studies import cpu_clock, publish, quiet, study, threads
 from sklearn.metrics import r2_score
 
 import alignlearn as al
@@ -110,8 +109,7 @@ def himalaya(kernel, data, n_candidates):
         kernels="precomputed", solver="random_search", solver_params=search, cv=5,
         random_state=0, fit_intercept=True,
     )  # fmt: skip
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet():
         seconds, model = cpu_clock(lambda: model.fit(np.stack(train), Y))
     return r2_score(Y_new, model.predict(np.stack(test))), seconds
 

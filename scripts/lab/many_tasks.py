@@ -16,10 +16,8 @@ have one thread; repeat the run on a busy machine.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-from _studies import clock, publish_times, study, threads
+from _studies import clock, publish_times, quiet, study, threads
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
@@ -62,8 +60,7 @@ def searches(train, test, kind):
     for t in np.unique(task):
         # A quadratic kernel at a large C may take millions of steps.
         search = GridSearchCV(SVC(max_iter=100_000), grid, cv=5)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             search.fit(X[task == t], y[task == t])
         rows = task_test == t
         right.append(search.score(X_test[rows], y_test[rows]))

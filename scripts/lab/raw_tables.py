@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _studies import boosted, corrected_t, default, folds_of, shuffled, study
+from _studies import boosted, corrected_t, default, folds_of, quiet, shuffled, study
 from _studies import friedman as friedman1
 
 
@@ -114,8 +114,7 @@ def evaluate(kind, train, y, test, y_test, classes):
         model = default(classes)().fit(train, y)
     elif kind == "codes":
         A, B = _codes(train, levels), _codes(test, levels)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             means = np.nan_to_num(np.nanmean(A, axis=0))
         A, B = (np.where(np.isnan(M), means, M) for M in (A, B))
         spread = np.where(A.std(axis=0) > 0.0, A.std(axis=0), 1.0)

@@ -41,6 +41,7 @@ from _studies import (
     default,
     load,
     output,
+    quiet,
     read,
     shuffled,
     study,
@@ -175,14 +176,12 @@ FITS = dict(zip(KINDS, (_default, _lightgbm, _hist, _grid, _xrfm)))
 
 def measure(kind, name, size, seed, n_threads):
     """One fit in this process: score, seconds of the processor and of the clock, peak memory."""
-    import warnings
 
     space = {}
     exec(PEAK, space)
     X, y, Xt, yt, classes = parts(name, size, seed)
     few = np.random.default_rng(0).permutation(len(y))[:300]
-    with warnings.catch_warnings(), threads(n_threads):
-        warnings.simplefilter("ignore")
+    with quiet(), threads(n_threads):
         FITS[kind](X[few], y[few], classes, n_threads)
         (wall, core), model = clock(
             lambda: FITS[kind](X, y, classes, n_threads), timer=wall_and_core
