@@ -68,7 +68,7 @@ def study(doc, rows=(), argv=None, published=True, **given):
     return args
 
 
-def publish(args, key, found, labels=1):
+def publish(args, key, found):
     """Print a table or numbers; with --write also write them into the file that fills the pages.
 
     Parameters
@@ -78,11 +78,10 @@ def publish(args, key, found, labels=1):
     key : str
         What pages call them: ``<!-- numbers: key -->``, or ``<!-- n: text.key.name -->``.
     found : iterable of rows of str, or dict
-        The rows of a table, as its head in tables.json has them, {name: number} for text.json, or
-        "baseline_s", "alignlearn_s" and "ratio" (with others, such as "memory") for parts.json.
-    labels : int
-        Rows of the file whose first cells, so many, are those of a new row are replaced. Rows that
-        stay have to be of a run with the same options.
+        The rows of a table, as its head in tables.json has them; they replace rows of the same
+        first cell, and others stay if they are of a run with the same options. Or {name: number}
+        for text.json, or "baseline_s", "alignlearn_s" and "ratio" (with others, such as "memory")
+        for parts.json.
     """
     name = "tables" if not isinstance(found, dict) else "parts" if "ratio" in found else "text"
     content = read(name)
@@ -94,12 +93,12 @@ def publish(args, key, found, labels=1):
         run = args.run if name == "parts" else run
     else:
         print(f"\n{key}", " | ".join(entry["head"]), sep="\n", flush=True)
-        rows, new = {tuple(row[:labels]): row for row in entry["rows"]}, []
+        rows, new = {row[0]: row for row in entry["rows"]}, []
         for row in map(list, found):
             print(" | ".join(row), flush=True)
             if len(row) != len(entry["head"]):
                 raise ValueError(f"{len(row)} cells; the head of {key} has {len(entry['head'])}")
-            rows[tuple(row[:labels])] = row
+            rows[row[0]] = row
             new.append(row)
         run, before = json.loads(json.dumps(args.run)), entry.get("run")
         if args.write and len(new) < len(rows) and run != before:
