@@ -34,31 +34,6 @@ FEWER = {"australian": 0.5}  # of the repeats of Table 3
 QUICK_DATA = ("sonar",)
 
 
-def introduce(out, repeats):
-    """The interpretation of the paper, and deviations from it."""
-    kept = {n: max(1, round(repeats * share)) for n, share in FEWER.items()}
-    fewer = "in Table 3 " + ", ".join(f"of {n} {k}" for n, k in kept.items())
-    out.text("hyper-introduction", repeats=repeats, fewer=fewer, measured=measured)
-    out.say("")
-
-
-def measured_known(args, repeats):
-    """{kernel: {data set: numbers}} of Tables 1 and 2, as far as requested."""
-    names = QUICK_DATA if args.quick else DATA
-    return {
-        kernel: {n: measured.measure_known(kernel, n, repeats, args.quick) for n in names}
-        for kernel in KERNELS
-        if ("1" if kernel == "gaussian" else "2") in args.rows
-    }
-
-
-def measured_ideal(args, repeats):
-    """{data set: figures} of Table 3."""
-    kept = {n: max(1, round(repeats * FEWER.get(n, 1))) for n in DATA}
-    names = (QUICK_DATA if args.quick else DATA) if "3" in args.rows else ()
-    return {n: measured.measure_ideal(n, kept[n], args.quick) for n in names}
-
-
 def larger_class(name):
     """Its share, in per cent."""
     counts = np.unique(measured.load(name)[1], return_counts=True)[1]
@@ -69,22 +44,14 @@ def _mean(values):
     return float(np.mean(values))
 
 
-def _deviation(values):
-    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
 def _beside(values, paper, tally):
     """The measured value, the paper's, and the verdict, which is counted."""
-    ours = shared.spread(_mean(values), _deviation(values), 1)
+    ours = shared.spread(_mean(values), np.std(values, ddof=1) if len(values) > 1 else 0.0, 1)
     if paper is None:
         return [ours, "-", ""]
     word = shared.verdict(_mean(values), paper)
     tally.append(word == "agrees")
     return [ours, shared.spread(*paper, 1), word]
-
-
-def _counted(tally):
-    return f"{sum(tally)} of {len(tally)}"
 
 
 # Tables 1 and 2
@@ -103,69 +70,49 @@ def report_known(out, kernel, found):
             rows.append(row + _error_cells(ours[method], paper.get("rmse", {}).get(name)))
     header = ("", "unlabeled", "paper", "", "test", "paper", "", "RMSE", "paper", "")
     out.table(header, rows)
-    out.say(f"  accuracies within one standard deviation of the paper's: {_counted(tally)}")
+    out.say(
+        f"  accuracies within one standard deviation of the paper's: {sum(tally)} of {len(tally)}"
+    )
     _say_orderings(out, kernel, found)
     out.say(*_chosen(found), "")
     return tally
-
-
-def report_matched(out, control):
-    """RMSE of a Gaussian that the hyper-kernel can represent, by data set."""
-    out.say(
-        "Control: the Gaussian kernel of gamma = 1 / (2 sigma2), the only one in the space of the",
-        "hyper-kernel up to a function of the midpoint. RMSE of hyper-KRR on test pairs:",
-        "  " + ", ".join(f"{name} {error:.4f}" for name, error in control.items()),
-        "",
-    )
 
 
 def _error_cells(ours, paper):
     if "rmse" not in ours:
         return ["", "", ""]
     error = float(np.median(ours["rmse"]))
-    return [
-        f"{error:.3f}",
-        *(("-", "") if paper is None else (f"{paper:.3f}", f"x {error / paper:.3g}")),
-    ]
+    beside = ("-", "") if paper is None else (f"{paper:.3f}", f"x {error / paper:.3g}")
+    return [f"{error:.3f}", *beside]
 
 
 def _say_orderings(out, kernel, found):
     """How often a claim of section 5.1 holds in the paper's numbers and in the measured ones."""
-    paper = APPROXIMATION[kernel]
+    paper, number = APPROXIMATION[kernel], len(found)
     learned = [m for m in HYPER if m in paper]
-    theirs = {
-        what: {m: [paper[m][what][n] for n in found] for m in learned} for what in ("rmse", "test")
-    }
-    theirs["test"] = {m: [cell[0] for cell in cells] for m, cells in theirs["test"].items()}
-    ours = {
-        what: {m: [float(middle(found[n][m][what])) for n in found] for m in learned}
-        for what, middle in (("rmse", np.median), ("test", np.mean))
-    }
-    claims = [("hyper-svr", "rmse", "hyper-SVR has the least RMSE"),
-              ("hyper-svr", "test", "hyper-SVR is the most accurate on test points")]  # fmt: skip
-    for method, what, words in claims:
-        counts = [
-            _first(table[what], method, -1 if what == "rmse" else 1) for table in (theirs, ours)
-        ]
-        out.say(f"  {words}: paper {counts[0]}, here {counts[1]} of {len(found)} data sets")
+    # By method, (measure, data set): minus the RMSE, and the accuracy on test points.
+    theirs = {m: [[-paper[m]["rmse"][n] for n in found], [paper[m]["test"][n][0] for n in found]]
+              for m in learned}  # fmt: skip
+    ours = {m: [[-np.median(found[n][m]["rmse"]) for n in found],
+                [np.mean(found[n][m]["test"]) for n in found]] for m in learned}  # fmt: skip
+    tables = [{m: np.array(v, dtype=float) for m, v in t.items()} for t in (theirs, ours)]
+    for k, words in enumerate(("has the least RMSE", "is the most accurate on test points")):
+        a, b = (
+            sum(t["hyper-svr"][k] >= np.max([v[k] for v in t.values()], axis=0)) for t in tables
+        )
+        out.say(f"  hyper-SVR {words}: paper {a}, here {b} of {number} data sets")
     if "hyper-nnls" in paper:
-        counts = [
-            sum(min(k, s) < n for k, s, n in zip(*(t["rmse"][m] for m in HYPER[:0:-1] + HYPER[:1])))
-            for t in (theirs, ours)
-        ]
+        a, b = (
+            sum(np.maximum(t["hyper-krr"][0], t["hyper-svr"][0]) > t["hyper-nnls"][0])
+            for t in tables
+        )
         out.say(
             f"  the better of hyper-KRR and hyper-SVR has less RMSE than hyper-NNLS: paper "
-            f"{counts[0]}, here {counts[1]} of {len(found)}"
+            f"{a}, here {b} of {number}"
         )
     else:
         used = max(max(found[n]["hyper-nnls"]["pairs_used"]) for n in found)
         out.say(f"  hyper-NNLS: at most {used} coefficients above 0 on any data set (paper: fails)")
-
-
-def _first(table, method, sign):
-    """On how many data sets a method has the largest (sign 1) or smallest figure."""
-    best = [max(sign * v for v in column) for column in zip(*table.values())]
-    return sum(sign * v >= b for v, b in zip(table[method], best))
 
 
 def _chosen(found):
@@ -187,7 +134,8 @@ def _chosen(found):
 def report_ideal(out, found, majority):
     """The results of `measure` for each data set; return the verdicts."""
     names = list(found)
-    out.say(f"Table 3: the ideal kernel; repeats: {_repeats(found)}")
+    repeats = ", ".join(f"{len(ours['uniform'])} of {name}" for name, ours in found.items())
+    out.say(f"Table 3: the ideal kernel; repeats: {repeats}")
     tally = []
     for some in filter(None, (names[:3], names[3:])):
         rows = []
@@ -197,7 +145,7 @@ def report_ideal(out, found, majority):
         rows.append(["largest class", *(c for n in some for c in (f"{majority[n]:.1f}", "", ""))])
         out.table(("", *(c for n in some for c in (n, "paper", ""))), rows)
         out.say("")
-    out.say(f"  within one standard deviation of the paper's: {_counted(tally)}")
+    out.say(f"  within one standard deviation of the paper's: {sum(tally)} of {len(tally)}")
     ours = {m: [_mean(found[n][m]) for n in names] for m in IDEAL}
     theirs = {m: [cells[n][0] for n in names] for m, cells in IDEAL.items() if cells}
     for title, table in (("paper", theirs), ("here", ours)):
@@ -228,10 +176,6 @@ def report_ideal(out, found, majority):
     return tally
 
 
-def _repeats(found):
-    return ", ".join(f"{len(ours['uniform'])} of {name}" for name, ours in found.items())
-
-
 # Table 4
 
 
@@ -243,19 +187,13 @@ def report_large(out, found):
     for v, methods in ((int(v), m) for v, m in found.items() if v.isdigit()):
         for method, row in methods.items():
             paper = LARGE.get(str(v), {}).get(method)
-            theirs = ["-", "-", "-"]
-            if paper:
-                theirs = [
-                    f"{paper[0]:.2f}",
-                    f"{row['accuracy'] - paper[0]:+.2f}",
-                    f"{paper[1]:.0f}",
-                ]
             label = "Gaussian, same machines" if method == "gaussian" else method
-            values = [f"{row[k]:.2f}" for k in ("accuracy", "balanced", "auc")]
-            seconds = [f"{row['stage 1']:.1f}", f"{row['seconds']:.1f}"]
-            rows.append(
-                [f"v = {v}, {label}", values[0], *theirs[:2], *values[1:], *seconds, theirs[2]]
-            )
+            form = "{accuracy:.2f} - - {balanced:.2f} {auc:.2f} {stage 1:.1f} {seconds:.1f} -"
+            cells = form.format(**row).split()
+            if paper:
+                off = row["accuracy"] - paper[0]
+                cells[1], cells[2], cells[7] = f"{paper[0]:.2f}", f"{off:+.2f}", f"{paper[1]:.0f}"
+            rows.append([f"v = {v}, {label}", *cells])
     header = ("", "accuracy", "paper", "", "balanced", "AUC", "s, stage 1", "s, all", "paper s")
     out.table(header, rows)
     majority = found["majority"]
@@ -274,17 +212,24 @@ def main(argv=None):
     """Run the tables; return the results: known kernels, the ideal kernel, ijcnn1."""
     args = shared.arguments(__doc__, argv, 10, TABLES)
     out = shared.Output("hyper", args, __file__)
-    repeats = args.repeats
-    introduce(out, repeats)
-    by_kernel = measured_known(args, repeats)
-    tally = []
+    names = QUICK_DATA if args.quick else DATA
+    kept = {n: max(1, round(args.repeats * FEWER.get(n, 1))) for n in DATA}
+    fewer = "in Table 3 " + ", ".join(f"of {n} {kept[n]}" for n in FEWER)
+    out.text("hyper-introduction", repeats=args.repeats, fewer=fewer, measured=measured)
+    out.say("")
+    by_kernel, by_name, tally = {}, {}, []
+    for kernel in KERNELS:
+        if ("1" if kernel == "gaussian" else "2") in args.rows:
+            found = {n: measured.measure_known(kernel, n, args.repeats, args.quick) for n in names}
+            by_kernel[kernel] = found
     for kernel, found in by_kernel.items():
         tally += report_known(out, kernel, found)
     if "1" in args.rows:
-        names = QUICK_DATA if args.quick else DATA
-        report_matched(out, {n: measured.matched(n) for n in names})
-    by_name = measured_ideal(args, repeats)
-    if by_name:
+        control = ", ".join(f"{n} {measured.matched(n):.4f}" for n in names)
+        out.text("hyper-control", control=control)
+        out.say("")
+    if "3" in args.rows:
+        by_name = {n: measured.measure_ideal(n, kept[n], args.quick) for n in names}
         tally += report_ideal(out, by_name, {n: larger_class(n) for n in by_name})
     clusters = measured.measure_clusters(args.quick) if "4" in args.rows else {}
     if clusters:
