@@ -60,7 +60,8 @@ def script(monkeypatch):
         if not SCRIPTS.is_dir():
             pytest.skip("needs the source tree")
         path = SCRIPTS / name
-        monkeypatch.syspath_prepend(str(SCRIPTS / "reproduce"))
+        for folder in ("reproduce", "lab", "bench"):
+            monkeypatch.syspath_prepend(str(SCRIPTS / folder))
         monkeypatch.syspath_prepend(str(path.parent))
         return importlib.import_module(path.name)
 
