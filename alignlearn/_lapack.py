@@ -176,6 +176,21 @@ def cholesky_solve(R, B):
     return X
 
 
+def subtract_sums(A, v):
+    """Subtract ``v_i + v_j`` from the entries of A (m, m), float64 or float32, in place."""
+    L, m = _Matrix(A, single=True), len(A)
+    left = np.stack([v, np.ones(m)]).astype(A.dtype, copy=False)
+    right = left[::-1].copy()
+
+    def subtract(i):
+        size = m, min(step, m - i), 2
+        inside = left, m, _vector(right, i), m, L.one, L[0, i], m
+        _call(L.letter + "gemm", b"N", b"T", *size, -L.one, *inside)
+
+    step = m if m < _DIVIDED else _BLOCK
+    in_phases([[partial(subtract, i) for i in range(0, m, step or 1)]])
+
+
 def lower_solve(L, B, transposed=False):
     """``L^-1 B``, or ``L'^-1 B``, for a lower triangular L and B of shape (m,) or (m, c).
 

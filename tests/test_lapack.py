@@ -44,6 +44,18 @@ def test_cholesky_factor_solves_and_inverts(blocks, m):
     np.testing.assert_allclose(_lapack.inverse_diagonal(R), inverse.diagonal(), rtol=1e-10)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", SIZES)
+def test_sums_of_two_values_are_subtracted_symmetrically(blocks, m, dtype):
+    rng = np.random.default_rng(m)
+    A, v = rng.normal(size=(m, m)).astype(dtype), rng.normal(size=m)
+    A += A.T.copy()
+    expected, few = A - np.add.outer(v, v), 4 * np.finfo(dtype).eps
+    _lapack.subtract_sums(A, v)
+    np.testing.assert_array_equal(A, A.T)
+    np.testing.assert_allclose(A, expected, rtol=few, atol=8 * few)
+
+
 @pytest.mark.parametrize("place", [0, 5, 40, 60])
 def test_a_matrix_that_is_not_definite_has_no_factor(blocks, place):
     A = definite(61)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal
+from alignlearn._lapack import cholesky, cholesky_solve, inverse_diagonal, subtract_sums
 from alignlearn._params import ParamsMixin
 from alignlearn._text import Result
 from alignlearn.solvers.dense import ShiftedInverse
@@ -101,13 +101,12 @@ class KernelRidge(ParamsMixin, TargetScore):
         weight = check_weights(sample_weight, len(y))
         largest = float(np.abs(K.diagonal()).max())
         system = K if overwrite and K.dtype == np.float64 else np.array(K, dtype=np.float64)
-        means = weight / weight.sum() @ system if self.fit_intercept else np.zeros(len(y))
         parts = _system(system, y, alpha, weight, self.fit_intercept)
         unit = factor_definite(system, alpha)
         self.dual_coef_ = (solve_factored(system, parts.right, unit).T * parts.root).T
         check_range(self.dual_coef_, largest, alpha)
         mean = parts.mean
-        offset = means @ self.dual_coef_
+        offset = parts.means @ self.dual_coef_
         self.intercept_ = mean - offset if self.fit_intercept else np.zeros_like(mean)
         if y.ndim == 1:
             self.intercept_ = float(self.intercept_)
@@ -126,6 +125,7 @@ class _System(NamedTuple):
     right: np.ndarray
     root: np.ndarray
     share: np.ndarray
+    means: np.ndarray
     mean: np.ndarray
     constant: float
 
@@ -134,16 +134,10 @@ def _system(K, y, alpha, weight, fit_intercept):
     """Make K the system of ridge regression for rooted coefficients, in place; see `_System`."""
     root = np.sqrt(weight)
     share = weight / weight.sum() if fit_intercept else np.zeros_like(weight)
-    constant = 0.0
-    center_rooted(K, share, root)
-    if fit_intercept:
-        # The weighted constant is an eigenvector with value 0 and orthogonal to the right-hand
-        # side: its eigenvalue is free, and a large one keeps the sum of coefficients at 0.
-        constant = K.trace() or 1.0
-        add_roots(K, root, constant / weight.sum())
+    means, constant = center_rooted(K, share, root, lift=fit_intercept)
     K[np.diag_indices_from(K)] += np.where(weight > 0.0, alpha, 1.0)
     mean = share @ y
-    return _System(((y - mean).T * root).T, root, share, mean, constant)
+    return _System(((y - mean).T * root).T, root, share, means, mean, constant)
 
 
 def rough_coefficients(K, Y, alpha, weight=None):
@@ -195,19 +189,43 @@ def ridge_leave_one_out(K, Y, alpha, weight=None):
     return coef, rooted / (parts.root * inverse)[:, None]
 
 
-def center_rooted(K, share, root):
+def center_rooted(K, share, root, lift=False):
     """Center K at weighted means and multiply it by the roots of the weights, on both sides.
 
-    In place. ``share`` are the weights over their sum, or zeros, which center nothing.
+    In place. ``share`` are the weights over their sum, or zeros, which center nothing. The vector
+    of the roots is then an eigenvector with value 0, and orthogonal to the right-hand side of a
+    regression. Its eigenvalue is therefore free. ``lift`` makes it that of the trace, so that the
+    system is definite if the rest of K is, and coefficients sum to 0.
+
+    Returns
+    -------
+    means : ndarray of shape (m,)
+        Of the columns of K.
+    constant : float
+        The eigenvalue.
     """
-    center_gram(K, share=share.astype(K.dtype, copy=False))
-    if not np.all(root == 1.0):
+    share = share.astype(K.dtype, copy=False)
+    means, constant, is_equal = share @ K, 0.0, np.all(root == 1.0)
+    total = float(share @ means)
+    if not is_equal:
+        center_gram(K, means, share)
         K *= root
         K *= root[:, None]
+    if lift:
+        trace = float(K.diagonal().sum(dtype=np.float64))
+        constant = abs(trace - len(K) * total if is_equal else trace) or 1.0
+    if not is_equal:
+        add_roots(K, root, constant)
+    elif lift or share.any():
+        subtract_sums(K, means - 0.5 * (total + constant / len(K)))
+    return means, constant
 
 
-def add_roots(K, root, size):
-    """Add ``size root root'`` to K, in place; without weights, ``size`` to every entry."""
+def add_roots(K, root, constant):
+    """Raise the eigenvalue of the vector of the roots by a constant, in place."""
+    size = constant / np.square(root).sum()
+    if not size:
+        return
     if np.all(root == 1.0):
         K += size
         return
@@ -344,7 +362,7 @@ def ridge_loo_path(
     scale = max(float(np.abs(rows).sum(axis=1).max()) for rows in blocks)
     constant = 2.0 * (scale or 1.0)
     if fit_intercept:
-        add_roots(centered, root, constant / weight.sum())
+        add_roots(centered, root, constant)
     inverse = _definite_inverse(centered, alphas, scale)
     mean = share @ y if fit_intercept else 0.0
     unit = np.abs(y - mean).max() or 1.0

@@ -13,7 +13,7 @@ from alignlearn.solvers.multiclass import of_present_classes
 from alignlearn.validation import check_memory
 
 from . import feature_space
-from ._ridge import add_roots, center_rooted, ridge_loo_path
+from ._ridge import center_rooted, ridge_loo_path
 from .choice import (
     LARGE_ALPHA,
     MOST_REDUCED,
@@ -288,11 +288,7 @@ def ridge_path(
     inner, K_test = (own(A, dtype=dtype, order="C") for A in (K, K_test))
     weight = np.ones(len(y)) if weight is None else weight
     root, share = np.sqrt(weight), weight / weight.sum()
-    means, mean = share.astype(dtype) @ inner, share @ y
-    center_rooted(inner, share, root)
-    # The (weighted) constant vector has eigenvalue 0. It is moved to the mean of the others, so
-    # that the system is definite at alpha = 0 if the rest of K is.
-    add_roots(inner, root, (float(np.trace(inner)) or 1.0) / weight.sum())
+    mean, means = share @ y, center_rooted(inner, share, root, lift=True)[0]
     target = root[:, None] * (y - mean).reshape(len(y), -1)
     by_value = error is not None and is_factored(len(y), len(alphas), dtype)
     # The coefficients sum to 0, so rows of the test kernel need no centering.

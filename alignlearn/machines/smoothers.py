@@ -67,9 +67,8 @@ class PairSmoother:
         size = np.einsum("ij,ij->j", coef, product(K, coef) + self.left)
         self.total = weight.sum()
         self.scale = size / (len(K) - 1.0)
-        self.mean = weight / self.total @ K
         parts = _system(K, np.zeros((len(K), 1)), alpha, weight, True)
-        self._share, self._root = parts.share, parts.root
+        self.mean, self._share, self._root = parts.means, parts.share, parts.root
         self._unit = factor_definite(K, alpha)
         diagonal = np.ldexp(inverse_diagonal(K), -self._unit)
         self._constant = 1.0 / (parts.constant + alpha)
