@@ -19,6 +19,7 @@ def blocks(request, monkeypatch):
         for name, size in {"BLOCK": 8, "REDUCED": 12, "PANEL": 4, "GROUP": 7}.items():
             monkeypatch.setattr(_lapack, f"_{name}", size)
         monkeypatch.setattr(_lapack, "_FLOPS", 1.0)
+        monkeypatch.setattr(_lapack, "_DIVIDED", 1)
 
 
 def definite(m):
