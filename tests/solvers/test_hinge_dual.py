@@ -83,6 +83,11 @@ def test_it_converges(given_problem):
     assert found.converged
 
 
+def test_it_converges_where_many_coefficients_are_at_a_large_bound():
+    X, sign = problem(np.random.default_rng(0))
+    assert solve(X, sign, np.full(len(X), 30.0), tol=1e-6, max_passes=20_000).converged
+
+
 def in_turn(function, count):
     """As on threads: called once to end at once, then by number."""
     function((0, count), np.ones(1, dtype=bool))
