@@ -414,7 +414,7 @@ class Tuned(KernelModel):
 
             calls = (
                 (partial(fitted, k, call[1]), *call)
-                for k, call in enumerate(self._fits_of(left, planned), n_done + 1)
+                for k, call in enumerate(self._fits_of(left, planned, sent), n_done + 1)
             )
             each(workers_of(self.client) if sent else None, calls, most, progress)
         members = [member for _, member, _ in asked]
@@ -545,11 +545,12 @@ class Tuned(KernelModel):
         """Return the machine for all samples, and for each method the blocks of its members."""
         return problem.machine or self.machine, [[None] for _ in ways]
 
-    def _fits_of(self, asked, planned):
+    def _fits_of(self, asked, planned, sent=True):
         """Yield calls that fit each member to its block, with weights learned on some rows.
 
         Rows and blocks are positions among the samples of positive weight. Samples are scaled when
-        their call is yielded, so that one thread holds those of one member at a time.
+        their call is yielded, so that one thread holds those of one member at a time. ``sent``: to
+        workers, where a call enters `a_part` itself.
         """
         X, y, source, levels = planned.X, planned.y, planned.source, planned.problem.levels
         used, rows = source.used_rows(), levels[_learned_level(levels)].rows
@@ -564,7 +565,8 @@ class Tuned(KernelModel):
                 given = [None if one is None else take(one, used[block]) for one in given]
                 member.model._learned_on = np.arange(len(rows))  # their order is random
             # Rows were aligned by their labels when the search began.
-            yield _fitted, member.model, *given
+            fit = _fitted if sent else inspect.unwrap(type(member.model).fit)
+            yield fit, member.model, *given
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
         """Return the unfitted `Member` of each method and block, with the block."""
@@ -593,7 +595,7 @@ class Tuned(KernelModel):
 
 
 def _fitted(model, *given):
-    """Fit a part of an average, in this process or on a worker, and return it."""
+    """Fit a part of an average on a worker, and return it."""
     with a_part():
         return inspect.unwrap(type(model).fit)(model, *given)
 
