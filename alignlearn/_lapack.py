@@ -182,13 +182,15 @@ def subtract_sums(A, v):
     left = np.stack([v, np.ones(m)]).astype(A.dtype, copy=False)
     right = left[::-1].copy()
 
-    def subtract(i):
-        size = m, min(step, m - i), 2
-        inside = left, m, _vector(right, i), m, L.one, L[0, i], m
-        _call(L.letter + "gemm", b"N", b"T", *size, -L.one, *inside)
+    def subtract(i, width):
+        inside = left, m, right[0, i:], m, L.one, L[0, i], m
+        _call(L.letter + "gemm", b"N", b"T", m, width, 2, -L.one, *inside)
 
-    step = m if m < _DIVIDED else _BLOCK
-    in_phases([[partial(subtract, i) for i in range(0, m, step or 1)]])
+    if m < _DIVIDED:
+        subtract(0, m)
+    else:
+        blocks = [(i, min(_BLOCK, m - i)) for i in range(0, m, _BLOCK)]
+        in_phases([[partial(subtract, *block) for block in blocks]])
 
 
 def lower_solve(L, B, transposed=False):

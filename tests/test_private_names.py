@@ -47,9 +47,9 @@ NAMES = {
 # Sizes of blocks and of stored data, lowered so that few samples need several blocks; waiting
 # times.
 SIZES = {
-    "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_ENTRIES", "_EVERY",
-    "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LEAST_STORED", "_LOOK", "_MANY_MATRICES", "_MANY_VALUES",
-    "_OFTEN", "_POLL", "_SMALL", "_STORED", "_VALUES", "_WAIT",
+    "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_DIVIDED", "_ENTRIES",
+    "_EVERY", "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LEAST_STORED", "_LOOK", "_MANY_MATRICES",
+    "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL", "_STORED", "_VALUES", "_WAIT",
 }  # fmt: skip
 REPLACED = {
     "_GRACE": "a machine so busy that threads take long to end",

@@ -119,6 +119,7 @@ class Tuned(KernelModel):
     classes_: np.ndarray  # of classifiers
 
     _plain = None  # the class of the plain estimator
+    _task: str  # "classification" or "regression"
 
     # Attributes of a fit
 
