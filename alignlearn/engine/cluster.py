@@ -16,11 +16,14 @@ matrix is not worth sending: a value is computed in less time than its transfer 
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import os
 import sys
 import time
 from collections import deque
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -39,6 +42,8 @@ _LOSSES = 3  # how many times in a row all copies of the data may be lost
 _WAIT, _POLL = 60.0, 0.1  # seconds to wait for a worker if all are lost or paused
 _LOOK = 5.0  # seconds without a result after which the workers are checked
 _TIMEOUTS = TimeoutError, asyncio.TimeoutError  # the same class from Python 3.11 on
+_TRIM, _MAP = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"  # Dask sets the first
+_MOST_KEPT = 2**26  # bytes of freed memory that a worker keeps
 _fitting = WeakKeyDictionary()  # client: addresses of workers whose versions are the same
 
 
@@ -129,8 +134,7 @@ class Cluster(Engine):
                     group = plan.next()
                     running.append((group, send(boxes[group])))
                 group, future = running[0]
-                if plan.unsent and plan.uneven and not future.done():
-                    self._any(running)
+                if plan.unsent and plan.uneven and self._is_another_done(running):
                     continue
                 try:
                     seconds, size, results = self._result(future)
@@ -159,13 +163,35 @@ class Cluster(Engine):
                 raise found from error
             raise
 
-    def _any(self, running):
-        """Wait until a task is done, for some seconds at most."""
+    def begin(self, operation, data, box):
+        """Send one box, whose result may not be needed.
+
+        Returns
+        -------
+        callable
+            It waits for the result and returns it, or None if it was lost or there was an error.
+            Deleting it cancels the task.
+        """
+        own, future = Cluster(self._client, self.inner), None  # with its own data
+        with suppress(Exception):
+            future = own._sender(operation, data)([box])
+
+        def result():
+            with suppress(Exception):
+                return own._result(future)[2][0]
+
+        return result
+
+    def _is_another_done(self, running):
+        """Wait until a task is done, for some seconds; whether it is not the first one."""
         from distributed import wait
 
-        left = [future for _, future in running if not future.done()]
+        left, first = [future for _, future in running if not future.done()], running[0][1]
+        if first.done():
+            return False
         with self._client.as_current(), suppress(*_TIMEOUTS):
             wait(left, timeout=_LOOK, return_when="FIRST_COMPLETED")
+        return not first.done() and any(future.done() for future in left)
 
     def _result(self, future):
         """Result of a task, unless its workers are paused permanently."""
@@ -368,10 +394,27 @@ def _check_versions(address, here, there):
         )
 
 
+@cache
+def _keep_freed_memory():
+    """Let the C library of a worker reuse some freed memory, as it does in other processes.
+
+    Dask makes it return all of it to the system, which has to clear the next array of the same size
+    page by page: models then took up to twice as long. The limits are those to which glibc adapts
+    by itself.
+    """
+    if _TRIM not in os.environ or _MAP in os.environ:
+        return
+    with suppress(AttributeError, OSError):  # another C library
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(-1, _MOST_KEPT)  # M_TRIM_THRESHOLD
+        mallopt(-3, _MOST_KEPT // 2)  # M_MMAP_THRESHOLD
+
+
 def _task(inner, operation, boxes, pickled, *arrays):
     """Run some boxes on a thread of a worker, and return seconds, bytes and results."""
     from dask.sizeof import sizeof
 
+    _keep_freed_memory()
     before, results = numba.get_num_threads(), []
     numba.set_num_threads(1)
     try:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from alignlearn._progress import silence
 from alignlearn._threads import on_threads, one_blas_thread, thread_count
 from alignlearn.engine.boxes import InOrder
 from alignlearn.machines.held_matrix import reused_memory
 from alignlearn.validation import gathered_warnings, warn
-
-
-class Enough(Exception):
-    """Raised by a ``take`` of `each`, if the results of later calls are not needed."""
 
 
 def workers_of(client):
@@ -41,7 +35,6 @@ def each(workers, calls, most_threads=None, watch=None):
     calls : iterable of tuple
         ``take`` is called in this process, from any thread, in the order of the calls and never
         concurrently. One thread takes a call from the iterable after it has finished the last one.
-        With workers, a ``take`` that raises `Enough` ends the calls.
     most_threads : int, optional
         Maximum number of threads without a client. Default: all threads.
     watch : callable, optional
@@ -67,10 +60,32 @@ def each(workers, calls, most_threads=None, watch=None):
             given = work, InOrder(len(work), taken)
             on_threads(_deal, *given, count=count, watch=watch)
     elif work:
-        with suppress(Enough):
-            workers.run_boxes("call", work, [(k, k + 1) for k in range(len(work))], taken)
+        workers.run_boxes("call", work, [(k, k + 1) for k in range(len(work))], taken)
     for warning in later:
         warn(warning)
+
+
+def begin(workers, function, *arguments):
+    """Make a call whose result may not be needed, on a worker.
+
+    Returns
+    -------
+    callable
+        It waits for the result and returns it, or None if it was lost or the call failed. Deleting
+        it cancels the call.
+    """
+    result = workers.begin("call", [(function, *arguments)], (0, 1))
+
+    def wait():
+        found = result()
+        if found is None:
+            return None
+        found, caught = found
+        for warning in caught:
+            warn(warning)
+        return found
+
+    return wait
 
 
 def _deal(thread, work, results):

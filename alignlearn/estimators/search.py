@@ -15,7 +15,7 @@ import numpy as np
 from alignlearn._progress import Progress
 from alignlearn.validation import check_number
 
-from .calls import Enough, each, workers_of
+from .calls import each, workers_of
 from .results_table import first_best, results_table, score_columns, some_rows, stacked
 
 _FEW = 1000  # samples up to which a candidate takes about as long as sending it to a worker
@@ -238,9 +238,8 @@ def search(
         Number of candidates that fit into memory at once.
     client : dask.distributed.Client, optional
     early : callable, optional
-        ``early(result)`` returns calls that are made after the search, if ``result``, a
-        `SearchResult`, is its last one. Workers that are idle during a ``finer`` rung make them at
-        once.
+        ``early(result, n)`` is called while n threads of workers are idle, before the last calls
+        of the search have ended. ``result`` is the `SearchResult` without these.
     verbose : bool or callable
 
     Returns
@@ -255,10 +254,10 @@ def search(
     trials = _Trials(candidates, values, schedule, score, fits, keep, others, parts)
     n, workers = len({t for rung in schedule for t in rung.folds}), workers_of(client)
     how = parameter, names, members, sizes
-    asked = None if early is None else lambda: early(_result(trials, *how))
+    idle = None if early is None else lambda n: early(_result(trials, *how), n)
     with Progress(f"{n} folds", n * trials.parts, verbose) as progress:
         n_threads = 0 if workers is None else workers.n_threads
-        for calls in trials.rounds(n_threads, progress, sizes, asked):
+        for calls in trials.rounds(n_threads, progress, sizes, idle):
             each(workers, calls, most_threads, progress)
     return _result(trials, *how)
 
@@ -318,11 +317,11 @@ class _Trials:
         everything = [(w, list(schedule[0].values)) for w in self.first]
         self.parts = len(self._jobs(everything))  # number of candidates of a fold, for progress
 
-    def rounds(self, n_threads, progress, sizes=None, asked=None):
+    def rounds(self, n_threads, progress, sizes=None, idle=None):
         """Yield the `calls` of each rung, which depend on the results of those before.
 
-        ``n_threads``: number of threads of workers; 0 without a client. ``asked()`` returns the
-        calls that follow if the search ends with the results so far.
+        ``n_threads``: number of threads of workers; 0 without a client. ``idle(n)`` is called while
+        n of them have no call of the last level.
         """
         going, seen = [(w, None) for w in self.first], []
         best = before = None
@@ -343,11 +342,9 @@ class _Trials:
             if n_threads and any(one.apart for one in self.schedule[number + 1 :][:1]):
                 ahead = self._unshared(tries)[:n_threads]  # of the best so far
             few = sizes is not None and sizes[rung.level] <= _FEW
+            last = rung.apart and rung.level == max(one.level for one in self.schedule)
             given = rung.folds, tries, n_threads, progress, rung.apart, ahead, few
-            if rung.finer and n_threads > 1 and asked is not None:
-                yield from self._calls(*given, partial(self._same, best, rung), asked())
-            else:
-                yield from self._calls(*given)
+            yield from self._calls(*given, idle if last and n_threads > 1 else None, rung.finer)
             seen = self.folds(rung.level, self.schedule[: number + 1])
             going = self._kept_on(_ranked(self.scores[:, :, seen]), rung.keep)
             going = self._not_behind(going, rung)
@@ -360,10 +357,6 @@ class _Trials:
                 tries = [(w, [k]) for w, k in best if np.isnan(self.scores[w, k, t])]
                 if tries:
                     yield from self._calls([t], tries, n_threads, progress)
-
-    def _same(self, best, rung):
-        """Whether the best candidate and its value, (number, value), are still the same."""
-        return _ranked(self.scores[:, :, self.folds(rung.level)])[0] == best
 
     def _worth(self, rung, best, before, seen):
         """Whether a rung is tried, given the best of the last two rungs, (number, value)."""
@@ -496,28 +489,29 @@ class _Trials:
         apart=False,
         ahead=(),
         few=False,
-        same=None,
-        later=(),
+        idle=None,
+        at_once=False,
     ):
         """Calls that fit and score.
 
         Workers also learn ``ahead`` what the next rung shares. With ``few`` samples they get one
-        call for each thread. They make the calls ``later``, too, unless ``same()`` is false after
-        the others.
+        call for each thread. ``idle(n)`` is called when n threads have no call, at the first result
+        or ``at_once``.
         """
 
         def learned(shared, found):
             self.learned.add(shared.key)
             shared.keep(found)
 
-        def fitted(t, j, job, last, found):
+        def fitted(t, j, job, found):
             for (w, at), predictions in zip(job, found):
                 for k, predicted in zip(at, predictions):
                     if predicted is not None:  # a path may omit values
                         self._take((w, k, t), predicted)
             progress(t * self.parts + j * self.parts // len(per_fold))
-            if last and later and not same():
-                raise Enough
+            n_idle.append(n_idle[-1] + 1)
+            if idle is not None and 0 < n_idle[-1] < n_threads:
+                idle(n_idle[-1])
 
         if apart and n_threads:
             first = [(partial(learned, one), one.learn) for one in self._unshared(tries)]
@@ -532,10 +526,12 @@ class _Trials:
             for j, (job, beside) in enumerate(per_fold, start=1):
                 asked = [(w, [self.values[k] for k in at]) for w, at in job]
                 given = (t, asked, beside) if beside else (t, asked)
-                last = t == folds[-1] and j == len(per_fold)
-                calls.append((partial(fitted, t, j, job, last), self.fits, *given))
+                calls.append((partial(fitted, t, j, job), self.fits, *given))
         calls += [(partial(learned, one), one.learn) for one in ahead]
-        yield calls + list(later)
+        n_idle = [n_threads - len(calls)]
+        if idle is not None and at_once and n_idle[0] > 0:
+            idle(n_idle[0])
+        yield calls
 
     def _take(self, at, predicted):
         if self.keep:

@@ -36,7 +36,7 @@ from .average import (
     with_partner,
 )
 from .base import OF_COLUMNS
-from .calls import each, workers_of
+from .calls import begin, each, workers_of
 from .candidates import (
     FoldSources,
     RuleKernels,
@@ -87,7 +87,7 @@ class Planned(NamedTuple):
     given, options : tuple, dict
         Arguments of `search.search`.
     fitted : dict
-        Models that workers have fitted to all samples during the search, by key.
+        Models that workers fit to all samples during the search, as `begin` returns them, by key.
     """
 
     X: Any
@@ -391,7 +391,7 @@ class Tuned(KernelModel):
         options["verbose"] = source.progress
         planned = Planned(X, y, source, y_used, plan, kernels, problem, given, options, {})
         if self._sends_calls():
-            options["early"] = partial(self._fits_early, planned)
+            options["early"] = partial(self._fit_early, planned)
         return planned
 
     def _fit_members(self, planned, found):
@@ -400,10 +400,11 @@ class Tuned(KernelModel):
         found, asked = self._asked_members(planned, found)
         left = []
         for key, member, block in asked:
-            if key in planned.fitted:
-                _keep_fitted(member.model, planned.fitted[key])
-            else:
+            model = planned.fitted[key]() if key in planned.fitted else None
+            if model is None:
                 left.append((member, block))
+            else:
+                _keep_fitted(member.model, model)
         most = self._at_once(source.n_samples) if source.n_samples <= LEVELS[-1] else 1
         sent = self._sends_calls() and source.n_samples <= MOST_IN_BLOCKS
         what, n_done = f"final fit on {source.n_samples} samples", len(asked) - len(left)
@@ -427,17 +428,19 @@ class Tuned(KernelModel):
         self.weighting_ = members[0].model.weighting
         return found
 
-    def _fits_early(self, planned, found):
-        """Calls of `_fit_members` for workers, if a search would end with this result."""
-        source, problem = planned.source, planned.problem
+    def _fit_early(self, planned, found, n_threads):
+        """Let idle threads of workers fit the models of this result, if there are enough."""
+        source, problem, fitted = planned.source, planned.problem, planned.fitted
         if source.n_samples > (MOST_IN_BLOCKS if problem.levels[-1].final else LEVELS[-1]):
-            return []  # the machine is not known yet
+            return  # the machine is not known yet
         _, asked = self._asked_members(planned, found)
-        new = [one for one in asked if one[0] not in planned.fitted]
-        fits = self._fits_of([one[1:] for one in new], planned)
-        return [
-            (partial(planned.fitted.__setitem__, key), *call) for (key, *_), call in zip(new, fits)
-        ]
+        keys = [key for key, *_ in asked]
+        if len(keys) > n_threads or all(key in fitted for key in keys):
+            return
+        fitted.clear()
+        workers = workers_of(self.client)
+        for key, call in zip(keys, self._fits_of([one[1:] for one in asked], planned)):
+            fitted[key] = begin(workers, *call)
 
     def _asked_members(self, planned, found):
         """Return the `SearchResult` of the best methods, and (key, unfitted `Member`, block)."""

@@ -45,8 +45,8 @@ class Here(Engine):
 
     operations = frozenset({"sums", "flags", "total", "process", "fails"})
 
-    def __init__(self, pause=0.0):
-        self.pause = pause
+    def __init__(self, pause=0.0, uneven=False):
+        self.pause, self.uneven = pause, uneven
 
     def run_boxes(self, operation, data, boxes, take, watch=None):
         for k, (i0, i1, j0, j1) in enumerate(boxes):
@@ -120,12 +120,12 @@ def test_results_come_in_order_and_to_the_last_bit(dask_client):
     assert _results(Cluster(dask_client, Here()), "sums", data, []) == []
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_killed_workers_change_nothing(dask_client, survivors, count):
+@pytest.mark.parametrize(("count", "uneven"), [(1, False), (1, True), (2, False), (2, True)])
+def test_killed_workers_change_nothing(dask_client, survivors, count, uneven):
     """If one worker is killed its tasks run on the other; if both are, the data are sent again."""
     data, boxes = _points(2000), _boxes(2000, 100)
     expected = _results(Here(), "sums", data, boxes)
-    target = Cluster(dask_client, Here(0.002))
+    target = Cluster(dask_client, Here(0.002, uneven))
     found = _results(target, "sums", data, boxes, (20, _kill(dask_client, count)))
     assert survivors(2 - count) == 2 - count
     _equal(found, expected)
@@ -241,6 +241,61 @@ def test_few_tasks_are_in_flight(dask_client):
     )
     assert len(counts) == len(boxes) == 820
     assert max(counts) <= 4 * 2 + 1
+
+
+class Uneven(Engine):
+    """An engine whose first box takes until the last one has begun, on the other worker."""
+
+    operations, uneven = frozenset({"waits"}), True
+
+    def run_boxes(self, operation, data, boxes, take, watch=None):
+        for k, (number, _) in enumerate(boxes):
+            folder, last = data
+            (folder / str(number)).touch()
+            end = time.monotonic() + 60.0
+            while number == 0 and not (folder / str(last)).exists():
+                assert time.monotonic() < end, "the last box does not begin"
+                time.sleep(0.01)
+            take(k, number)
+
+
+def test_boxes_of_uneven_costs_go_to_threads_that_are_done(dask_client, tmp_path):
+    """With equal shares the thread of the first box would hold some of the others."""
+    n, found = 9, []
+    data, boxes = (tmp_path, n - 1), [(k, k + 1) for k in range(n)]
+    Cluster(dask_client, Uneven()).run_boxes("waits", data, boxes, lambda k, r: found.append(r))
+    assert found == list(range(n))
+
+
+def test_a_box_whose_result_may_not_be_needed(dask_client, survivors):
+    data, box = _points(), (0, 40, 0, 40)
+    target = Cluster(dask_client, Here())
+    result = target.begin("sums", data, box)
+    np.testing.assert_array_equal(result()[0], _results(Here(), "sums", data, [box])[0][0])
+    assert target.begin("fails", data, (40, 50, 0, 40))() is None
+    # It is computed again, or lost if both copies of the data are.
+    result = Cluster(dask_client, Here(1.0)).begin("total", Points(data.V, (data, 0)), box)
+    _kill(dask_client, 2)()
+    assert result() is None
+    assert survivors(0) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+def test_workers_keep_some_freed_memory(dask_client):
+    """Dask makes them return it, so that each page of each array is a fault."""
+
+    def faults(n=50, size=2**17):
+        import resource
+
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(n):
+            np.ones(size)
+        return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / n
+
+    boxes = [(i, i + 1, 0, 5) for i in range(40)]
+    assert len(set(_results(Cluster(dask_client, Here(0.02)), "process", _points(), boxes))) == 2
+    pages = 8 * 2**17 / os.sysconf("SC_PAGE_SIZE")
+    assert max(dask_client.run(faults).values()) < 0.1 * pages
 
 
 def test_errors_of_a_box_are_those_of_here(dask_client):

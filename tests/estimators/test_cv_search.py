@@ -1,7 +1,6 @@
 """The search: schedules as data, ties, dropped candidates, and the state after a failed fit."""
 
 import itertools
-from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 import alignlearn as al
 from alignlearn.estimators import candidates, plans, ways
-from alignlearn.estimators.calls import Enough
 from alignlearn.estimators.schedule import Level, Rung, grid, halving
 from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
@@ -393,9 +391,8 @@ def calls_of_workers(monkeypatch):
 
         def each(workers, calls, *_):
             lists.append([])
-            with suppress(Enough):
-                for take, function, *given in calls:
-                    take(function(*given))
+            for take, function, *given in calls:
+                take(function(*given))
 
         workers = SimpleNamespace(n_threads=n_threads) if n_threads else None
         monkeypatch.setattr("alignlearn.estimators.search.workers_of", lambda _: workers)
@@ -495,32 +492,29 @@ def test_workers_get_one_call_for_each_thread_where_samples_are_few(
     assert found.chosen[0][0] == 4
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-@pytest.mark.parametrize("better", [True, False])
-def test_an_idle_worker_makes_the_calls_after_the_search(better, n_threads, calls_of_workers):
-    """Beside a candidate after the best one, and not if that candidate turns out to be better."""
-    early, made = [], []
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_idle_workers_can_begin_what_follows_the_search(n_threads, calls_of_workers):
+    """Three candidates on two levels with other best ones, then one that follows, the best."""
+    early = []
     calls_of_workers(n_threads)
-    candidates = [Candidate("a", None, finer="b"), Candidate("b", None, reserve=True)]
-
-    def after(result):
-        early.append(result.chosen)
-        return [(made.append, lambda: result.chosen[0])]
-
-    schedule = Rung([0], None, [0]), Rung([0], None, [0], finer=True)
+    names = ["a", "b", "c", "finer"]
+    finer = {"finer": "finer"}, {}, {}, {"reserve": True}
+    first = Rung([0], None, [0]), Rung([1], None, [0], level=1, apart=True)
     found = search(
-        candidates,
+        [Candidate(name, None, **how) for name, how in zip(names, finer)],
         [1.0],
-        schedule,
+        (*first, first[-1]._replace(finer=True)),
         lambda fold, score: (score, score),
-        lambda fold, tries: [[float(w if better else -w)] for w, _ in tries],
+        lambda fold, tries: [[[3.0 * fold, 1.0, 2.0, 4.0][w]] for w, _ in tries],
         parameter="C",
-        names={"method": ["a", "b"]},
+        names={"method": names},
         members=1,
         keep=True,
-        sizes=[2000],
-        early=after,
+        sizes=[2000, 8000],
+        early=lambda result, n: early.append((result.chosen, n)),
     )
-    assert early == ([] if n_threads == 1 else [[(0, 0)]])
-    assert made == ([] if n_threads == 1 or better else [(0, 0)])
-    assert found.chosen == [(int(better), 0)]
+    # When some of the three have results, and beside the finer one.
+    a, c = [(0, 0)], [(2, 0)]
+    expected = [[], [(c, 1), (a, 1)], [(c, 1), (c, 2), (a, 2)]]
+    assert early == expected[n_threads - 1]
+    assert found.chosen == [(3, 0)]

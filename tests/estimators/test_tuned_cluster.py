@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import threading
 import warnings
 
@@ -10,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import alignlearn as al
-from alignlearn.estimators import cross_validate_kernels
+from alignlearn.estimators import cross_validate_kernels, tuned
 from alignlearn.validation import ConvergenceWarning
 
 M = 90
@@ -145,3 +146,39 @@ def test_given_matrices_with_a_client(dask_client):
     found = cross_validate_kernels(model, grams, LABELS, cv=2)
     expected = cross_validate_kernels(al.MKLClassifier("precomputed"), grams, LABELS, cv=2)
     np.testing.assert_array_equal(found["test_score"], expected["test_score"])
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_strategy_on_levels_gives_the_bits_of_one_process(
+    dask_client, survivors, lost, monkeypatch
+):
+    """Also if a worker dies when one begins a final fit during the search."""
+    rng, begun, sent, begin = np.random.default_rng(0), [], [], tuned.begin
+    Z = rng.uniform(size=(2100, 6))
+    y = np.sin(5.0 * Z[:, 0] * Z[:, 1]) + Z[:, 2] + 0.1 * rng.normal(size=2100)
+
+    def beginning(workers, function, model, *given):
+        begun.append(type(model))
+        result = begin(workers, function, model, *given)
+        if lost and len(begun) == 1:
+            os.kill(min(dask_client.run(os.getpid).values()), signal.SIGKILL)
+        return result
+
+    submit = dask_client.submit
+    monkeypatch.setattr(tuned, "begin", beginning)
+    monkeypatch.setattr(dask_client, "submit", lambda *a, **k: sent.append(k) or submit(*a, **k))
+    here = al.MKLRegressorCV(random_state=0).fit(Z, y)
+    there = al.MKLRegressorCV(random_state=0, client=dask_client).fit(Z, y)
+    np.testing.assert_array_equal(there.predict(Z[:50]), here.predict(Z[:50]))
+    np.testing.assert_array_equal(
+        there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"]
+    )
+    np.testing.assert_array_equal(there.statistics_.M, here.statistics_.M)
+    assert there.best_params_ == here.best_params_
+    assert there.members_[0].model.client is dask_client
+    assert begun
+    if lost:
+        survivors(1)
+    else:  # candidates on two folds of 500 samples are two tasks, and no sums are sent
+        assert all(k["key"].startswith("alignlearn_call-") for k in sent)
+        assert len(sent) < 20
