@@ -301,18 +301,18 @@ class PairCombination(Combination):
         source = self.source
         if source.dtype == np.float32 or is_sparse(source.X) or not self._program.is_common:
             return None
-        size = max(source.X.max(), -source.X.min())
-        if not size < _LARGEST_IN_SINGLE or size > _OUTLYING * np.sqrt(np.mean(source.X**2)):
+        X = source.X
+        size = max(X.max(), -X.min())
+        if not size < _LARGEST_IN_SINGLE or size > _OUTLYING * np.sqrt(np.vdot(X, X) / X.size):
             return None
-        few, columns = (
-            np.linspace(0, len(source.X) - 1, n).astype(np.intp) for n in (_PROBED, _AGAINST)
-        )
+        few, columns = (np.linspace(0, len(X) - 1, n).astype(np.intp) for n in (_PROBED, _AGAINST))
         exact = self.rows(few, columns)
         largest = np.abs(exact).max()
         if not 1.0 / _LARGEST_IN_SINGLE < largest < _LARGEST_IN_SINGLE:
             return None
-        X = source.X.astype(np.float32)
-        single = PairSource(X, source.kernels, source.weight, **source._how).combine(self.weights)
+        single = PairSource(
+            X.astype(np.float32), source.kernels, source.weight, **source._how
+        ).combine(self.weights)
         apart = np.abs(single.rows(few, columns) - exact).max()
         return single if apart <= _ROUNDINGS * np.finfo(np.float32).eps * largest else None
 

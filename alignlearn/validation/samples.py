@@ -310,6 +310,8 @@ def as_array(name, X):
 
 def take(X, index):
     """Some samples of an array, or of a list of objects."""
+    if isinstance(X, np.ndarray) and isinstance(index, np.ndarray) and index.dtype.kind == "i":
+        return X.take(index, axis=0)  # faster than X[index]
     return X[index] if hasattr(X, "shape") else [X[i] for i in index]
 
 
