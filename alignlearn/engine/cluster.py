@@ -177,8 +177,11 @@ class Cluster(Engine):
             future = own._sender(operation, data)([box])
 
         def result():
-            with suppress(Exception):
+            try:
                 return own._result(future)[2][0]
+            except Exception as error:
+                # The client stores the error, which would keep this frame and its future alive.
+                error.__traceback__ = None
 
         return result
 
