@@ -34,7 +34,7 @@ _GRAM_BLOCK = 512
 _CACHE_LINE = 64  # bytes; also the widest vector register
 FEW_PAIRS = 2**17  # a millisecond for ten kernels; threads begin in 0.07 to 0.17 of one
 # Registers and features times pairs: 1 to 2 ms, and 10 to 20 ms.
-_FEW, _SHORT = 2**24, 2**27
+_FEW, SHORT = 2**24, 2**27
 
 
 class PairData(NamedTuple):
@@ -128,15 +128,18 @@ def over_pairs(loop, work, n_pairs, program=None, count=None):
     if few_pairs(n_pairs, program):
         loop((0, 1), *work, np.zeros(1, dtype=np.bool_))
     else:
-        short = few_pairs(n_pairs, program, _SHORT)
+        short = few_pairs(n_pairs, program, SHORT)
         on_threads(loop, *work, count=count, stoppable=True, short=short)
 
 
-def few_pairs(n_pairs, program=None, most=_FEW):
-    """Whether pairs are too few to start threads, or for `_SHORT` to keep one free for Ctrl-C."""
+def few_pairs(n_pairs, program=None, most=_FEW, extra=0):
+    """Whether pairs are too few to start threads; with `SHORT`, whether Ctrl-C may wait for them.
+
+    ``extra``: operations for each pair that the program does not have.
+    """
     if program is None or program.external:
         return n_pairs <= FEW_PAIRS
-    return n_pairs * (program.n_rows + len(program.features)) <= most
+    return n_pairs * (program.n_rows + len(program.features) + extra) <= most
 
 
 def compiled(program, means=None):

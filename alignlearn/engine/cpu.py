@@ -18,6 +18,7 @@ from .base import Engine
 from .binding import (
     FEW_PAIRS,
     PRODUCT_BLOCK,
+    SHORT,
     few_pairs,
     on_cache_lines,
     scratch,
@@ -134,9 +135,6 @@ OPERATIONS = {
 }
 
 
-_SHORT = {"times": 2**24}  # pairs of which a box takes at most about 20 ms, see `on_threads`
-
-
 class Cpu(Engine):
     """Boxes run on the threads of this process."""
 
@@ -172,7 +170,7 @@ class Cpu(Engine):
         else:
             function(data, boxes[0], np.ones(1, dtype=np.bool_))  # compiles, and does nothing
             work = function, data, boxes, InOrder(len(boxes), take)
-            how = {"watch": watch, "short": n <= _SHORT.get(operation, 8 * FEW_PAIRS)}
+            how = {"watch": watch, "short": _is_short(operation, data, boxes)}
             on_threads(self._deal, *work, stoppable=True, compiled=True, **how)
 
     def _deal(self, thread, function, data, boxes, results, stop):
@@ -180,6 +178,14 @@ class Cpu(Engine):
             result = function(data, boxes[k], stop)
             if not stop[0]:
                 results.put(k, result)
+
+
+def _is_short(operation, data, boxes):
+    """Whether Ctrl-C may wait for a box, see `on_threads`."""
+    if operation not in ("times", "pair_sums"):
+        return False
+    extra = len(data.columns) if operation == "times" else data.program.n_kernels**2
+    return few_pairs(max(n_pairs(data, [box]) for box in boxes), data.program, SHORT, extra)
 
 
 def n_pairs(data, boxes):

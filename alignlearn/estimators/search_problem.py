@@ -58,6 +58,37 @@ class SearchProblem(NamedTuple):
     n_different: int | None = None
 
 
+class Planned(NamedTuple):
+    """The search of a strategy, and what the final fits need.
+
+    Attributes
+    ----------
+    X, y, source
+        All samples.
+    y_used : ndarray
+        Targets of the samples of positive weight.
+    plan : Plan
+    kernels : WayKernels
+        On the samples from which methods learn.
+    problem : SearchProblem
+    given, options : tuple, dict
+        Arguments of `search.search`.
+    fitted : dict
+        Models that workers fit to all samples during the search, as `begin` returns them, by key.
+    """
+
+    X: Any
+    y: Any
+    source: Any
+    y_used: Any
+    plan: Any
+    kernels: Any
+    problem: Any
+    given: tuple
+    options: dict
+    fitted: dict
+
+
 class ModelPath(NamedTuple):
     """Test predictions of the machine of a plain estimator, for each value.
 

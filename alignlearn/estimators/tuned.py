@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +62,7 @@ from .schedule import (
     used_part,
 )
 from .scoring import read_scoring
+from .search_problem import Planned
 from .ways import FoldWays, WayKernels, fold_kernels
 
 CS = np.logspace(-2, 3, 6).tolist()
@@ -69,37 +70,6 @@ _THREADED = 300  # samples from which on threads save time (two on 200 samples t
 _EACH = ("alignf", "uniform")  # default rules for a search with several given kernels
 _WEIGHTS_ALONE = ("uniform", "alignf")  # methods that only learn weights of the given kernels
 _OF_MODEL = ("_predictor", "_ranges", "_fold_predictors")  # private attributes of ``model_``
-
-
-class Planned(NamedTuple):
-    """The search of a strategy, and what the final fits need.
-
-    Attributes
-    ----------
-    X, y, source
-        All samples.
-    y_used : ndarray
-        Targets of the samples of positive weight.
-    plan : Plan
-    kernels : WayKernels
-        On the samples from which methods learn.
-    problem : SearchProblem
-    given, options : tuple, dict
-        Arguments of `search.search`.
-    fitted : dict
-        Models that workers fit to all samples during the search, as `begin` returns them, by key.
-    """
-
-    X: Any
-    y: Any
-    source: Any
-    y_used: Any
-    plan: Any
-    kernels: Any
-    problem: Any
-    given: tuple
-    options: dict
-    fitted: dict
 
 
 class Tuned(KernelModel):

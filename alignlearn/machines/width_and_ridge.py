@@ -96,7 +96,7 @@ def leave_one_out_width_and_ridge(
         return errors[k]
 
     if climb:
-        nearest_to_least(lambda some: [errors_of(*some)], range(len(kernels)), np.min)
+        nearest_to_least(lambda some: [errors_of(some[0])], range(len(kernels)), np.min)
     else:
         calls = [partial(errors_of, k) for k in range(len(kernels))]
         in_phases([calls] if _DIVIDED[0] <= len(X) <= _DIVIDED[1] else [[call] for call in calls])

@@ -382,7 +382,10 @@ def cka(K, L, *, unbiased=False, sample_weight=None) -> float:
 
 
 def center_gram(K, means=None, share=None):
-    """Center a Gram matrix in feature space, in place; the only implementation of centering.
+    """Center a Gram matrix in feature space, in place.
+
+    A system of ridge regression, which also needs a constant on all entries, is centered in the
+    same pass over the matrix.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from strategies import generators
 from usage import peak_of, threads
 
 import alignlearn as al
-from alignlearn.engine import external, features, grams
+from alignlearn.engine import cpu, external, features, grams
 from alignlearn.engine.grams import weighted_gram
 from alignlearn.kernels import (
     Columns,
@@ -48,6 +48,21 @@ def test_the_number_of_threads_changes_nothing(m):
     np.testing.assert_array_equal(one.M, two.M)
     np.testing.assert_array_equal(one.a, two.a)
     np.testing.assert_array_equal(gram_one, gram_two)
+
+
+@pytest.mark.parametrize(("n_kernels", "short"), [(3, True), (80, False)])
+def test_the_main_thread_takes_no_long_box(n_kernels, short, monkeypatch):
+    """The sums of a box grow with the square of the number of kernels."""
+    X, y = data(700)
+    seen, on_threads = [], cpu.on_threads
+
+    def observed(*args, **options):
+        seen.append(options["short"])
+        on_threads(*args, **options)
+
+    monkeypatch.setattr(cpu, "on_threads", observed)
+    alignment_statistics(X, y, gaussian_kernels(np.linspace(0.1, 1.0, n_kernels)))
+    assert seen == [short]
 
 
 def test_memory_stays_far_below_one_gram_matrix():
