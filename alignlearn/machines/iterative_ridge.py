@@ -46,8 +46,8 @@ _HARD_FIT, _HARD_PATH = 1.0, 20.0
 _NEIGHBORS, _BOTH, _LEAST_OMITTED = 16, 0.8, 0.1
 _JUDGED = 500  # samples whose neighbors are tried for this decision
 _ROUNDING = 1e-10  # share of the mean diagonal that the factor may omit
-# The same of a factor in float32, which serves as well if alpha has this ratio to the sum of the
-# diagonal (measured).
+# The same of a factor that is computed in float32, which serves as well if alpha has this ratio to
+# the sum of the diagonal (measured). It is stored in float32 for any alpha, see `panels`.
 _ROUGH_ROUNDING, _ROUGH_FACTOR = 1e-7, 1e-6
 _TRACE = 1e-6  # share of the matrix that the factor may omit
 _PANEL = 4096  # rows of the preconditioner that are computed at once
@@ -56,13 +56,14 @@ _VECTORS = 12  # vectors of the length of the samples for each target, in conjug
 # Tolerance of a fit with the matrix in memory, in float64 and in float32: R^2 agrees with the exact
 # one to 1e-6 (measured), and predictions to 1e-5 and 1e-4 of the standard deviation of y.
 TOL, _SINGLE_TOL = 1e-6, 1e-5
-_PATH_TOL = 1e-3  # tolerance of models that are only compared (R^2 agrees to 1e-4)
+_PATH_TOL = 1e-2  # tolerance of models that are only compared (R^2 agrees to 4e-4)
 # For these, the ratio of alpha to the mean diagonal from which the matrix is float32: its rounding
-# error, of spectral norm 6e-8 sqrt(m), is much smaller.
+# error, of spectral norm 6e-8 sqrt(m), is much smaller. Below, steps read it, too, but residuals
+# are computed from kernel values in float64.
 SINGLE = 1e-4
-_SINGLE_FIT = (
-    1e-2  # the same of a fit, up to `MOST_DOUBLE` samples; beyond, every matrix is float32
-)
+# The same of a fit, up to `MOST_DOUBLE` samples (beyond, every matrix is float32), and the ratio
+# below which its steps read a float64 matrix.
+_SINGLE_FIT, _DOUBLE_FIT = 1e-2, 1e-5
 # Steps per sample that cost as much as a Cholesky factor, in a path and in a fit. If they do not
 # suffice (small alpha, slow decay of the eigenvalues), such factors solve the rest. With several
 # targets a step costs more: in a path it is multiplied by their number, and in a fit by this much
@@ -87,10 +88,15 @@ class RidgeSystem:
         Of the samples, not negative.
     residual : NeighborInverse, optional
         Of what the factor omits.
+    exact : tuple of (callable, float), optional
+        As ``times``, for the residuals if alpha is below a number.
+    rough : bool, default False
+        Whether ``L'L`` in the factor's precision is precise enough.
     """
 
-    def __init__(self, times, factor, y, weight, residual=None):
+    def __init__(self, times, factor, y, weight, residual=None, exact=None, rough=False):
         self._times, self._shape, self._residual = times, y.shape, residual
+        self._exact, self._is_rough = exact, rough or factor.dtype == np.float64
         self._root, self._share = np.sqrt(weight), weight / weight.sum()
         factor -= self._share.astype(factor.dtype) @ factor
         factor *= self._root[:, None].astype(factor.dtype)
@@ -100,13 +106,14 @@ class RidgeSystem:
 
     @cached_property
     def _gram(self):
-        return weighted_gram(self._factor)
+        exact = None if self._is_rough else np.ones(len(self._factor))  # in float64
+        return weighted_gram(self._factor, exact)
 
-    def _apply(self, alpha, V):
+    def _apply(self, alpha, V, times=None):
         """The centered, weighted matrix plus alpha (one number, or one per column), times V."""
         inner = self._root[:, None] * V
         inner -= self._share[:, None] * inner.sum(axis=0)
-        values = self._times(inner)
+        values = (times or self._times)(inner)
         values -= self._share @ values
         return self._root[:, None] * values + alpha * V
 
@@ -114,8 +121,9 @@ class RidgeSystem:
     def solve(self, alpha, **options):
         """The `CGResult` of the rooted coefficients; options are those of `conjugate_gradient`."""
         near = low_rank_preconditioner(self._factor, alpha, self._residual, self._gram)
-        apply = partial(self._apply, alpha)
-        return conjugate_gradient(apply, self._right, precondition=near, **options)
+        apply, times = partial(self._apply, alpha), self._exact_times(alpha)
+        exact = times and partial(self._apply, alpha, times=times)
+        return conjugate_gradient(apply, self._right, precondition=near, exact=exact, **options)
 
     @one_blas_thread()
     def solve_each(self, alphas, **options):
@@ -125,14 +133,19 @@ class RidgeSystem:
         """
         c = self._right.shape[1]
         near = low_rank_preconditioner(self._factor, alphas, self._residual, self._gram)
-        each = np.repeat(alphas, c)
+        each, times = np.repeat(alphas, c), self._exact_times(min(alphas))
         return conjugate_gradient(
             lambda V, numbers: self._apply(each[numbers], V),
             np.tile(self._right, len(alphas)),
             precondition=lambda V, numbers: near(V, numbers // c),
             several=True,
+            exact=times and (lambda V, numbers: self._apply(each[numbers], V, times)),
             **options,
         )
+
+    def _exact_times(self, alpha):
+        """Products for exact residuals, or None if those of the matrix in memory serve."""
+        return self._exact[0] if self._exact is not None and alpha < self._exact[1] else None
 
     def coefficients(self, found):
         """Dual coefficients, which sum to 0, and intercepts, of each column of a solution."""
@@ -151,17 +164,22 @@ class RidgeSystem:
         return found
 
 
-def system_on_matrix(combination, y, alpha, single=False, weight=None, hard=np.inf):
+def system_on_matrix(combination, y, alpha, ratios=(np.inf, np.inf), weight=None, hard=np.inf):
     """The `RidgeSystem` of a positive semi-definite combination with its matrix in memory.
 
-    ``alpha``: the smallest that it is to be solved for. ``weight`` (m,): of the samples; default:
-    as in the combination. ``hard``: ratio of the omitted diagonal to alpha from which there are
-    more columns.
+    ``alpha``: the smallest that it is to be solved for. ``ratios`` of alpha to the mean diagonal:
+    below which residuals are exact, and below which the matrix is float64. ``weight`` (m,): of the
+    samples; default: as in the combination. ``hard``: ratio of the omitted diagonal to alpha from
+    which there are more columns.
     """
     m = combination.n_samples
     weight = check_weights(combination.weight if weight is None else weight, m)
     few, many = (min(rank, max(1, m // _SHARE)) for rank in (_FEW, _MANY))
-    held, diagonal = HeldMatrix(combination, single or is_single(m)), combination.diagonal()
+    diagonal, exact = combination.diagonal(), None
+    least, double = (0.0 if is_single(m) else one * np.mean(diagonal) for one in ratios)
+    if double <= alpha < least and combination.source.is_paired:
+        exact = combination.products().times, least
+    held = HeldMatrix(combination, alpha >= least or exact is not None)
     is_rough = held.K.dtype == np.float32 and alpha >= _ROUGH_FACTOR * diagonal.sum()
     dtype = np.float32 if is_rough else np.float64
     factor = _nystrom_factor(combination, few, dtype)
@@ -170,9 +188,9 @@ def system_on_matrix(combination, y, alpha, single=False, weight=None, hard=np.i
     residual = _neighbors(*given, alpha)
     if residual is None and many > few and weight @ omitted > hard * alpha * m:
         factor = _nystrom_factor(combination, many, dtype)
-    if residual is not None:
-        factor = factor.astype(np.float64, copy=False)
-    return RidgeSystem(held.times, factor, y, weight, residual)
+    stored = held.K.dtype if residual is None else np.float64
+    factor = factor.astype(stored, copy=False)
+    return RidgeSystem(held.times, factor, y, weight, residual, exact, is_rough)
 
 
 def _neighbors(held, diagonal, omitted, factor, root, alpha):
@@ -225,12 +243,11 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
     conjugate gradients stop between the two.
     """
     single = machine.alpha >= _SINGLE_FIT * float(np.mean(combination.diagonal()))
-    single |= is_single(combination.n_samples)
-    tol = _SINGLE_TOL if single else TOL
+    tol = _SINGLE_TOL if single or is_single(combination.n_samples) else TOL
     most = combination.n_samples * _FIT_STEPS / (1.0 + _FURTHER * (y[:1].size - 1))
     limits = _limits(combination, machine.alpha, most, _LEAST_STEPS[1])
     if limits is not None:
-        given = combination, y, machine.alpha, single, weight
+        given = combination, y, machine.alpha, (_SINGLE_FIT, _DOUBLE_FIT), weight
         system = system_on_matrix(*given, hard=_HARD_FIT)
         found = system.solve(machine.alpha, tol=tol, **limits)
         # With a tolerance nearly reached, a factorization costs more than its digits are worth.
@@ -271,11 +288,9 @@ def iterative_path(
     options = limits
     if most_steps is not None and not limits:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
-    smallest = 0.0 if is_single(len(train)) else SINGLE * float(np.mean(part.diagonal()))
-
-    def system_for(single):
-        hard = _HARD_PATH if limits else np.inf
-        return system_on_matrix(part, y[train], min(alphas), single, weight, hard)
+    hard = _HARD_PATH if limits else np.inf
+    ratios = SINGLE, 0.0 if limits else SINGLE
+    system = system_on_matrix(part, y[train], min(alphas), ratios, weight, hard)
 
     def completed(some, coef, slow):
         found = _tested(part, combination.source.as_new(test), y, *coef)
@@ -288,9 +303,10 @@ def iterative_path(
         return completed(some, *_solved(system, options, some))
 
     if error is not None:
-        return _descending(predicted, system_for, smallest, alphas, error)
-    solved = _solved(system_for(min(alphas) >= smallest), options, alphas)
-    return completed(alphas, *solved)  # its matrices are made after that of the system is freed
+        return _descending(partial(predicted, system=system), alphas, error)
+    solved = _solved(system, options, alphas)
+    del system  # free its matrix before another one is made
+    return completed(alphas, *solved)
 
 
 def _tested(part, new, y, coef, intercept):
@@ -310,22 +326,16 @@ def _solved(system, options, alphas):
     return system.coefficients(found), slow
 
 
-def _descending(predicted, system_for, smallest, alphas, error):
+def _descending(predicted, alphas, error):
     """Predictions for two values of alpha at a time, the largest first, as a list for all of them.
 
     Values below one whose error is not the least so far are omitted (None), because they need the
-    most steps. Below the value ``smallest`` the matrix is one in float64, which replaces the first.
+    most steps.
     """
     found, least, order = [None] * len(alphas), np.inf, np.argsort(alphas, kind="stable")[::-1]
-    system = was_single = None
     for start in range(0, len(order), 2):
         two = order[start : start + 2]
-        some = [alphas[k] for k in two]
-        single = min(some) >= smallest
-        if single != was_single:
-            system = None  # free the matrix before another one is made
-            system, was_single = system_for(single), single
-        for k, values in zip(two, predicted(some, system)):
+        for k, values in zip(two, predicted([alphas[k] for k in two])):
             found[k], now = values, error(values)
             is_best, least = now < least, min(now, least)
         if not is_best:

@@ -25,6 +25,7 @@ from . import panels
 
 _PROGRESS = 0.5  # factor by which the true residual may differ before the recurrence is restarted
 _ROUNDING = 64 * np.finfo(np.float64).eps
+_INNER = 1e-2  # reduction of the residual by an approximate operator before an exact residual
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def conjugate_gradient(
     start=None,
     several=False,
     patience=None,
+    exact=None,
 ) -> CGResult:
     """Solve ``A x = b`` for A symmetric positive definite and each column b of ``right``.
 
@@ -95,6 +97,9 @@ def conjugate_gradient(
         of the columns as a second argument.
     patience : int, optional
         Maximum number of steps for halving the residual of a column; slower columns are abandoned.
+    exact : callable, optional
+        As ``apply``, for the true residuals. ``apply`` may then be less precise, as in iterative
+        refinement: each of its runs reduces the residual by a factor of 100.
 
     Returns
     -------
@@ -111,7 +116,7 @@ def conjugate_gradient(
     unit *= np.linalg.norm(columns / unit, axis=0)
     unit[unit == 0.0] = 1.0
     B = columns / unit
-    solver = _Solver(apply, precondition, tol, several, patience)
+    solver = _Solver(apply, precondition, tol, several, patience, exact)
     X = np.zeros_like(B) if start is None else solver.begin(B, np.reshape(start, B.shape), unit)
     residuals, n_iter = solver.solve(B, X, max_iter)
     largest = float(residuals.max(initial=0.0))
@@ -126,11 +131,12 @@ def conjugate_gradient(
 
 
 class _Solver:
-    def __init__(self, apply, precondition, tol, several, patience):
+    def __init__(self, apply, precondition, tol, several, patience, exact):
         same = (lambda V, numbers: V) if several else (lambda V: V)
-        given = apply, same if precondition is None else precondition
-        self.apply, self.precondition = given if several else map(_for_all, given)
+        given = apply, same if precondition is None else precondition, exact or apply
+        self.apply, self.precondition, self.exact = given if several else map(_for_all, given)
         self.tol, self.patience, self.definite = tol, patience, True
+        self.inner = _INNER if exact else 0.0
 
     def begin(self, B, start, unit):
         """The start for columns in these units, or 0 if 0 is closer to the solution."""
@@ -164,7 +170,7 @@ class _Solver:
         return norms, n_iter
 
     def residual(self, B, X, numbers):
-        return B - self.apply(X, numbers) if X.any() else B.copy()
+        return B - self.exact(X, numbers) if X.any() else B.copy()
 
     def recur(self, X, R, numbers, max_iter):
         """Run the recurrence from X and its residual R, both in place; the number of steps.
@@ -172,6 +178,8 @@ class _Solver:
         ``numbers`` are those of the columns.
         """
         active, start = np.arange(R.shape[1]), np.linalg.norm(R, axis=0)
+        # An exact residual is larger than that of the recurrence by the error of the operator.
+        tol = np.maximum(0.5 * self.tol, self.inner * start) if self.inner else self.tol + 0 * start
         X_, R_, P, rz = X, R, None, None
         for step in range(max_iter):
             Z = self.precondition(R_, numbers[active])
@@ -185,7 +193,7 @@ class _Solver:
             X_ += length * P
             R_ -= length * AP
             norms = np.linalg.norm(R_, axis=0)
-            going = usable & (norms > self.tol)
+            going = usable & (norms > tol[active])
             if step + 1 == self.patience:
                 going &= norms <= _PROGRESS * start[active]
             if not going.all():
@@ -220,8 +228,9 @@ def low_rank_preconditioner(L, lam, residual=None, gram=None):
 
     Parameters
     ----------
-    L : (n, r) float64
+    L : (n, r) float64 or float32
         For instance of `alignlearn.solvers.pivoted_cholesky.pivoted_cholesky`. Kept, not copied.
+        Products are computed in float64, because differences lose digits where lam is small.
     lam : float or sequence of float
         Positive. With several values, the function takes the index of its lam for each column of V.
     residual : NeighborInverse, optional
@@ -230,6 +239,9 @@ def low_rank_preconditioner(L, lam, residual=None, gram=None):
     gram : (r, r) float64, optional
         ``L'L``, if it is known.
     """
+    times, transposed_times = panels.times, panels.transposed_times
+    if L.dtype == np.float32:
+        times, transposed_times = panels.double_times, panels.double_transposed_times
     several = not np.isscalar(lam)
     lams = [check_number("lam", one, low=0.0, strict=True) for one in (lam if several else [lam])]
     if residual is None:
@@ -256,10 +268,10 @@ def low_rank_preconditioner(L, lam, residual=None, gram=None):
         near = inverse(V, numbers)
         if not L.shape[1]:
             return near
-        inner = panels.transposed_times(L, near)
+        inner = transposed_times(L, near)
         for k in set(numbers.tolist()):
             inner[:, numbers == k] = cholesky_solve(grams[k], inner[:, numbers == k])
-        return near - inverse(panels.times(L, inner), numbers)
+        return near - inverse(times(L, inner), numbers)
 
     def alone(V):
         columns = V.reshape(len(V), -1)

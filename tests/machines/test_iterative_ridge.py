@@ -103,7 +103,7 @@ def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
     kernel, split = al.Laplacian(0.02), (np.arange(2000), np.arange(2000, 2100))
     found = regressor_predictions(open_kernel(X, kernel), Y, split, alphas)
     K = kernel(X)
-    for predicted, alpha, tol in zip(found, alphas, (1e-9, 1e-9 if n_targets == 6 else 1e-3)):
+    for predicted, alpha, tol in zip(found, alphas, (1e-9, 1e-9 if n_targets == 6 else 1e-2)):
         exact = KernelRidge(alpha).fit(K[:2000, :2000], Y[:2000])
         np.testing.assert_allclose(predicted, exact.predict(K[2000:, :2000]), atol=tol)
         machine = KernelRidge(alpha)
@@ -148,6 +148,25 @@ def test_fits_with_a_large_alpha_use_a_matrix_in_float32(alpha):
     assert np.sqrt(np.mean(apart**2)) < 1e-4 * Y.std()
 
 
+@pytest.mark.parametrize("ratio", [2e-5, 1e-3])
+def test_fits_with_a_smaller_alpha_have_exact_residuals_beside_a_matrix_in_float32(ratio):
+    """The residual of the coefficients is at most 1e-6, and that of the float32 matrix more."""
+    X, Y = data(1500)
+    kernel, alpha = al.Gaussian(0.2), ratio
+    system = system_on_matrix(open_kernel(X, kernel), Y, alpha, (1e-2, 1e-5))
+    assert system._times.__self__.K.dtype == np.float32
+    found = system.solve(alpha, tol=1e-6)
+    coef, intercept = system.coefficients(found)
+    exact = Y - kernel(X) @ coef - alpha * coef - intercept
+    of_single = Y - system._times(coef) - alpha * coef
+    size = np.linalg.norm(Y - Y.mean(axis=0), axis=0)
+    exact, of_single = (
+        np.linalg.norm(r - r.mean(axis=0), axis=0) / size for r in (exact, of_single)
+    )
+    assert found.converged
+    assert exact.max() <= 1.1e-6 < of_single.max()
+
+
 def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
     """No factor may replace the steps at this alpha; they are many more than 50."""
     X, Y = data(900)
@@ -156,7 +175,7 @@ def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
     [found] = iterative_path(combination, Y, split, [1e-11], None)
     K, K_test = combination.split(split)
     [exact] = ridge_path(K, Y[split[0]], K_test, [1e-11])
-    np.testing.assert_allclose(found, exact, atol=0.01)
+    np.testing.assert_allclose(found, exact, atol=0.05)
 
 
 @pytest.mark.parametrize("kernel", [al.Laplacian(0.1), al.Gaussian(0.02)])
@@ -165,18 +184,19 @@ def test_a_factor_in_float32_serves_as_one_in_float64(kernel, weighted):
     X, Y = data(1500)
     weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
     steps = {}
-    for alpha, dtype in ((0.1, np.float32), (1e-3, np.float64)):
-        system = system_on_matrix(open_kernel(X, kernel), Y, alpha, single=True, weight=weight)
-        assert system._factor.dtype == dtype
+    for alpha, rough in ((0.1, True), (1e-3, False)):
+        system = system_on_matrix(open_kernel(X, kernel), Y, alpha, (0.0, 0.0), weight)
+        assert system._factor.dtype == np.float32
+        assert system._is_rough == rough
         found = system.solve(1.0, tol=1e-6)
         assert found.converged
         coef, intercept = system.coefficients(found)
-        steps[dtype] = found.n_iter
+        steps[rough] = found.n_iter
         values = kernel(X) @ coef + intercept
         exact = KernelRidge(1.0).fit(kernel(X), Y, weight)
         expected = kernel(X) @ exact.dual_coef_ + exact.intercept_
         np.testing.assert_allclose(values, expected, atol=1e-4 * Y.std())
-    assert steps[np.float32] <= 1.3 * steps[np.float64] + 2
+    assert steps[True] <= 1.3 * steps[False] + 2
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3])
@@ -187,11 +207,11 @@ def test_the_preconditioner_has_more_columns_where_few_omit_much(scale):
     columns = {}
     for alpha in (3e-3, 0.3):
         for hard in (1.0, 20.0, np.inf):
-            system = system_on_matrix(combination, Y, scale * alpha, True, None, hard)
+            system = system_on_matrix(combination, Y, scale * alpha, (0.0, 0.0), None, hard)
             columns[alpha, hard] = system._factor.shape[1]
     assert {columns[3e-3, np.inf], columns[0.3, np.inf]} == {300}
     assert columns[3e-3, 1.0] == 310
-    L = system_on_matrix(combination, Y, scale, True)._factor
+    L = system_on_matrix(combination, Y, scale, (0.0, 0.0))._factor
     # The factor of centered columns; the trace of centered matrices is the omitted diagonal.
     K = al.Laplacian(0.1)(X)
     omitted = np.trace(K - K.mean(axis=0)) - np.square(L).sum() / scale

@@ -172,3 +172,39 @@ def test_low_rank_preconditioner_refuses():
         low_rank_preconditioner(np.ones((3, 1)), 0.0)
     with pytest.raises(ValueError, match="L contains NaN"):
         low_rank_preconditioner(np.array([[np.nan], [1.0]]), 1.0)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_exact_residuals_certify_a_solution_by_an_approximate_operator(several):
+    """Iterative refinement: each run gains as many digits as the operator has."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    A = (Q * np.geomspace(1e-3, 1.0, 60)) @ Q.T
+    E = rng.standard_normal((60, 60))
+    near, B = A + 3e-6 * (E + E.T), rng.standard_normal((60, 3))
+
+    def product(matrix):
+        return (lambda V, numbers: matrix @ V) if several else (lambda V: matrix @ V)
+
+    plain = conjugate_gradient(product(near), B, tol=1e-9, several=several)
+    found = conjugate_gradient(product(near), B, tol=1e-9, several=several, exact=product(A))
+    assert plain.converged
+    assert found.converged
+    residuals = [np.linalg.norm(B - A @ r.solution, axis=0) for r in (plain, found)]
+    relative = np.array(residuals) / np.linalg.norm(B, axis=0)
+    assert relative[0].max() > 1e-3  # the negative control: without them, two digits are right
+    np.testing.assert_allclose(found.residuals, relative[1], rtol=1e-3)
+    assert relative[1].max() <= 1e-9
+
+
+def test_a_preconditioner_of_a_factor_in_single_is_an_inverse_in_double():
+    """Also for a lam that is far below the rounding errors of products in float32."""
+    rng, lam = np.random.default_rng(0), 1e-6
+    L = rng.standard_normal((300, 20)).astype(np.float32)
+    A, V = L.astype(np.float64) @ L.T.astype(np.float64), rng.standard_normal((300, 2))
+    gram = L.T.astype(np.float64) @ L
+    found = low_rank_preconditioner(L, lam, gram=gram)(A @ V + lam * V)
+    np.testing.assert_allclose(found, V, atol=1e-5)
+    # The negative control: a vector that is rounded to float32 gives the inverse of another one.
+    rounded = (A @ V + lam * V).astype(np.float32).astype(np.float64)
+    assert np.abs(low_rank_preconditioner(L, lam, gram=gram)(rounded) - V).max() > 0.1

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from usage import threads
 
 from alignlearn.solvers import panels
 
@@ -19,3 +20,21 @@ def test_products(shape, dtype, columns):
     assert found.dtype == dtype
     np.testing.assert_allclose(found, exact @ w, atol=atol)
     np.testing.assert_allclose(panels.weighted_gram(Z), exact.T @ exact, atol=30 * atol)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("shape", [(1, 2), (6, 1), (703, 300), (9001, 470)])
+def test_products_in_double_of_a_matrix_in_single(shape, columns):
+    """As precise as those of a matrix in float64, and the same bits for any number of threads."""
+    rng = np.random.default_rng(0)
+    L = rng.standard_normal(shape).astype(np.float32)
+    v, w = (rng.standard_normal((n, columns)) for n in shape)
+    exact, found = L.astype(np.float64), []
+    for count in (1, 2, 3):
+        with threads(count):
+            found.append((panels.double_transposed_times(L, v), panels.double_times(L, w)))
+    for one, expected in zip(found[0], (exact.T @ v, exact @ w)):
+        np.testing.assert_allclose(one, expected, atol=1e-11)
+    for other in found[1:]:
+        for one, two in zip(found[0], other):
+            np.testing.assert_array_equal(one, two)
