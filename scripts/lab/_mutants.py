@@ -124,14 +124,15 @@ def mutants(path, logic=True, checks=False, chosen=None):
 # Code in place of code
 
 
-def functions_of(file):
-    """{(qualified name, first line): function objects} of a source file, also of wrapped ones."""
+def functions_of(files):
+    """{file: {(qualified name, first line): function objects}}, also of wrapped functions."""
     gc.unfreeze()  # conftest.py freezes all objects after the collection
-    found, same = {}, cache(lambda name: os.path.realpath(name) == os.path.realpath(file))
+    by_name, found = {os.path.realpath(file): file for file in files}, {}
+    file_of = cache(lambda name: by_name.get(os.path.realpath(name)))
     for one in gc.get_objects():
-        if isinstance(one, types.FunctionType) and same(one.__code__.co_filename):
+        if isinstance(one, types.FunctionType) and (file := file_of(one.__code__.co_filename)):
             key = one.__code__.co_qualname, one.__code__.co_firstlineno
-            found.setdefault(key, []).append(one)
+            found.setdefault(file, {}).setdefault(key, []).append(one)
     return found
 
 

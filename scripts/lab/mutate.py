@@ -15,16 +15,19 @@ of each module, drawn with --seed.
 
 The tests of a module are those in files that import it (`scripts/_imports.py`), or --tests. They
 are collected once; files that cannot be imported are named. A first run without a change records
-for each test its processor time and the lines of the module that it reaches. A mutant is tried with
-the tests that reach its line, the fastest first, until one fails, each mutant in a forked process.
-Tests that take longer than --slowest seconds are left out, and those of one mutant take at most
---budget seconds. Compiled loops run as Python in modules that have some.
+for each test its processor time and the lines of the module that it reaches, for at most --first
+seconds. A mutant is tried with the tests that reach its line, those of the quick suite before the
+others and the fastest first, until one fails, each mutant in a forked process. Tests that take
+longer than --slowest seconds are left out, and those of one mutant take at most --budget seconds,
+and as many in the quick suite. Compiled loops of the module run as Python, with those that call
+them; below `engine`, all do. --quick tries the tests of `tests/quick.txt` alone; a later run
+without it tries the others on what has survived.
 
 Objects that are imported or computed during the collection of tests do not change, so a mutant that
 only they would notice counts as alive. RESULT.json keeps every tried mutant; the same command
-resumes there. --jobs modules run at once, each job with compiled code of its own; --seconds is the
-limit of the whole run, which modules share. --matrix goes on after a test has failed, and records
-all tests that find a mutant and those that --budget left out.
+resumes there. Modules without compiled loops share --jobs processes, which collect the tests once.
+--seconds is the limit of the whole run: what it does not reach is left out. --matrix goes on after
+a test has failed, and records all tests that find a mutant and those that --budget left out.
 
 --table prints seconds, lines and tests of each test file, and mutants by module. --alive prints the
 living mutants with their reasons from `mutants.txt`, and exits with 1 if one has none. --spare
@@ -37,7 +40,9 @@ import ast
 import collections
 import contextlib
 import copy
+import importlib.machinery
 import importlib.util
+import itertools
 import json
 import os
 import random
@@ -45,7 +50,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -56,121 +60,146 @@ from _mutants import Marks, functions_of, mutants, put, put_constants, statement
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Trial:
-    """The plugin that tries the mutants in place of running the tests."""
+class Module:
+    """A module that is changed: its file, syntax tree and functions."""
 
-    def __init__(self, path, options, done):
-        self.path, self.options, self.done = path, options, done
-        self.file = ROOT / path
+    def __init__(self, path, functions):
+        self.path, self.file = path, ROOT / path
+        self.tree = ast.parse(self.file.read_text(encoding="utf-8"))
+        self.functions, self.around = functions, statement_lines(self.tree)
+
+    def is_top(self, line):
+        """Whether a line belongs to a module's or class's own statements, outside of functions."""
+        return not any(
+            isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno
+            for node in ast.walk(self.tree)
+        )
+
+
+class Trial:
+    """The plugin that tries the mutants of some modules in place of running the tests."""
+
+    def __init__(self, paths, options, done):
+        self.paths, self.options, self.done = paths, options, done
 
     def pytest_collectreport(self, report):
         if not report.passed:
-            self.done.setdefault("not collected", {}).setdefault(self.path, []).append(
-                report.nodeid
-            )
+            lost = self.done.setdefault("not collected", {})
+            lost.setdefault(self.paths[0], []).append(report.nodeid)
 
     def pytest_runtestloop(self, session):
-        tree = ast.parse(self.file.read_text(encoding="utf-8"))
-        functions = functions_of(self.file)
-        if not functions:
-            print(f"{self.path}: no test imports it", flush=True)
-            return True
-        items = {item.nodeid: item for item in session.items}
+        found = functions_of([ROOT / path for path in self.paths])
+        modules = [Module(path, found.get(ROOT / path, {})) for path in self.paths]
+        items, quick = {item.nodeid: item for item in session.items}, in_quick()
+        chosen = filter(quick, items) if self.options.quick else items
+        items = {name: items[name] for name in sorted(chosen, key=lambda name: not quick(name))}
         compiled = 1 if os.environ.get("NUMBA_DISABLE_JIT") else 6
-        records = self.first_run(items, functions, tree, compiled * self.options.slowest)
+        records = self.first_run(items, modules, compiled * self.options.slowest)
         # Of what took long, the code is compiled now.
-        slow = {name: items[name] for name, (seconds, _) in records.items() if seconds > 0.5}
-        quick = {name: record for name, record in records.items() if name not in slow}
-        records = quick | self.first_run(slow, functions, tree, self.options.slowest)
-        self.done.setdefault("baseline", {})[self.path] = {
-            name: seconds for name, (seconds, _) in records.items()
-        }
-        around = statement_lines(tree)
-        rng = random.Random(f"{self.options.seed} {self.path}")
+        most = self.options.slowest
+        slow = {name: items[name] for name, (seconds, _) in records.items() if seconds > most}
+        fast = {name: record for name, record in records.items() if name not in slow}
+        records = fast | self.first_run(slow, modules, most)
+        for module in modules:
+            own = {
+                name: (seconds, set(reached[module.path]))
+                for name, (seconds, reached) in records.items()
+                if module.path in reached
+            }
+            if own:
+                self.try_module(module, items, own, quick)
+            else:
+                print(f"{module.path}: no test reaches it", flush=True)
+        return True
+
+    def try_module(self, module, items, records, quick):
+        baseline = self.done.setdefault("baseline", {}).setdefault(module.path, {})
+        baseline.update((name, seconds) for name, (seconds, _) in records.items())
+        rng = random.Random(f"{self.options.seed} {module.path}")
 
         def chosen(n):
             return rng.sample(range(n), min(n, self.options.sample or n))
 
         only = self.options.formulas
         for k, line, text, what, changed in mutants(
-            self.file, not only, self.options.checks, chosen
+            module.file, not only, self.options.checks, chosen
         ):
-            key = f"{self.path}:{line}:{k}{'f' * only}"
-            if key in self.done["mutants"]:
+            key = f"{module.path}:{line}:{k}{'f' * only}"
+            before = self.done["mutants"].get(key)
+            if before and not (before.get("quick") and not self.options.quick):
                 continue
-            lines = around.get(line, {line})
+            lines = module.around.get(line, {line})
             inside = any(lines & reached for _, reached in records.values())
             tests = sorted(
-                (seconds, name)
+                (not quick(name), seconds, name)
                 for name, (seconds, reached) in records.items()
                 if not inside or lines & reached
             )
-            at_top = not inside and self.is_top(tree, line)
+            at_top = not inside and module.is_top(line)
             killers, untried = [], []
             if tests and (inside or at_top):
                 taken = self.within(tests)
-                killers, untried = self.killers(items, functions, changed, taken, at_top)
-                untried += [name for _, name in tests[len(taken) :]]
+                killers, untried = self.killers(items, module, changed, taken, at_top)
+                untried += [test[-1] for test in tests if test not in taken]
             if time.time() > self.options.until:
                 break  # a test that was cut short has not failed
             found = {"what": what, "line": text, "killer": killers[0] if killers else None,
                      "tests": len(tests) * inside}  # fmt: skip
+            if self.options.quick and not killers:
+                found["quick"] = True
             if self.options.matrix:
                 found |= {"killers": killers, "untried": sorted(set(map(_function, untried)))}
             self.done["mutants"][key] = found
             self.save()
-        return True
 
     def within(self, tests):
-        """The quickest tests, of --budget seconds together."""
-        total, taken = 0.0, []
-        for seconds, name in tests:
-            total += seconds
-            if taken and total > self.options.budget:
-                break
-            taken.append((seconds, name))
+        """The fastest tests of the quick suite and of the others, of --budget seconds each."""
+        total, taken = collections.Counter(), []
+        for other, seconds, name in tests:
+            total[other] += seconds
+            if total[other] <= self.options.budget or total[other] == seconds:
+                taken.append((other, seconds, name))
         return taken
-
-    @staticmethod
-    def is_top(tree, line):
-        """Whether a line belongs to a module's or class's own statements, outside of functions."""
-        return not any(
-            isinstance(node, ast.FunctionDef) and node.lineno <= line <= node.end_lineno
-            for node in ast.walk(tree)
-        )
 
     def save(self):
         new = self.options.result.with_suffix(".new")
         new.write_text(json.dumps(self.done, indent=0), encoding="utf-8")
         new.replace(self.options.result)
 
-    def first_run(self, items, functions, tree, slowest):
-        """{test: (seconds, lines reached)} of tests that pass, are quick and reach the module.
+    def first_run(self, items, modules, slowest):
+        """{test: (seconds, {module: lines reached})} of tests that pass and are quick.
 
-        With a limit of time, half of it is for these runs; later tests are left out.
+        Tests after --first seconds for each module, or half of a limit of time, are left out.
         """
         half = (time.time() + self.options.until) / 2
+        most, spent = self.options.first * len(modules), 0.0
 
         def run(send):
-            signal.signal(signal.SIGALRM, _too_long)
-            reached = set()
-            marked = Marks().visit(copy.deepcopy(tree))
-            for found in functions.values():
-                for function in found:
-                    function.__globals__["__mark__"] = reached.add
-            put(self.file, functions, marked)
-            put(self.file, functions_of(self.file), marked)
+            signal.signal(signal.SIGPROF, _too_long)
+            started, reached = time.process_time(), {}
+            for module in modules:
+                lines = reached[module.path] = set()
+                marked = Marks().visit(copy.deepcopy(module.tree))
+                for function in itertools.chain(*module.functions.values()):
+                    function.__globals__["__mark__"] = lines.add
+                put(module.file, module.functions, marked)
+            again = functions_of([module.file for module in modules])
+            for module in modules:  # functions inside functions have other lines now
+                marked = Marks().visit(copy.deepcopy(module.tree))
+                put(module.file, again.get(module.file, {}), marked)
             for name, item in left.items():
-                reached.clear()
+                for lines in reached.values():
+                    lines.clear()
                 before = time.process_time()
-                if time.time() > half:
+                if time.time() > half or spent + before - started > most:
                     return
                 send(f"> {name}")
-                signal.alarm(int(slowest) + 1)
+                signal.setitimer(signal.ITIMER_PROF, slowest + 1)
                 passed = _passes(item)
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 seconds = time.process_time() - before
-                send(json.dumps([name, seconds, passed, sorted(reached)]))
+                inside = {path: sorted(lines) for path, lines in reached.items() if lines}
+                send(json.dumps([name, seconds, passed, inside]))
 
         found, left, stuck = {}, dict(items), None
         for _ in range(6):  # a test that hangs is left out, but only a few
@@ -182,8 +211,9 @@ class Trial:
                 name, seconds, passed, reached = json.loads(line)
                 stuck = None
                 left.pop(name)
+                spent += seconds
                 if passed and reached and seconds <= slowest:
-                    found[name] = seconds, set(reached)
+                    found[name] = seconds, reached
             if ended or stuck is None:
                 break
             left.pop(stuck, None)
@@ -193,17 +223,20 @@ class Trial:
         """Seconds to wait for a test, at most until the end of the run."""
         return min(seconds, max(1.0, self.options.until - time.time()))
 
-    def killers(self, items, functions, changed, tests, at_top):
+    def killers(self, items, module, changed, tests, at_top):
         """The tests that fail with a changed tree, or only the first, and those not run."""
-        matrix, names, found = self.options.matrix, [name for _, name in tests], []
-        longest = max(seconds for seconds, _ in tests)
+        matrix, found = self.options.matrix, []
+        expected = {name: seconds for _, seconds, name in tests}
+        names, longest = list(expected), max(expected.values())
 
         def run(send):
-            compiled = put(self.file, functions, changed)
+            compiled = put(module.file, module.functions, changed)
             if at_top:
-                put_constants(self.file, compiled)
+                put_constants(module.file, compiled)
             for name in names:
                 send(f"> {name}")
+                # An endless loop ends the process, by its own time: others may slow it down.
+                signal.setitimer(signal.ITIMER_PROF, 5 * expected[name] + 5)
                 if not _passes(items[name]):
                     send(f"! {name}")
                     if not matrix:
@@ -277,30 +310,79 @@ def _forked(run, limit):
     return text.decode().split("\n")[:-1], ended
 
 
-def one_module(options, done):
+class PlainImports:
+    """A finder of modules whose compiled functions run as Python."""
+
+    def __init__(self, plain):
+        self.plain = plain
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("alignlearn."):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if not spec or not hasattr(spec.loader, "exec_module"):
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            from numba import config
+
+            before = config.DISABLE_JIT
+            config.DISABLE_JIT = name in self.plain
+            try:
+                run(module)
+            finally:
+                config.DISABLE_JIT = before
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def some_modules(options, done):
+    """Try the mutants of modules in this process."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import _imports
+
+    plain = callers_of_compiled(options.modules[0], _imports)
+    if any(name.startswith("alignlearn.engine.") for name in plain):
+        os.environ["NUMBA_DISABLE_JIT"] = "1"  # before Numba is imported
+    elif plain:
+        sys.meta_path.insert(0, PlainImports(plain))
     import pytest
 
     import alignlearn
 
     if importlib.util.find_spec("alignlearn.theory") is None:
         alignlearn.__path__.append(str(ROOT))  # the theory is installed as a part of it
-    path = options.modules[0]
-    if not options.tests:
-        sys.path.insert(0, str(ROOT / "scripts"))
-        import _imports
-
-        options.tests = _imports.direct_tests(path, most=options.files)
-    if not options.tests:
-        print(f"{path}: no test imports it", flush=True)
+    quick, tests = in_quick(), list(options.tests)
+    for path in options.modules if not tests else ():
+        files = _imports.direct_tests(path, most=1000)
+        tests += [
+            file
+            for k, file in enumerate(files)
+            if quick(file) or (k < options.files and not options.quick)
+        ]
+    if not tests:
+        print(f"{options.modules}: no test imports them", flush=True)
         return
     words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--capture=no",
-             "--hypothesis-profile=unshrunk", *options.tests]  # fmt: skip
-    pytest.main(words, plugins=[Trial(path, options, done)])
+             "--hypothesis-profile=unshrunk", *dict.fromkeys(tests)]  # fmt: skip
+    pytest.main(words, plugins=[Trial(options.modules, options, done)])
 
 
-def is_compiled(path):
-    text = (ROOT / path).read_text(encoding="utf-8")
-    return "_jit import" in text
+def callers_of_compiled(path, graph):
+    """Names of the modules with compiled functions that import a module which has some."""
+    names = {
+        name: file.read_text(encoding="utf-8")
+        for name, file in graph.library().items()
+        if name.startswith("alignlearn.")
+    }
+    compiled = {name for name, text in names.items() if "_jit import" in text}
+    own = next(name for name, file in graph.library().items() if file == ROOT / path)
+    found = {own} & compiled
+    while new := {name for name in compiled - found if graph.imports(name) & found}:
+        found |= new
+    return found
 
 
 def in_quick():
@@ -393,7 +475,9 @@ def read_words(words):
     parser.add_argument("--matrix", action="store_true")
     parser.add_argument("--slowest", type=float, default=5.0)
     parser.add_argument("--budget", type=float, default=10.0, help="seconds per mutant")
+    parser.add_argument("--first", type=float, default=60.0, help="seconds of the first run")
     parser.add_argument("--files", type=int, default=10, help="most test files per module")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--checks", action="store_true")
     parser.add_argument("--formulas", action="store_true")
     parser.add_argument("--table", action="store_true")
@@ -416,64 +500,61 @@ def main(words):
     elif options.spare is not None:
         spare(done, options.spare)
     elif options.one:
-        one_module(options, done)
+        some_modules(options, done)
     else:
         run_modules(words, options, done)
     return 0
 
 
 def run_modules(words, options, done):
-    """Try the mutants of each module in a process of its own, --jobs at once."""
+    """Try the mutants of the modules in processes, --jobs at once.
+
+    Modules with compiled code have a process each, since parts of it run as Python there.
+    """
     modules = options.modules or sorted(
         str(path.relative_to(ROOT))
         for part in ("alignlearn", "theory")
         for path in (ROOT / part).rglob("*.py")
         if path.name not in ("__init__.py", "__main__.py")
     )
-    rest = [word for word in words if word not in (*options.modules, str(options.result))]
-    end, left, slots = time.time() + options.seconds, len(modules), list(range(options.jobs))
-    lock = threading.Lock()
+    alone = [path for path in modules if "_jit import" in (ROOT / path).read_text("utf-8")]
+    rest = [path for path in modules if path not in alone]
+    groups = [rest[k :: options.jobs] for k in range(options.jobs)] + [[path] for path in alone]
+    groups = [group for group in groups if group]
+    given = [word for word in words if word not in (*options.modules, str(options.result))]
+    end, lock = time.time() + options.seconds, threading.Lock()
 
-    def run(path):
-        nonlocal left
-        part = options.result.with_name(f"{options.result.stem}.{path.replace('/', '.')}.json")
+    def run(group):
+        part = options.result.with_name(f"{options.result.stem}.{group[0].replace('/', '.')}.json")
         with lock:
-            slot, now = slots.pop(), time.time()
-            until = min(end, now + (end - now) * options.jobs / left)
-            left -= 1
-            part.write_text(json.dumps(_of_module(done, path)), encoding="utf-8")
-        if until - now < 5:
-            log = "no time left"
-        else:
-            env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-            if is_compiled(path):
-                env["NUMBA_DISABLE_JIT"] = "1"
-            if options.jobs > 1:
-                env["NUMBA_CACHE_DIR"] = f"{compiled}/{slot}"
-            command = [sys.executable, __file__, str(part.resolve()),
-                       *(word for word in rest if word != "--modules"),
-                       "--one", "--until", str(until), "--modules", path]  # fmt: skip
-            log = _output_of(command, env, until + 20 - now)
+            part.write_text(json.dumps(_of_modules(done, group)), encoding="utf-8")
+        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, __file__, str(part.resolve()),
+                   *(word for word in given if word != "--modules"),
+                   "--one", "--until", str(end), "--modules", *group]  # fmt: skip
+        log = _output_of(command, env, max(1.0, end + 20 - time.time()))
         with lock:
-            slots.append(slot)
             now = json.loads(part.read_text(encoding="utf-8"))
             part.unlink()
             for kind, found in now.items():
                 done.setdefault(kind, {}).update(found)
             options.result.write_text(json.dumps(done), encoding="utf-8")
-        alive = sum(found["killer"] is None for found in now["mutants"].values())
-        lost = "".join(f", not collected: {file}" for file in now["not collected"].get(path, []))
-        print(f"{path}: {len(now['mutants'])} mutants, {alive} alive{lost}", flush=True)
+        for path in group:
+            found = [one for k, one in now["mutants"].items() if k.startswith(f"{path}:")]
+            alive = sum(one["killer"] is None for one in found)
+            print(f"{path}: {len(found)} mutants, {alive} alive", flush=True)
+        for file in itertools.chain(*now["not collected"].values()):
+            print(f"not collected: {file}", flush=True)
         if not now["mutants"]:
             print(log[-1200:], flush=True)
 
-    with tempfile.TemporaryDirectory() as compiled, ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(run, modules))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run, groups))
 
 
-def _of_module(done, path):
-    mutants = {k: v for k, v in done["mutants"].items() if k.startswith(f"{path}:")}
-    baseline = {k: v for k, v in done.get("baseline", {}).items() if k == path}
+def _of_modules(done, paths):
+    mutants = {k: v for k, v in done["mutants"].items() if k.partition(":")[0] in paths}
+    baseline = {k: v for k, v in done.get("baseline", {}).items() if k in paths}
     return {"mutants": mutants, "baseline": baseline, "not collected": {}}
 
 
