@@ -229,6 +229,14 @@ def test_a_mutant_is_one_change(script, tmp_path):
     assert len(list(mutate.mutants(tmp_path / "code.py", checks=True))) > len(found)
 
 
+def test_a_run_of_mutants_has_no_limit_of_time_by_default(script):
+    mutate = script("lab/mutate")
+    for words in ([], ["--seconds", "1e9"]):
+        seconds = mutate.read_words(["found.json", *words]).seconds
+        command = [sys.executable, "-c", "print('done')"]
+        assert mutate._output_of(command, dict(os.environ), seconds) == "done\n"
+
+
 def test_spare_tests_leave_every_mutant_a_test_that_finds_it(script, capsys):
     mutate = script("lab/mutate")
     found = [["t.py::a[1]", "t.py::b"], ["t.py::b", "t.py::a"], ["t.py::c"], []]

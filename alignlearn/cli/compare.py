@@ -9,7 +9,7 @@ from dataclasses import replace
 from alignlearn._text import listed
 
 from .output import Output, add_output_options, add_parser, figure_path
-from .raw_tables import Sample, add_dates_option, read_sample
+from .raw_tables import Sample, add_dates_option, add_decimal_option, read_sample
 
 _LADDERS = ("rbf", "gaussian", "laplacian", "exponential", "matern", "rational-quadratic")
 _LADDER = range(-4, 5)  # gamma = 2^k times "scale", by default
@@ -109,7 +109,7 @@ def add_figure_options(parser, command):
 
 
 def add_data_options(parser, optional=False):
-    """Add the options for the data: DATA, --target, --task, --missing, --drop."""
+    """Add the options for the data: DATA, --target, --task, --missing, --drop, --decimal."""
     add = parser.add_argument
     add(
         "data",
@@ -139,6 +139,7 @@ def add_data_options(parser, optional=False):
         default=[],
         help="a column to leave out, by name or number as --target; may be repeated",
     )
+    add_decimal_option(add)
 
 
 def _add_protocol(parser):
@@ -250,8 +251,8 @@ def read_data(args):
     """
     from alignlearn import datasets
 
-    options = {"target": args.target, "task": args.task, "missing": args.missing}
-    data = datasets.load(args.data, **options, drop=args.drop)
+    names = ("target", "task", "missing", "drop", "decimal")
+    data = datasets.load(args.data, **{name: getattr(args, name) for name in names})
     if data.y.ndim > 1:
         names = listed(data.target_names, show=str) or f"0 to {data.y.shape[1] - 1}"
         raise ValueError(f"{data.name} has several targets; choose one by --target: {names}.")
@@ -318,7 +319,7 @@ def _raw_table(args):
     given = any(option is not None for option in asked) or args.scale != "standard"
     if given or not is_named_table(args.data) or not os.path.isfile(args.data):
         return None
-    raw = read_raw(args.data, order=args.dates)
+    raw = read_raw(args.data, order=args.dates, decimal=args.decimal)
     if not raw.frame.dates:
         _check_columns(args, raw)
     sample = read_sample(args.data, args.target, args.task, args.drop, raw)

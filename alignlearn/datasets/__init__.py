@@ -27,7 +27,7 @@ from ._data import (
     unpack,
 )
 from ._download import cache_dir, obtain
-from ._files import read_file
+from ._files import check_decimal, read_file
 from ._registry import ALIASES, REGISTRY
 
 __all__ = ["Dataset", "DatasetError", "Fingerprint", "cache_dir", "fingerprint", "load", "names"]
@@ -67,6 +67,7 @@ def load(
     task=None,
     missing=None,
     drop=None,
+    decimal=None,
     data_home=None,
     download=True,
     timeout=30.0,
@@ -97,6 +98,9 @@ def load(
         Columns to leave out, by name or number: of delimited text as it stands in the file, before
         words become columns of 0 and 1 (the target counts, and by default is the last column that
         stays); of other data the columns of X.
+    decimal : {"comma", "point"}, optional
+        The decimal sign of delimited text. Default: a comma in files with semicolons, otherwise
+        from the numbers.
     data_home : str or path-like, optional
         Cache folder; see :func:`cache_dir`. It is only written when something is downloaded.
     download : bool
@@ -146,10 +150,14 @@ def load(
         check_choice("task", task, ("classification", "regression"))
     if missing is not None:
         check_choice("missing", missing, ("error", "drop", "impute", "keep"))
+    if decimal is not None:
+        check_choice("decimal", decimal, ("comma", "point"))
     timeout = check_number("timeout", timeout, low=0, strict=True)
     single = isinstance(drop, str) or not isinstance(drop, Iterable)
     drop = () if drop is None else (drop,) if single else tuple(drop)
     name = ALIASES.get(name_or_path, name_or_path) if isinstance(name_or_path, str) else None
+    if name in REGISTRY or name in _BUNDLED:
+        check_decimal(decimal, name)
     if name in REGISTRY:
         arrays, where = obtain(REGISTRY[name], data_home, download=download, timeout=timeout)
         data = _registered(REGISTRY[name], arrays, where, None if target is not None else task)
@@ -159,7 +167,8 @@ def load(
     else:
         missing = missing or "error"
         path = _existing_path(name_or_path)
-        data = read_file(path, target=target, task=task, missing=missing, drop=drop)
+        how = {"target": target, "task": task, "missing": missing, "drop": drop}
+        data = read_file(path, decimal=decimal, **how)
         target, drop = None, ()
     if target is not None:
         data = select_target(data, target, task)

@@ -27,7 +27,13 @@ def is_named_table(path) -> bool:
     return (os.path.splitext(stem)[1] if ending in _PACKED else ending) in _TABLES
 
 
-def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Dataset:
+def check_decimal(decimal, name):
+    """Raise a `ValueError` if a decimal sign is given for data that are not delimited text."""
+    if decimal is not None:
+        raise ValueError(f"decimal={decimal!r} is given, but {name} is not delimited text.")
+
+
+def read_file(path, *, target=None, task=None, missing="error", drop=(), decimal=None) -> Dataset:
     """Data set in a file, by its ending (.npz, .csv, .svm, ...) or else by its content.
 
     gzip, bzip2 and xz are recognized by their first bytes. Incomplete rows are kept as NaN here;
@@ -36,16 +42,17 @@ def read_file(path, *, target=None, task=None, missing="error", drop=()) -> Data
     path = os.fspath(path)
     name = os.path.basename(path)
     try:
-        return _read_file(path, name, target, task, missing, drop)
+        return _read_file(path, name, target, task, missing, drop, decimal)
     except MemoryError as exc:
         raise ValueError(f"{name} needs more memory than is available.") from exc
 
 
-def _read_file(path, name, target, task, missing, drop):
+def _read_file(path, name, target, task, missing, drop, decimal):
     stem, ending = os.path.splitext(name.lower())
     if ending in _PACKED:
         ending = os.path.splitext(stem)[1]
     if ending == ".npz":
+        check_decimal(decimal, name)
         data = read_npz_dataset(path, target=target, task=task)
         return drop_columns(data, drop) if drop else data
     text, notes = read_text(path)
@@ -55,10 +62,12 @@ def _read_file(path, name, target, task, missing, drop):
                 f"target={target!r} is given, but the target of {name} is always the first "
                 "field of a line."
             )
+        check_decimal(decimal, name)
         X, y, told = parse_svmlight(text, name)
         feature_names, target_name = (), ""
     else:
-        X, y, feature_names, target_name, told = parse_table(text, name, target, missing, drop)
+        how = (target, missing, drop, decimal)
+        X, y, feature_names, target_name, told = parse_table(text, name, *how)
         drop = ()
     y, task = settle_task(y, task, name)
     classes = _class_names(y) if task == "classification" else (target_name,) * bool(target_name)

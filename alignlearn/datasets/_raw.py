@@ -67,10 +67,8 @@ def read_raw(
     columns, names, lines, more = _table._named_columns(rows, lines, path, least, notes)
     labels = list(names) or [f"number {c + 1}" for c in range(len(columns))]
     labels, renamed = _unique(labels)
-    comma, more_said = _table.decimal_commas(columns, delimiter)
-    if decimal is not None:
-        comma, more_said = decimal == "comma", ()
-    elif not comma:
+    comma, more_said = _table.decimal_commas(columns, delimiter, decimal)
+    if decimal is None and not comma:
         given = [(n, column) for n, column in zip(labels, columns) if n in numbers]
         comma = _is_comma(given, path, usual)
     said = (*said, *more_said)

@@ -34,16 +34,16 @@ class Table(NamedTuple):
     notes: tuple
 
 
-def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
+def parse_table(text, where, target=None, missing="error", drop=(), decimal=None) -> Table:
     """Features and target in delimited text.
 
     Fields are separated by semicolons, tabs, bars, commas or white space, whichever splits the
-    first lines most evenly; between semicolons a comma is a decimal sign. Lines that start with #
-    are skipped. The first line holds names when it has words over numbers, or words that do not
-    occur again below; whole numbers that count (0, 1, 2, ...) may be among them, and are names on
-    their own as data frames write them: all of 0, 1, ..., but in a table of two columns only over
-    decimal points. A first column without a name, beside others with names, is an index and left
-    out; ``target`` and ``drop`` count columns without it.
+    first lines most evenly; between semicolons a comma is a decimal sign, unless ``decimal`` is
+    "point". Lines that start with # are skipped. The first line holds names when it has words over
+    numbers, or words that do not occur again below; whole numbers that count (0, 1, 2, ...) may be
+    among them, and are names on their own as data frames write them: all of 0, 1, ..., but in a
+    table of two columns only over decimal points. A first column without a name, beside others with
+    names, is an index and left out; ``target`` and ``drop`` count columns without it.
 
     Columns of numbers stay unchanged; fields such as "$1,234.50" become numbers, with a note; true
     and false become 1 and 0; a column of words becomes one column of 0 and 1 for each, named
@@ -64,7 +64,7 @@ def parse_table(text, where, target=None, missing="error", drop=()) -> Table:
         notes.append(f"{_count(len(gone), 'column')} dropped: {listed(gone, _SHOWN, show=str)}")
         columns, titles = [columns[i] for i in kept], [titles[i] for i in kept]
     title = titles.pop(at)
-    comma, said = decimal_commas(columns, delimiter)
+    comma, said = decimal_commas(columns, delimiter, decimal)
     notes += said
     columns, lines = _with_target(columns, at, comma, missing, (where, title, lines), notes)
     y, said = _columns.targets(columns.pop(at), comma, (where, title, lines))
@@ -196,12 +196,15 @@ def _even_out(rows, width):
             first.insert(0, "")
 
 
-def decimal_commas(columns, delimiter):
+def decimal_commas(columns, delimiter, decimal=None):
     """Whether commas are decimal signs, and a tuple of notes.
 
-    They are in a file of semicolons. In other files a column of numbers must contain one such as
-    0,5, which has no separator of thousands.
+    ``decimal``, "comma" or "point", declares the decimal sign. By default commas are in a file of
+    semicolons. In other files a column of numbers must contain one such as 0,5, which has no
+    separator of thousands.
     """
+    if decimal is not None:
+        return decimal == "comma", ()
     if delimiter == ";":
         return True, ()
     found = _columns.has_decimal_commas(columns)

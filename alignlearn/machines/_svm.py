@@ -33,6 +33,7 @@ from alignlearn.validation import (
     check_fitted,
     check_gram,
     check_number,
+    check_rows,
     check_test_gram,
     is_label_matrix,
 )
@@ -221,7 +222,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         ConvergenceWarning
             A problem stopped above ``tol``; the message has the violation.
         """
-        problems = self._problems(y, sample_weight)
+        problems = self._problems(y, sample_weight, n_rows(K))
         m = problems.weight.shape[-1]
         K = check_matrix(K, m, check)
         if problems.are_listed:
@@ -247,9 +248,10 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
                 _store(machine, coef, numbers)
             yield machine
 
-    def _problems(self, y, sample_weight):
+    def _problems(self, y, sample_weight, n_rows=None):
         """The `_Problems` of two classes each; the labels are kept."""
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        weights["n_rows"] = n_rows
         if self._lists_pairs(y):
             # Problems of each class against the rest have the same weights.
             self.classes_, _, weight = two_class_problems(y, "ovr", **weights)
@@ -380,9 +382,15 @@ def check_matrix(K, n_samples, check):
     """Check the Gram matrix, or the cache of its rows."""
     if not isinstance(K, RowCache):
         return check_gram("K", K, n_samples) if check else K
-    if K.m != n_samples:
-        raise ValueError(f"K has {K.m} rows but y has {n_samples} values; they must agree.")
+    check_rows("K", K.m, n_samples)
     return K
+
+
+def n_rows(K):
+    """Number of rows of a Gram matrix or of the cache of its rows; None before K is an array."""
+    if isinstance(K, RowCache):
+        return K.m
+    return K.shape[0] if isinstance(K, np.ndarray) and K.ndim == 2 else None
 
 
 def _numbers(result):

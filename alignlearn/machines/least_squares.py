@@ -26,7 +26,7 @@ from alignlearn.validation import (
 )
 
 from ._ridge import KernelRidge
-from ._svm import ClassDecisions
+from ._svm import ClassDecisions, n_rows
 
 
 @dataclass(eq=False, repr=False)
@@ -103,7 +103,7 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         ValueError
             Invalid input; K + alpha I, centered, is not positive definite.
         """
-        targets, weight = self.targets(y, sample_weight)
+        targets, weight = self.targets(y, sample_weight, n_rows(K))
         K = check_gram("K", K, len(targets)) if check else K
 
         def fit(ridge, columns, w):
@@ -137,13 +137,15 @@ class LeastSquaresClassifier(ParamsMixin, ClassDecisions):
         ridge.n_iter_ = max(np.max(getattr(one, "n_iter_", 1)) for one in each)
         return ridge
 
-    def targets(self, y, sample_weight=None):
+    def targets(self, y, sample_weight=None, n_rows=None):
         """Targets (m, c), or (m, 1) of two classes, and weights; the labels are kept.
 
-        Weights are (m,), or (c, m) of many labels with weights of classes.
+        Weights are (m,), or (c, m) of many labels with weights of classes. ``n_rows`` is the number
+        of rows of K, if y has not been compared with it.
         """
         check_choice("multiclass", self.multiclass, ("ovo", "ovr"))
         weights = {"sample_weight": sample_weight, "class_weight": self.class_weight}
+        weights["n_rows"] = n_rows
         self.classes_, signs, weight = two_class_problems(y, "ovr", **weights)
         return np.ascontiguousarray(signs.T), weight
 

@@ -17,6 +17,7 @@ from alignlearn.validation import (
     check_label_matrix,
     check_labels,
     check_number,
+    check_rows,
     check_weights,
     is_label_matrix,
 )
@@ -40,12 +41,18 @@ class Problems(NamedTuple):
     weight: np.ndarray
 
 
-def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=None):
-    """The `Problems` that a machine of two classes solves for labels (m,) or (m, c)."""
+def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=None, n_rows=None):
+    """The `Problems` that a machine of two classes solves for labels (m,) or (m, c).
+
+    ``n_rows`` is the number of rows of K, if y has not been compared with it.
+    """
     check_choice("multiclass", multiclass, ("ovo", "ovr"))
     if is_label_matrix(y):
-        return _label_problems(check_label_matrix(y), sample_weight, class_weight)
+        Y = check_label_matrix(y)
+        check_rows("K", len(Y) if n_rows is None else n_rows, len(Y))
+        return _label_problems(Y, sample_weight, class_weight)
     classes, codes = encode_labels(y)
+    check_rows("K", codes.size if n_rows is None else n_rows, codes.size)
     weight = check_weights(sample_weight, codes.size)
     weight = class_weighted(weight, class_weight, classes, codes)
     return Problems(classes, problem_signs(codes, classes.size, multiclass), weight)

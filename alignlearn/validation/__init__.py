@@ -32,6 +32,7 @@ from .devices import lies_on_device
 from .grams import (
     check_gram,
     check_psd,
+    check_rows,
     check_symmetric,
     check_test_gram,
     gram_like,

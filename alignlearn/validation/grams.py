@@ -130,13 +130,17 @@ def check_gram(name: str, K, n_samples=None, dtype=None) -> np.ndarray:
     K = _as_matrix(name, K, "a square Gram matrix (m, m)")
     if K.shape[0] != K.shape[1] or K.shape[0] == 0:
         raise ValueError(f"{name} must be a square Gram matrix (m, m), got shape {K.shape}.")
-    if n_samples is not None and n_samples != K.shape[0]:
-        raise ValueError(
-            f"{name} has {K.shape[0]} rows but y has {n_samples} values; they must agree."
-        )
+    if n_samples is not None:
+        check_rows(name, K.shape[0], n_samples)
     check_symmetric(name, K)
     K = K.T if K.flags.f_contiguous else np.ascontiguousarray(K)
     return K if dtype is None else K.astype(dtype, copy=False)
+
+
+def check_rows(name: str, n_rows: int, n_samples: int) -> None:
+    """Raise a `ValueError` unless a matrix has as many rows as y has values."""
+    if n_rows != n_samples:
+        raise ValueError(f"{name} has {n_rows} rows but y has {n_samples} values; they must agree.")
 
 
 def check_test_gram(name: str, K, n_train: int) -> np.ndarray:

@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
+from _studies import threads
 
 import alignlearn as al
 
@@ -77,9 +77,9 @@ def default_fit(m):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, 6))
     y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=m) > 0.0
-    numba.set_num_threads(1)
-    al.MKLClassifierCV().fit(X, y)
-    return passed(lambda: al.MKLClassifierCV().fit(X, y))
+    with threads(1):
+        al.MKLClassifierCV().fit(X, y)
+        return passed(lambda: al.MKLClassifierCV().fit(X, y))
 
 
 def main(argv=None):

@@ -44,6 +44,7 @@ import importlib.machinery
 import importlib.util
 import itertools
 import json
+import math
 import os
 import random
 import select
@@ -470,7 +471,7 @@ def read_words(words):
     parser.add_argument("--tests", nargs="*", default=[])
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=1e9, help="time limit of the run")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="of the run; no limit")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--matrix", action="store_true")
     parser.add_argument("--slowest", type=float, default=5.0)
@@ -484,7 +485,7 @@ def read_words(words):
     parser.add_argument("--alive", action="store_true")
     parser.add_argument("--spare", nargs="*", metavar="TEST FILE")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--until", type=float, default=1e12, help=argparse.SUPPRESS)
+    parser.add_argument("--until", type=float, default=math.inf, help=argparse.SUPPRESS)
     return parser.parse_args(words)
 
 
@@ -565,7 +566,8 @@ def _output_of(command, env, seconds):
         start_new_session=True,
     ) as process:  # fmt: skip
         try:
-            return process.communicate(timeout=min(seconds, 1e7))[0]
+            # subprocess fails with limits of some weeks.
+            return process.communicate(timeout=seconds if seconds < 1e6 else None)[0]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return process.communicate()[0]

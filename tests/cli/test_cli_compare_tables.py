@@ -89,6 +89,25 @@ def test_amounts_are_numbers_as_in_fit(tmp_path, capsys):
     assert any("'$" in note and "are read as numbers" in note for note in found[1]["notes"])
 
 
+@pytest.mark.parametrize("other", [["red", "blue"], ["0.5", "0.25"]])
+def test_the_decimal_sign_is_an_option(tmp_path, capsys, other):
+    """The errors are those of the same table with decimal points, prepared or plain."""
+    rng = np.random.default_rng(0)
+    numbers = [f"{v:.3f}" for v in rng.uniform(1.0, 9.0, 60)]
+    tail = [f"{other[k]}\t{int(float(v) > 5)}" for k, v in zip(rng.integers(0, 2, 60), numbers)]
+    tables = [[f"{v}\t{t}" for v, t in zip(numbers, tail)]]
+    tables.append([line.replace(".", ",") for line in tables[0]])
+    paths = [written(tmp_path / f"{k}.tsv", t, "a\tb\ty") for k, t in enumerate(tables)]
+    how = "--folds", "3", "--methods", "uniform"
+    point, comma = (
+        compared(capsys, path, *how, "--decimal", sign)["methods"]["uniform"]["error"]
+        for path, sign in zip(paths, ("point", "comma"))
+    )
+    assert point == comma
+    assert max(point) < 0.3
+    assert main(["bounds", paths[1], "--decimal", "comma", "--no-figure", "--quiet"]) == 0
+
+
 def test_the_order_of_dates_is_an_option_that_the_error_names(tmp_path, capsys):
     """The order decides which number is the month, on which the label depends here."""
     rng = np.random.default_rng(0)

@@ -384,3 +384,23 @@ def test_bundled_sets_are_those_of_scikit_learn(name):
 def test_bundled_set_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     raises(ImportError, "scikit-learn, which is not installed", datasets.load, "wine")
+
+
+def test_a_declared_decimal_sign(tmp_path):
+    """2,125 is 2.125 or 2125, by the option; files without text have no decimal sign."""
+    fields = ["2,125", "1,5", "0,25"], ["2,125", "1,500", "9,250"]
+    for separator, column, numbers in (
+        ("\t", fields[0], {"comma": [2.125, 1.5, 0.25]}),
+        ("\t", fields[1], {"comma": [2.125, 1.5, 9.25], "point": [2125.0, 1500.0, 9250.0]}),
+        (";", fields[1], {"comma": [2.125, 1.5, 9.25], "point": [2125.0, 1500.0, 9250.0]}),
+    ):
+        rows = "".join(f"{field}{separator}{k}\n" for k, field in enumerate(column))
+        path = write(tmp_path, "t.txt", f"a{separator}y\n{rows}")
+        for decimal, expected in numbers.items():
+            found = datasets.load(path, decimal=decimal, task="regression")
+            np.testing.assert_array_equal(found.X[:, 0], expected)
+    np.savez(tmp_path / "t.npz", X=X3, y=np.arange(3.0))
+    svm = write(tmp_path, "t.svm", "1 1:2.5\n2 1:1.5\n")
+    for name in (tmp_path / "t.npz", svm, "iris"):
+        raises(ValueError, "is not delimited text", datasets.load, name, decimal="comma")
+    raises(ValueError, "decimal", datasets.load, svm, decimal="dot")

@@ -12,6 +12,7 @@ from alignlearn.machines import (
     KernelRidge,
     KreinRidge,
     KreinSVC,
+    LeastSquaresClassifier,
     SupportVectorClassifier,
     SupportVectorRegressor,
     ridge_loo_path,
@@ -20,6 +21,7 @@ from alignlearn.machines import (
 EYE = np.eye(4)
 LABELS = np.array([0, 1, 0, 1])
 SVM, REG, RIDGE = SupportVectorClassifier, SupportVectorRegressor, KernelRidge
+RLS = LeastSquaresClassifier
 
 
 @each(
@@ -46,6 +48,16 @@ def test_bad_starts_and_weights_of_a_class_are_named():
         predict = machine.fit(EYE, LABELS).predict
         raises(ValueError, r"K_test must have shape \(n, 4\), one column per", predict, EYE[:, :3])
     raises(ValueError, "at least two", ridge_loo_path, EYE[:1, :1], LABELS[:1], [1.0])
+
+
+@each("machine", [SVM(), SVM(C=np.inf), RLS(), REG(), RIDGE(), KreinSVC(C=np.inf), KreinRidge()])
+def test_labels_that_do_not_fit_the_matrix_are_named_before_the_weights(machine):
+    words = "K has 4 rows but y has 3 values; they must agree"
+    raises(ValueError, words, machine.fit, EYE, LABELS[:3], np.ones(4))
+    raises(ValueError, r"sample_weight must have shape \(4,\)", machine.fit, EYE, LABELS, [1, 1, 1])
+    if machine.__class__ in (SVM, RLS):
+        many = np.eye(3, 2, dtype=int)
+        raises(ValueError, words, machine.fit, EYE, many, np.ones(4))
 
 
 @each("machine", [SVM(C=5.0), SVM(C=np.inf), REG(C=5.0), RIDGE()])
