@@ -28,8 +28,7 @@ import alignlearn as al
 RATIOS = 2.0 ** np.arange(-4, 5)  # of the nine widths to 1 / columns
 COSTS = [0.1, 1.0, 10.0, 100.0, 1000.0]
 ALPHAS = [1e-3, 1e-2, 1e-1, 1.0, 10.0]
-COLUMNS, USEFUL, TRAINING, TEST = 200, 5, 300, 2000  # of part 3
-SIZES = 400, 5000, 40_000  # of part 2
+COLUMNS, USEFUL, TRAINING, TEST = 200, 5, 300, 2000  # of part 2
 
 
 say = partial(print, flush=True)
@@ -102,43 +101,6 @@ of the samples, which neither side uses.
     say("\nOn so few test samples, accuracies that differ by less than about 0.01 count as equal.")
 
 
-def boosting(X, y):
-    """HistGradientBoosting with the best of four settings on a validation split, refitted."""
-    X1, X2, y1, y2 = train_test_split(X, y, test_size=0.2, random_state=0)
-    best = max(
-        (
-            HistGradientBoostingRegressor(
-                learning_rate=rate, max_leaf_nodes=leaves, max_iter=500, early_stopping=True
-            )
-            for rate in (0.05, 0.1)
-            for leaves in (15, 31)
-        ),
-        key=lambda model: model.fit(X1, y1).score(X2, y2),
-    )
-    return best.fit(X, y)
-
-
-def part_2():
-    """The default regression and boosting on generated data, for growing numbers of samples."""
-    X, y = make_friedman1(SIZES[-1] + TEST, 20, noise=1.0, random_state=0)
-    X, X_test, y, y_test = X[:-TEST], X[-TEST:], y[:-TEST], y[-TEST:]
-    say(f"""
-2. From {SIZES[0]} to {SIZES[-1]:,} samples
-
-Generated data, make_friedman1 of scikit-learn with 20 columns and noise: R^2 is at most
-{1.0 - 1.0 / y_test.var():.3f} on the {TEST} test samples. MKLRegressorCV() beside
-HistGradientBoostingRegressor with the best of four settings; both use all cores.
-""")
-    say(f"{'':10}   {'boosting':^19}   {'MKLRegressorCV':^19}")
-    say(f"{'samples':>10}" + f"   {'seconds':>9}{'R^2':>10}" * 2)
-    for m in SIZES:
-        line, start = f"{m:10,}", time.perf_counter()
-        trees = boosting(X[:m], y[:m])
-        line += f"   {time.perf_counter() - start:9.2f}{trees.score(X_test, y_test):10.3f}"
-        model, seconds = timed(al.MKLRegressorCV(verbose=False), X[:m], y[:m])
-        say(f"{line}   {seconds:9.2f}{model.score(X_test, y_test):10.3f}")
-
-
 def rivals(folds):
     """Models of scikit-learn that are robust to irrelevant columns; boosting and Lasso tuned."""
     grid = {"max_leaf_nodes": [3, 7], "max_iter": [100, 300]}
@@ -150,12 +112,12 @@ def rivals(folds):
     }
 
 
-def part_3(folder):
-    """One kernel per column, few of them informative: learned weights and rivals, and a figure."""
+def part_2(folder):
+    """One kernel per column, few of them informative: weights, rivals, a figure of the weights."""
     X, y = make_friedman1(TRAINING + TEST, COLUMNS, noise=1.0, random_state=0)
     X, X_test, y, y_test = X[:TRAINING], X[TRAINING:], y[:TRAINING], y[TRAINING:]
     say(f"""
-3. Where learned weights help
+2. Where learned weights help
 
 Generated data, make_friedman1 of scikit-learn: the target depends on the first {USEFUL} of
 {COLUMNS} columns, which the models do not know. {TRAINING} training and {TEST} test samples. The
@@ -179,14 +141,13 @@ select the parameters of all models except the random forest.
         **rivals(folds),
     }
     say(f"{'':30}{'R^2 on test':>12}{'seconds':>10}")
-    scores = {}
     for name, model in models.items():
         # scikit-learn's ridge regression has no intercept of its own.
         shift = y.mean() if model is ridge else 0.0
         model, seconds = timed(model, X, y - shift)
-        scores[name] = model.score(X_test, y_test - shift)
-        say(f"{name:30}{scores[name]:12.3f}{seconds:10.2f}")
-    weights = models["learned weights (alignf)"].weights_
+        say(f"{name:30}{model.score(X_test, y_test - shift):12.3f}{seconds:10.2f}")
+    learned = models["learned weights (alignf)"]
+    weights = learned.weights_
     largest = ", ".join(map(str, np.argsort(-weights)[:USEFUL]))
     share = weights[:USEFUL].sum() / weights.sum()
     say(f"(the noise in the target allows {1.0 - 1.0 / y_test.var():.2f})")
@@ -194,28 +155,9 @@ select the parameters of all models except the random forest.
 The largest of the {COLUMNS} learned weights are those of columns {largest}.
 The informative columns 0 to {USEFUL - 1} have {share:.0%} of the total weight. A search over widths
 cannot find them: a Gaussian on all columns depends on the {COLUMNS - USEFUL} others, too.""")
-    say(f"figure: {draw(weights, scores, folder)}")
-
-
-def draw(weights, scores, folder):
-    """Draw the weights of the columns and the scores; return the figure's path."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-    matters = np.arange(weights.size) < USEFUL
-    for rows, color, label in ((~matters, "C7", "irrelevant"), (matters, "C0", "informative")):
-        left.bar(np.flatnonzero(rows), weights[rows], width=1.5, color=color, label=label)
-    left.set(xlabel="column", ylabel="learned weight of its kernel", title="Learned weights")
-    left.legend()
-    right.barh(list(scores), list(scores.values()), color=["C0", *["C7"] * (len(scores) - 1)])
-    right.invert_yaxis()
-    right.set(xlabel="$R^2$ on held-out samples", title="Scores of eight models", xlim=(0, 1))
     path = Path(folder) / "alignlearn-demo-columns.png"
-    figure.savefig(path, dpi=150)
-    return path
+    al.KernelWeightsDisplay.from_estimator(learned, max_kernels=20).figure_.savefig(path, dpi=150)
+    say(f"figure: {path}")
 
 
 def main(argv=None):
@@ -224,8 +166,7 @@ def main(argv=None):
     say("alignlearn in two minutes: measurements made now on this machine.\n")
     warm_up()
     part_1()
-    part_2()
-    part_3(folder)
+    part_2(folder)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 DATA = Path(os.environ.get("ALIGNLEARN_DATA") or "no such folder")
-NEEDED = ("ionosphere", "sonar")
+NEEDED = ("ionosphere", "sonar", "heart_statlog", "sentiment_bigrams_kitchen")
 
 with_data = pytest.mark.skipif(
     not all((DATA / f"{name}.npz").is_file() for name in NEEDED),
@@ -37,6 +38,24 @@ def test_table_2_agrees_on_ionosphere(quick, capsys):
     errors = {m: float(e) for m, e in re.findall(r"error of (\S+) +([\d.]+) ", text)}
     assert list(errors) == ["uniform", "lkrr", "align", "alignf", "aligned-krr"]
     assert errors["uniform"] > errors["lkrr"] > errors["align"] > errors["alignf"]
+
+
+@with_data
+def test_table_3_runs_on_300_bigrams(quick):
+    outside, text = quick("reproduce/p1_alignment/table3")
+    assert set(outside) == {("kitchen", "regression"), ("kitchen", "classification")}
+    errors = [float(e) for e in re.findall(r"error of \S+ +\S+ \+- \S+ +([\d.]+) ", text)]
+    assert len(errors) == 6
+    # Better than predicting the mean (1.72 stars) or one class, worse than with 4000 bigrams.
+    assert all(1.3 < e < 1.65 for e in errors[:3])
+    assert all(0.15 < e < 0.4 for e in errors[3:])
+
+
+@with_data
+def test_the_error_rates_of_two_uci_sets(quick):
+    errors, _ = quick("reproduce/p2_l2/uci")
+    for by_method, published in zip(errors, (0.16, 0.17), strict=True):
+        assert np.all(np.abs(by_method.mean(axis=1) - published) < 0.1)
 
 
 @pytest.mark.skipif(

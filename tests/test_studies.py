@@ -128,7 +128,7 @@ def test_every_file_of_numbers_has_a_script(script):
 
 def test_a_number_without_a_script_is_found():
     given = {
-        "error-bars": {"script": "lab/intervals.py", "no-refit-se": "0.003", "run": {}},
+        "many-targets": {"script": "lab/many_targets.py", "primal": "0.003", "run": {}},
         "calls": {"script": "lab/intervals.py"},
         "tests-of-dependence": {"script": "lab/dependence_tests.py", "kci-ms": "0", "hsic-ms": "0"},
         "gone": {"script": "lab/no.py"},

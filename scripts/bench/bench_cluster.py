@@ -9,16 +9,11 @@ One cluster runs at a time, with little monitoring (`_cluster.QUIET`): by defaul
 and has run before it is timed; times are minima over all turns. Speed is relative to one process of
 a cluster; more processes than processors gain nothing. Target: 2 processes are 1.8 times as fast as
 one.
-
-"alone" is what the machine allows: processes that do the same statistics beside each other, without
-a cluster, against one of them.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import numba
 import numpy as np
@@ -58,35 +53,6 @@ def report(name, here, best):
     return best[1][0] / best[2][0]
 
 
-_ALONE = """
-import sys
-import numba
-from _bench import clock
-from _cluster import statistics
-from alignlearn.engine.cpu import CPU
-numba.set_num_threads(1)
-work = statistics(int(sys.argv[1]))
-work(CPU)
-print(flush=True)
-sys.stdin.readline()
-print(clock(lambda: work(CPU))[0], flush=True)
-"""
-
-
-def alone(n_processes, m):
-    """Seconds until the last process has finished its statistics; all start at once."""
-    folder = os.path.dirname(os.path.abspath(__file__))
-    command = [sys.executable, "-c", _ALONE, str(m)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": folder}
-    running = [subprocess.Popen(command, **pipes) for _ in range(n_processes)]
-    for process in running:
-        process.stdout.readline()
-    for process in running:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    return max(float(process.communicate()[0]) for process in running)
-
-
 def main():
     """Measure and print."""
     args = study(__doc__, turns=(3, 3))
@@ -99,25 +65,20 @@ def main():
         f"hyper-kernel, {n_pairs} pairs": hyper_product(n_pairs),
     }
     expected = {name: work(CPU) for name, work in works.items()}
-    here, machine = dict.fromkeys(works, np.inf), dict.fromkeys(WORKERS[:2], np.inf)
+    here = dict.fromkeys(works, np.inf)
     best = {name: {} for name in works}
     for _ in range(args.turns):
         for name, work in works.items():
             here[name] = min(here[name], clock(lambda work=work: work(CPU))[0])
-        for n in machine:
-            machine[n] = min(machine[n], alone(n, m))
         for n in WORKERS:
             with local_client(n) as client:
                 for name, work in works.items():
                     run = measure(work, client, expected[name])
                     best[name][n] = min(best[name].get(n, run), run)
     speeds = [report(name, here[name], best[name]) for name in works]
-    alone_s, two_s = (best["statistics of 10 Gaussians"][n][0] for n in WORKERS[:2])
-    publish_times(args, "cluster", alone_s, two_s)
-    print(
-        f"target: statistics on 2 processes {TARGET} times as fast as on one; measured "
-        f"{speeds[0]:.2f}, two processes alone {2 * machine[1] / machine[2]:.2f}"
-    )
+    one_s, two_s = (best["statistics of 10 Gaussians"][n][0] for n in WORKERS[:2])
+    publish_times(args, "cluster", one_s, two_s)
+    print(f"target: statistics on 2 processes {TARGET} times as fast as on one: {speeds[0]:.2f}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ seconds of a test on one thread.
 kci     error, m = 200, Z of 1 and of 3 columns. ``linear``, ``post``, ``post-even`` fixed the
         constants of the test (alphas, widths, signs); ``sine``, ``cubic-t``, ``scale`` confirm them
 kci-power  power on the same designs if a part of X's own noise goes into Y, in a fifth of the runs
-hsic    error of the default and of "gamma" with normal samples, ties and heavy tails, m = 100
 time    processor seconds of 999 permutations: least and most over four kernels or kinds of samples
 """
 
@@ -106,31 +105,6 @@ def kci(args, share=0.0, key="conditional-independence"):
         publish(args, "tests-of-dependence", numbers)
 
 
-LAWS = {
-    "normal": lambda rng, m: rng.normal(size=m),
-    "Poisson with mean 1": lambda rng, m: rng.poisson(1.0, m) * 1.0,
-    "5% ones": lambda rng, m: (rng.random(m) < 0.05) * 1.0,
-    "Cauchy": lambda rng, m: rng.standard_cauchy(m),
-}
-
-
-def hsic(args):
-    """Two variables."""
-    tests = {"hsic_test": p_of(al.hsic_test), "gamma": p_of(al.hsic_test, method="gamma")}
-
-    def row(draw):
-        def pair(rng):
-            while True:
-                x, y = draw(rng, 100), draw(rng, 100)
-                if np.ptp(x) and np.ptp(y):
-                    return x, y
-
-        found = measured(pair, tests, args.runs)
-        return [f"{found[name][0]:.3f}" for name in ("hsic_test", "gamma")]
-
-    publish(args, "hsic-error", ([name, *row(draw)] for name, draw in LAWS.items()))
-
-
 def seconds(args):
     """Permutations by the number of samples."""
     kernels = {"gaussian": None, "narrow": al.Gaussian(50.0), "linear": al.Linear()}
@@ -169,7 +143,6 @@ def seconds(args):
 PARTS = {
     "kci": kci,
     "kci-power": partial(kci, share=0.3, key="conditional-power"),
-    "hsic": hsic,
     "time": seconds,
 }
 

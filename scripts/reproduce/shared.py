@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from _studies import study
 
 from alignlearn.comparison import split
 from alignlearn.significance import pairwise_t_tests
-from alignlearn.sources import GramFamily
+from alignlearn.sources import FeatureFamily, GramFamily
 from alignlearn.statistics import alignment, center_kernel
 
 FIGURES = Path(__file__).resolve().parents[2] / "figures"
@@ -176,17 +177,49 @@ def repeated(measure, y, task, repeats):
     return np.array(found, dtype=float).transpose(3, 0, 2, 1)
 
 
-class GramTrial:
-    """Gram matrices of a trial, centered and of mean diagonal 1 on the training folds.
+class Trial(ABC):
+    """The targets of a trial, the loss of a model, and the choice of a parameter."""
 
-    With its targets, the loss of a model, and the choice of a parameter.
-    """
+    family: GramFamily | FeatureFamily
 
-    def __init__(self, X, y, parts, task, *, kernels, scale="none"):
+    def __init__(self, y, parts, task):
         self.task = task
         self.y, self.y_validate, self.y_test = (y[part] for part in parts)
         self.offset = self.y.mean() if task == "regression" else 0.0
         self.target = self.y - self.offset if task == "regression" else self.y
+
+    @abstractmethod
+    def decisions(self, weights, dual):
+        """Of the validation and the test fold, without the intercept."""
+
+    @abstractmethod
+    def test_alignment(self, weights):
+        """Centered alignment on the test fold."""
+
+    def loss(self, decision, y):
+        """Root mean squared error, or the fraction misclassified."""
+        if self.task == "regression":
+            return float(np.sqrt(np.mean((decision + self.offset - y) ** 2)))
+        return float(np.mean(np.where(decision > 0.0, 1, -1) != y))
+
+    def losses(self, weights, dual, intercept):
+        """On the validation and on the test fold."""
+        folds = zip(self.decisions(weights, dual), (self.y_validate, self.y_test))
+        return [self.loss(decision + intercept, y) for decision, y in folds]
+
+    def choose(self, rules):
+        """(test error, test alignment) of the rule with the least loss on the validation fold."""
+        found = [rule.solve_grams(self.family, self.target) for rule in rules]
+        losses = [self.losses(r.weights, r.dual_coef, r.intercept) for r in found]
+        best = min(range(len(found)), key=lambda i: losses[i][0])
+        return losses[best][1], self.test_alignment(found[best].weights)
+
+
+class GramTrial(Trial):
+    """Gram matrices of a trial, centered and of mean diagonal 1 on the training folds."""
+
+    def __init__(self, X, y, parts, task, *, kernels, scale="none"):
+        super().__init__(y, parts, task)
         train, *held_out = (minmax(X[part], X[parts[0]], scale) for part in parts)
         raw = [kernel(train) for kernel in kernels]
         self.grams = np.array([center_kernel(K) for K in raw])
@@ -201,28 +234,35 @@ class GramTrial:
         ]
         self.test_grams = np.array([s * k(held_out[1]) for k, s in zip(kernels, self.scale)])
 
-    def loss(self, decision, y):
-        """Root mean squared error, or the fraction misclassified."""
-        if self.task == "regression":
-            return float(np.sqrt(np.mean((decision + self.offset - y) ** 2)))
-        return float(np.mean(np.where(decision > 0.0, 1, -1) != y))
-
-    def losses(self, weights, dual, intercept):
-        """On the validation and on the test fold."""
-        decisions = [weights @ (K @ dual) + intercept for K in self.held_out]
-        return [self.loss(d, y) for d, y in zip(decisions, (self.y_validate, self.y_test))]
-
-    def choose(self, rules):
-        """(test error, test alignment) of the rule with the least loss on the validation fold."""
-        found = [rule.solve_grams(self.family, self.target) for rule in rules]
-        losses = [self.losses(r.weights, r.dual_coef, r.intercept) for r in found]
-        best = min(range(len(found)), key=lambda i: losses[i][0])
-        return losses[best][1], self.test_alignment(found[best].weights)
+    def decisions(self, weights, dual):
+        return [weights @ (K @ dual) for K in self.held_out]
 
     def test_alignment(self, weights):
-        """Centered alignment on the test fold."""
         target = self.y_test.astype(float)
         return alignment(np.tensordot(weights, self.test_grams, 1), np.outer(target, target))
+
+
+class FeatureTrial(Trial):
+    """Rank-one kernels of sparse columns, centered and of mean diagonal 1 on the training folds."""
+
+    def __init__(self, X, y, parts, task):
+        super().__init__(y, parts, task)
+        self.X = [X[part] for part in parts]
+        trace = FeatureFamily(self.X[0]).traces()
+        # A column that does not vary on the training folds has weight and kernel 0.
+        varies = trace > 1e-9 * trace.max()
+        self.scale = np.divide(len(parts[0]), trace, out=np.zeros_like(trace), where=varies)
+        self.family = FeatureFamily(self.X[0], scale=self.scale)
+
+    def decisions(self, weights, dual):
+        mean = np.asarray(self.X[0].mean(axis=0)).ravel()
+        w = weights * self.scale * (self.X[0].T @ dual - mean * dual.sum())
+        return [Z @ w - mean @ w for Z in self.X[1:]]
+
+    def test_alignment(self, weights):
+        target = self.y_test.astype(float)
+        K = FeatureFamily(self.X[2], scale=self.scale).gram(weights)
+        return alignment(K, np.outer(target, target))
 
 
 def minmax(Z, train, scale):

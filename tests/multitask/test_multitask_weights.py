@@ -125,48 +125,6 @@ def test_weights_of_zero_are_certified_although_the_machine_is_not_unique():
     assert model.weights_[0, 0] < 1e-6
 
 
-def blocks_of(script, stacked, y, task, epsilon, beta, eta, *, C=1.0, **limits):
-    """The solution that the block coordinate steps of the paper find on every task."""
-    steps = script("reproduce/p3_multitask/block_steps")
-    if epsilon is None:
-        model, y = al.MultiTaskMKLClassifier(**SETTINGS, C=C), y.astype(int)
-    else:
-        model = al.MultiTaskMKLRegressor(**SETTINGS, C=C, epsilon=epsilon)
-    tasks = steps.tasks_of(model, stacked, y, task)
-    return [steps.blockwise(one, beta, eta, **limits) for one in tasks]
-
-
-def test_one_step_of_the_paper_is_a_projected_gradient_step(script):
-    beta, eta = 0.05, 40.0
-    oracle, stacked, y, task = problem(13, (20,))
-    (Ks, target), p = oracle.tasks[0], 3
-    (found,) = blocks_of(script, stacked, y, task, None, beta, eta, tol=1e-8, max_iter=1)
-    start = np.full(p, 1.0 / p)
-    inner = np.einsum("kij,lij->kl", Ks, Ks)
-    _, b = machine(np.tensordot(start, Ks, 1), target)
-    slope = beta * oracle.traces[0] - [0.5 * b @ K @ b for K in Ks]
-    # Of length 1 / eta in the metric of the inner products; no bound is active here.
-    expected = start - np.linalg.solve(inner, slope) / eta
-    assert expected.min() > 0.0
-    np.testing.assert_allclose(found.weights[0], expected, atol=1e-5)
-    assert found.n_shortened == 0
-
-
-@pytest.mark.parametrize(
-    ("C", "beta", "eta", "shortened"), [(1e3, 100.0, 200.0, 1), (1.0, 0.05, 0.3, 0)]
-)
-def test_the_blocks_reach_the_minimum_and_shorten_steps_that_ascend(
-    script, C, beta, eta, shortened
-):
-    _, stacked, y, task = problem(17, (18, 21), 0.1)
-    direct = fit(stacked, y, task, 0.1, C=C, beta=beta)
-    limits = {"C": C, "tol": 1e-3, "max_iter": 5000}
-    found = blocks_of(script, stacked, y, task, 0.1, beta, eta, **limits)
-    value = sum(one.value for one in found)
-    assert value == pytest.approx(direct.result_.objective, rel=2e-3)
-    assert (sum(one.n_shortened for one in found) > 0) == shortened
-
-
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 @pytest.mark.parametrize("ridge", [0.02, 0.5, 5.0])
 def test_ridge_coupling(epsilon, ridge):
