@@ -135,9 +135,9 @@ def version(package):
         return None
 
 
-def machine(n):
+def machine(n, packages=("scikit-learn",)):
     """The machine and the versions of the measurement."""
-    packages = ("alignlearn", "numba", "numpy", "scipy", "scikit-learn")
+    packages = ("alignlearn", "numba", "numpy", "scipy", *packages)
     return {
         "processor": processor(),
         "cores": os.cpu_count(),

@@ -18,8 +18,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
-import platform
 import re
 import time
 from pathlib import Path
@@ -27,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from _bench import PEAK, cpu_clock, output, quiet, threads
 from _bench_peers_rows import ROWS
-from _run import processor, version
+from _run import machine, version
 from _studies import study
 
 from alignlearn.datasets import DatasetError
@@ -183,16 +181,7 @@ def line(name, record):
 
 def about(args):
     """Versions, threads, and the machine, without names of folders."""
-    ours = ("alignlearn", "numba", "numpy", "scipy")
-    return {
-        "versions": {name: version(name) for name in (*ours, *PEERS)},
-        "python": platform.python_version(),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "threads": 1,
-        "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        "quick": args.quick,
-    }
+    return {**machine(1, PEERS), "quick": args.quick}
 
 
 def kept(args):

@@ -49,6 +49,7 @@ from _studies import (
     wall_and_core,
     write,
 )
+from alignlearn.theory.figures import style
 
 HALVES = {
     "fix": "ijcnn1_train magic ring satimage spambase sylva kin8nm compactiv casp letter delays",
@@ -265,8 +266,8 @@ _LOOKS = {
     "xrfm": ("xRFM, best of 4", "#CC79A7", "P"),
 }
 _TITLES = {
-    "friedman": "friedman1, 20 columns, noise 1",
-    "hills": "60 hills, 10 columns, 10% of labels flipped",
+    "friedman": "friedman1, 20 columns,\nnoise 1",
+    "hills": "60 hills, 10 columns,\n10% of labels flipped",
 }
 _LIMITS = {"friedman": 0.9594, "hills": 0.9}
 
@@ -282,49 +283,29 @@ def _plain_ticks(axis, digits):
 
 def figure(records, path):
     """Score and time against the number of training samples, a column of panels for each set."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    sizes = {
-        name: {r["size"] for r in of(records, set=name)} for name in (r["set"] for r in records)
-    }
-    sets = [name for name, some in sizes.items() if len(some) > 1]
-    classes = {name: name != "friedman" and parts(name, 100, 0)[-1] for name in sets}
-    fig, axes = plt.subplots(
-        2, len(sets), figsize=(3.3 * len(sets), 5.4), sharex="col", squeeze=False
-    )
-    for column, name in enumerate(sets):
-        for kind in KINDS:
+    names = dict.fromkeys(r["set"] for r in records)
+    sets = [name for name in names if len({r["size"] for r in of(records, set=name)}) > 1]
+    fig, axes = style.new_figure(2 * len(sets), columns=len(sets), height=5.4)
+    for name, *panels in zip(sets, axes[: len(sets)], axes[len(sets) :]):
+        for kind, (label, color, marker) in _LOOKS.items():
             some = of(records, set=name, kind=kind)
-            if not some:
-                continue
-            tried = sorted({r["size"] for r in some})
-            label, color, marker = _LOOKS[kind]
-            groups = [of(some, size=size) for size in tried]
-            m = [group[0]["m"] for group in groups]
-            style = {"color": color, "marker": marker, "label": label, "ms": 5}
-            axes[0, column].plot(m, [mean(g, "score") for g in groups], **style)
-            axes[1, column].plot(m, [mean(g, "core") for g in groups], **style)
+            groups = [of(some, size=size) for size in sorted({r["size"] for r in some})]
+            for ax, key in zip(panels, ("score", "core")):
+                values = [group[0]["m"] for group in groups], [mean(g, key) for g in groups]
+                ax.plot(*values, color=color, marker=marker, label=label, ms=5)
         if name in _LIMITS:
-            style = {"color": "0.5", "ls": "--", "lw": 1, "label": "best possible"}
-            axes[0, column].axhline(_LIMITS[name], **style)
-        axes[0, column].set_title(_TITLES.get(name, name), fontsize=9)
-        axes[0, column].set_ylabel("accuracy" if classes[name] else "$R^2$")
-        axes[1, column].set_ylabel("CPU time of a fit (s)" if not column else "")
-        axes[1, column].set_xlabel("training samples $m$")
-        for row in (0, 1):
-            axes[row, column].set_xscale("log")
-            axes[row, column].grid(alpha=0.3)
-        axes[1, column].set_yscale("log")
-        _plain_ticks(axes[0, column].xaxis, (1,))
-        _plain_ticks(axes[1, column].xaxis, (1,))
-        _plain_ticks(axes[1, column].yaxis, (1, 2, 5))
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="lower center", ncols=3, frameon=False, fontsize=9)
-    fig.tight_layout(rect=(0, 0.08, 1, 1))
-    fig.savefig(path, dpi=130)
+            panels[0].axhline(_LIMITS[name], color="0.5", ls="--", lw=1, label="best possible")
+        score = "accuracy" if name != "friedman" and parts(name, 100, 0)[-1] else "$R^2$"
+        shared = {"x": "training samples $m$", "legend": None}
+        style.finish(panels[0], y=score, title=_TITLES.get(name, name), log="x", **shared)
+        style.finish(panels[1], y="CPU time of a fit (s)", **shared)
+        for ax in panels:
+            _plain_ticks(ax.xaxis, (1,))
+        _plain_ticks(panels[1].yaxis, (1, 2, 5))
+    fig.legend(
+        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False
+    )
+    style.save(fig, path)
 
 
 def main(argv=None):

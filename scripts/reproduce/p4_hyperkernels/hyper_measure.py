@@ -434,13 +434,11 @@ def decisions(kernel, X, y, rows, X_new, rng):
     K = symmetric(kernel(X[used]))
     unit = 1.0 / (np.abs(K).max() or 1.0)
     spectrum = krein_spectrum(K * unit)
-    K_held, start, best, chosen = kernel(X[held], X[used]) * unit, None, -1.0, None
-    for C in CLUSTER_COSTS:
-        machine = KreinSVC(C).fit(spectrum, y[used], alpha0=start)
-        start = machine.full_dual_coef()
-        score = np.mean(machine.predict(K_held) == y[held])
-        if score > best:
-            best, chosen = score, machine
+    K_held, machines = kernel(X[held], X[used]) * unit, KreinSVC().fit_each
+    chosen = max(
+        machines(spectrum, y[used], CLUSTER_COSTS),
+        key=lambda machine: np.mean(machine.predict(K_held) == y[held]),
+    )
     out = np.empty(len(X_new))
     for i in range(0, len(X_new), CLUSTER_MACHINE):
         block = slice(i, i + CLUSTER_MACHINE)
