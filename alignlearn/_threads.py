@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import copy_context
@@ -97,7 +98,8 @@ def waiting():
 
 
 # How many pieces of work keep BLAS on one thread, and the numbers of threads before the first.
-_blas = SimpleNamespace(lock=threading.Lock(), users=0, before=[])
+# Libraries are searched again, which takes 2 ms, once more modules are loaded.
+_blas = SimpleNamespace(lock=threading.Lock(), users=0, before=[], libraries=[], n_modules=0)
 
 
 @contextmanager
@@ -105,10 +107,11 @@ def one_blas_thread():
     """A context in which BLAS runs on one thread; the last to leave restores the setting."""
     with _blas.lock:
         if not _blas.users:
-            # Searched again, because a library may have been loaded since; half a millisecond.
-            found = ThreadpoolController().select(user_api="blas").lib_controllers
-            _blas.before = [(library, library.num_threads) for library in found]
-            for library in found:
+            if _blas.n_modules != len(sys.modules):
+                found = ThreadpoolController().select(user_api="blas").lib_controllers
+                _blas.libraries, _blas.n_modules = found, len(sys.modules)
+            _blas.before = [(library, library.num_threads) for library in _blas.libraries]
+            for library in _blas.libraries:
                 _set_threads(library, 1)
         _blas.users += 1
     try:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from alignlearn._jit import jit
 from alignlearn._text import listed
 from alignlearn._threads import in_phases, thread_count
 from alignlearn.validation import check_finite, take
@@ -16,6 +17,7 @@ from .binding import (
     check_domains,
     compiled,
     factor_values,
+    frozen,
     over_pairs,
     scratch,
     vectors,
@@ -80,6 +82,21 @@ def weighted_gram(kernels, weights, X, Y=None, *, exact=True, out=None, engine=C
         for rows, values in external.strips(program, X, Z):
             _fill(*given, rows, everything, out[rows], values)
     return out
+
+
+def submatrix(K, rows, columns, factor=1.0):
+    """``factor * K[rows][:, columns]`` of a stored matrix, in one pass."""
+    out = np.empty((len(rows), len(columns)), K.dtype)
+    _submatrix(frozen(K), rows, columns, K.dtype.type(factor), out)
+    return out
+
+
+@jit
+def _submatrix(K, rows, columns, factor, out):
+    for i in range(len(rows)):
+        row, to = K[rows[i]], out[i]
+        for j in range(len(columns)):
+            to[j] = factor * row[columns[j]]
 
 
 def _fill(pairs, kernels, memory, rows, columns, out, external=None, symmetric=False):

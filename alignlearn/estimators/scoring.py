@@ -436,7 +436,8 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     if codes.ndim == 2:
         return _label_score(raw, codes, classes, weight)
     raw = summed_by_class(raw, len(classes))
-    accuracy = float(np.average(decided_labels(raw, classes, multiclass) == codes, weights=weight))
+    right = decided_labels(raw, classes, multiclass) == codes
+    accuracy = float(right.mean() if weight is None else np.average(right, weights=weight))
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
     logits = class_logits(raw, len(classes), multiclass).T
     scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
@@ -445,7 +446,8 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     if shifted and known.any():
         loss = sigmoid_log_loss(raw[known, 0], own[known] == 1, share[known])
         return accuracy - _LOSS * loss * float(share[known].sum()), accuracy
-    logits, share, own = logits[:, known], share[known], own[known]
+    if not known.all():
+        logits, share, own = logits[:, known], share[known], own[known]
     # Relative to the true class: the log loss is the logarithm of a sum of exponentials.
     beside = logits - logits[own, np.arange(len(own))]
     top = beside.max(axis=0)

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from alignlearn._threads import waiting
+from alignlearn.engine.grams import submatrix
 from alignlearn.kernels import Columns, Gaussian, Laplacian, Linear, kernel_list
 from alignlearn.kernels.gradients import Gradients
 from alignlearn.kernels.scales import resolve_each
@@ -367,7 +368,7 @@ class WayKernels:
             whole = self._of_single.whole()
         if whole is None:
             return None
-        K = whole.take(some, axis=0).take(some, axis=1)
+        K = submatrix(whole, some, some)
         K += 1.0 - K[0, 0]  # add the constant that it may omit, because the gradient needs it
         return K
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from alignlearn.solvers.multiclass import (
     orientations,
     two_class_problems,
 )
-from alignlearn.solvers.smo import SMALL, SMOResult, smo, smo_each, smo_listed
+from alignlearn.solvers.smo import SMALL, SMOResult, smo, smo_listed
 from alignlearn.solvers.smo_rows import MatrixRows, RowCache
 from alignlearn.validation import (
     check_count,
@@ -47,20 +48,57 @@ _FEW = 0.5  # share of active samples below which rows are gathered from the mat
 _WIDE = 4
 
 
-class _Problems(NamedTuple):
-    """Problems of two classes: signs (n_problems, m), weights (m,), options of the solver.
+class _Problems:
+    """Problems of two classes, and what all values of C share.
 
-    The signs of all pairs of many classes are `ListedPairs`.
+    Parameters
+    ----------
+    signs : ndarray of shape (n_problems, m), or ListedPairs
+        The signs of all pairs of many classes are listed.
+    weight : ndarray of shape (m,) or (n_problems, m)
+    options : dict
+        Options of the solver.
     """
 
-    signs: Any
-    weight: np.ndarray
-    options: dict
+    def __init__(self, signs, weight, options):
+        self.signs, self.weight, self.options = signs, weight, options
 
     @property
     def are_listed(self):
         """Whether the signs are `ListedPairs`."""
         return not isinstance(self.signs, np.ndarray)
+
+    @cached_property
+    def oriented(self):
+        """`orientations`, and the signs times these."""
+        side = orientations(self.signs)
+        return side, side[:, None] * self.signs
+
+    @cached_property
+    def small(self):
+        """Mask of the small problems, and their entries: problems, samples, starts and signs."""
+        signs = self.oriented[1]
+        used = (signs != 0.0) & (self.weight > 0.0)
+        sizes = np.count_nonzero(used, axis=1)
+        small = sizes <= SMALL
+        problem, sample = np.nonzero(used & small[:, None])
+        starts = np.concatenate([[0], np.cumsum(sizes[small])])
+        return small, problem, sample, starts, signs[problem, sample]
+
+    def small_solved(self, K, C, start, coef, numbers):
+        """Solve the small problems into ``coef`` and ``numbers``; return which are solved."""
+        small, problem, sample, starts, sign = self.small
+        costs, tol, most = costs_of(C, self.weight), self.options["tol"], self.options["max_iter"]
+        bound = sign * (costs[sample] if costs.ndim == 1 else costs[problem, sample])
+        if not (bound.size and bound.all()):  # a product with C may underflow
+            return np.zeros(len(small), dtype=bool)
+        start = None if start is None else start[sample, problem]
+        given = K, sample, starts, -sign, bound
+        coef[sample, problem], numbers[small] = smo_listed(
+            *given, start=start, tol=tol, max_iter=most
+        )
+        # Those that take many steps are left.
+        return small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))
 
 
 def costs_of(C, weight):
@@ -268,25 +306,16 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         return are_many(len(encode_labels(y)[0]))
 
     def _minimized(self, K, problems, alpha0):
-        """Coefficients (m, n_problems) and the certificates of `smo_each`."""
+        """Coefficients (m, n_problems) and the certificates of `smo_listed`."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
-        signs, weight, options = problems
+        weight, options = problems.weight, problems.options
+        side, signs = problems.oriented
         alpha0 = check_start(alpha0, signs.shape[1], len(signs))
-        side = orientations(signs)
-        signs, alpha0 = side[:, None] * signs, None if alpha0 is None else alpha0 * side
-        costs = None if np.isinf(C) else costs_of(C, weight)
+        alpha0 = None if alpha0 is None else alpha0 * side
         coef, numbers = np.zeros(signs.shape[::-1]), np.zeros((len(signs), 5))
         left = np.arange(len(signs))
-        if costs is not None and isinstance(K, np.ndarray):
-            # Problems that are large, or take many steps, are left.
-            reach, tol, most = costs * signs, options["tol"], options["max_iter"]
-            small = np.count_nonzero(reach, axis=1) <= SMALL
-            if small.any():
-                some = slice(None) if small.all() else small  # which are not copied
-                start = None if alpha0 is None else alpha0[:, some]
-                asked = {"start": start, "tol": tol, "max_iter": most}
-                coef[:, some], numbers[some] = smo_each(K, -signs[some], reach[some], **asked)
-            left = np.flatnonzero(~(small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))))
+        if not np.isinf(C) and isinstance(K, np.ndarray):
+            left = np.flatnonzero(~problems.small_solved(K, C, alpha0, coef, numbers))
         for p in left:
             start = None if alpha0 is None else alpha0[:, p]
             own = weight if weight.ndim == 1 else weight[p]
@@ -302,7 +331,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
     def _minimized_listed(self, K, problems, start):
         """The same for `ListedPairs`: coefficients (n,) of these, from ``start`` (n,)."""
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
-        pairs, weight, options = problems
+        pairs, weight, options = problems.signs, problems.weight, problems.options
         side, sizes = pairs.signs[pairs.starts[:-1]], pairs.sizes
         each_side = np.repeat(side, sizes)
         signs = each_side * pairs.signs
@@ -373,7 +402,7 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
         check_fitted(self, "n_train_")
         coef = stored_coefficients(self)
         if not is_compact(coef):
-            return K_test[:, self.support_] @ self.dual_coef_ + self.intercept_
+            return K_test.take(self.support_, axis=1) @ self.dual_coef_ + self.intercept_
         found = PairDecisions.of_kernel(K_test, self.support_, coef, self.intercept_)
         return np.asarray(found) if K_test.shape[1] > _WIDE * coef.shape[1] else found
 
@@ -457,7 +486,7 @@ def store_results(machine, results):
 
 
 def _store(machine, coef, numbers):
-    """The same from coefficients (m, n_problems) and the numbers of `smo_each`."""
+    """The same from coefficients (m, n_problems) and the numbers of `smo_listed`."""
     machine.n_train_ = len(coef)
     machine.support_ = np.flatnonzero(coef.any(axis=1))
     machine.dual_coef_ = coef[machine.support_]
@@ -474,7 +503,7 @@ def _store_listed(machine, problems, coef, numbers):
 
 
 def _store_numbers(machine, numbers):
-    """Set the intercepts and certificates from the numbers of `smo_each`."""
+    """Set the intercepts and certificates from the numbers of `smo_listed`."""
     multiplier, violation, objective, gap, steps = numbers.T.copy()
     machine.intercept_ = -multiplier
     machine.n_iter_ = steps.astype(np.int64)

@@ -496,8 +496,8 @@ def _nested_start(coef, gram, linear, bounds, epsilon, limits):
     return n_iter
 
 
-def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
-    """Minimize b'Kb/2 + linear'b with sum(b) = 0 and b between 0 and ``reach``, for each problem.
+def smo_listed(K, sample, starts, linear, bound, *, start=None, tol=1e-3, max_iter=None):
+    """Minimize b'Kb/2 + linear'b with sum(b) = 0 and b between 0 and ``bound``, for each problem.
 
     All in one compiled call, by the method of `smo` without shrinking: for small problems, such as
     those of all pairs of classes.
@@ -505,49 +505,22 @@ def smo_each(K, linear, reach, *, start=None, tol=1e-3, max_iter=None):
     Parameters
     ----------
     K : (m, m) C-contiguous float64 or float32
-    linear : (n_problems, m) float64
-    reach : (n_problems, m) float64
-        The finite bound other than 0; samples of reach 0 take part in no step. At most `SMALL`
-        others.
-    start : (m, n_problems) float64, optional
+    sample : (n,) int
+        Samples of each problem, problem by problem, in increasing order; at most `SMALL` each.
+    starts : (n_problems + 1,) int
+        Where each problem starts.
+    linear, bound : (n,) float64
+        The finite bound other than 0.
+    start : (n,) float64, optional
     tol : float
     max_iter : int, optional
         Steps of a problem; at most 100 for each of its samples.
 
     Returns
     -------
-    coef : (m, n_problems) float64
-    found : (n_problems, 5) float64
-        Multiplier, KKT violation, objective, duality gap and steps.
-    """
-    problem, sample = np.nonzero(reach)
-    sizes = np.bincount(problem, minlength=len(reach))
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    bound = reach[problem, sample]
-    start = None if start is None else start[sample, problem]
-    given = sample, starts, linear[problem, sample], bound
-    beta, found = smo_listed(K, *given, start=start, tol=tol, max_iter=max_iter)
-    coef = np.zeros(reach.shape[::-1])
-    coef[sample, problem] = beta
-    return coef, found
-
-
-def smo_listed(K, sample, starts, linear, bound, *, start=None, tol=1e-3, max_iter=None):
-    """As `smo_each`, from the samples of each problem alone, problem by problem.
-
-    Parameters
-    ----------
-    sample : (n,) int
-        In increasing order for each problem.
-    starts : (n_problems + 1,) int
-        Where each problem starts.
-    linear, bound, start : (n,) float64
-        ``bound`` is not 0.
-
-    Returns
-    -------
     beta : (n,) float64
     found : (n_problems, 5) float64
+        Multiplier, KKT violation, objective, duality gap and steps.
     """
     sizes = np.diff(starts)
     beta = np.zeros(bound.size) if start is None else start.astype(np.float64)

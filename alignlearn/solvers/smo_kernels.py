@@ -240,7 +240,7 @@ def iterate(active, state, last, limits, n_steps):
 
 @jit
 def solve_each(K, rows, problems, work, limits, n_steps, found):
-    """Solve small problems one after the other on parts of a matrix; see `smo_each`.
+    """Solve small problems one after the other on parts of a matrix; see `smo_listed`.
 
     ``problems`` = (members, starts, linear, lower, upper, coef): problem p has entries starts[p] to
     starts[p + 1] of each array; members are rows of K, coef holds where to start and gets the

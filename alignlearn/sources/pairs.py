@@ -181,9 +181,8 @@ class PairCombination(Combination):
             if self._shared is not None:  # the caller may overwrite them
                 self._shared[:] = [(split, tuple(K.copy() for K in found))]
             return found
-        number = source.made.dtype.type(self.weights[0])
-        found = [source.made.take(rows, axis=0).take(train, axis=1) for rows in (train, test)]
-        return tuple(np.multiply(K, number, out=K) for K in found)
+        given = train, self.weights[0]
+        return tuple(grams.submatrix(source.made, rows, *given) for rows in (train, test))
 
     def _check_psd(self, K):
         try:

@@ -7,7 +7,7 @@ from cases import each
 import alignlearn as al
 from alignlearn.machines import SupportVectorClassifier
 from alignlearn.machines.gram_rows import row_cache
-from alignlearn.solvers.smo import SMALL, smo, smo_each
+from alignlearn.solvers.smo import SMALL, smo, smo_listed
 from alignlearn.solvers.smo_rows import least_memory
 from alignlearn.sources import open_source
 
@@ -23,12 +23,24 @@ def problems(m=40, seed=0, dtype=np.float64):
     return K, -signs, cost * signs
 
 
+def solved(K, linear, reach, start=None, **options):
+    """Coefficients (m, n_problems) and certificates; samples of reach 0 are left out."""
+    problem, sample = np.nonzero(reach)
+    starts = np.searchsorted(problem, np.arange(len(reach) + 1))
+    start = None if start is None else start[sample, problem]
+    given = sample, starts, linear[problem, sample], reach[problem, sample]
+    beta, found = smo_listed(K, *given, start=start, **options)
+    coef = np.zeros(reach.T.shape)
+    coef[sample, problem] = beta
+    return coef, found
+
+
 @each("dtype", [np.float64, np.float32])
 @each("started", [False, True])
 def test_each_is_the_problem_alone(dtype, started):
     K, linear, reach = problems(dtype=dtype)
     start = np.random.default_rng(1).normal(size=reach.T.shape) if started else None
-    coef, found = smo_each(K, linear, reach, start=start, tol=1e-9)
+    coef, found = solved(K, linear, reach, start=start, tol=1e-9)
     for p, (multiplier, violation, objective, gap, steps) in enumerate(found):
         bounds = np.minimum(reach[p], 0.0), np.maximum(reach[p], 0.0)
         alone = smo(K, linear[p], bounds, tol=1e-9)
@@ -49,7 +61,7 @@ def test_each_is_the_problem_alone(dtype, started):
 
 def test_a_limit_of_steps_is_kept_and_told():
     K, linear, reach = problems()
-    _, found = smo_each(K, linear, reach, tol=1e-12, max_iter=3)
+    _, found = solved(K, linear, reach, tol=1e-12, max_iter=3)
     assert np.all(found[:, 4] == 3)
     assert np.all(found[:, 1] > 1e-12)
     y = np.arange(40) % 3
@@ -60,7 +72,7 @@ def test_a_limit_of_steps_is_kept_and_told():
 def test_matrices_of_zeros_and_of_ones():
     for K in (np.zeros((6, 6)), np.ones((6, 6))):
         sign = np.array([1.0, -1.0] * 3)
-        coef, found = smo_each(K, -sign[None], sign[None])
+        coef, found = solved(K, -sign[None], sign[None])
         np.testing.assert_allclose(coef[:, 0], sign)  # the largest margins lose nothing
         assert found[0, 2] == pytest.approx(-6.0)
 
