@@ -95,6 +95,16 @@ class HeldMatrix:
             [self.K[start : stop : self._m - at + 1][: end - at] for start, stop, at, end in groups]
         )
 
+    def whole(self):
+        """A copy of the matrix in float32 as (m, m)."""
+        out = np.empty((self._m, self._m), dtype=np.float32)
+        for start, stop, at in zip(self.starts, self.starts[1:], self._places):
+            rows = self.K[start:stop].reshape(-1, self._m - at)
+            end = at + len(rows)
+            out[at:end, at:] = rows
+            out[end:, at:end] = rows[:, len(rows) :].T
+        return out
+
     def times(self, V):
         """Product with V (m, c), summed in float64; the same bits for any number of threads."""
         if not self._single:

@@ -17,7 +17,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from alignlearn._lapack import lower_solve
+from alignlearn._lapack import cholesky, cholesky_solve, lower_solve
 from alignlearn._threads import one_blas_thread
 from alignlearn.solvers.conjugate_gradient import (
     conjugate_gradient,
@@ -27,6 +27,7 @@ from alignlearn.solvers.panels import panels, weighted_gram
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
 from alignlearn.validation import check_weights
 
+from ._ridge import center_rooted
 from .choice import MOST_DOUBLE, is_single
 from .held_matrix import HeldMatrix
 from .neighbor_inverse import NeighborInverse
@@ -71,6 +72,7 @@ _SINGLE_FIT, _DOUBLE_FIT = 1e-2, 1e-5
 # 8000 samples.
 _PATH_STEPS, _FIT_STEPS, _FURTHER = 1 / 20, 1 / 50, 0.4
 _LEAST_STEPS = 20, 40  # minimum steps of a path and of a fit; if fewer are allowed, none is tried
+_FACTORED_STEPS = 40  # maximum steps with a factor in float32 as the preconditioner
 _DEFINITE = 1e-10  # of the mean diagonal: the smallest alpha that surely allows a factorization
 
 
@@ -92,11 +94,14 @@ class RidgeSystem:
         As ``times``, for the residuals if alpha is below a number.
     rough : bool, default False
         Whether ``L'L`` in the factor's precision is precise enough.
+    held : HeldMatrix, optional
+        That of ``times``, for `use_factor`.
     """
 
-    def __init__(self, times, factor, y, weight, residual=None, exact=None, rough=False):
+    def __init__(self, times, factor, y, weight, residual=None, exact=None, rough=False, held=None):
         self._times, self._shape, self._residual = times, y.shape, residual
         self._exact, self._is_rough = exact, rough or factor.dtype == np.float64
+        self._held, self._cholesky = held, None
         self._root, self._share = np.sqrt(weight), weight / weight.sum()
         factor -= self._share.astype(factor.dtype) @ factor
         factor *= self._root[:, None].astype(factor.dtype)
@@ -117,10 +122,32 @@ class RidgeSystem:
         values -= self._share @ values
         return self._root[:, None] * values + alpha * V
 
+    @one_blas_thread()
+    def use_factor(self, alpha):
+        """Take a Cholesky factor in float32 for this alpha as the preconditioner from now on.
+
+        It also serves for other values: from alpha to 10 times alpha, eigenvalues differ by a
+        factor of 10. False if the matrix is not in float32, or not definite in it.
+        """
+        if self._held is None or self._held.K.dtype != np.float32:
+            return False
+        self._cholesky = None  # free its memory first
+        system = self._held.whole()
+        center_rooted(system, self._share, self._root, lift=True)
+        system.flat[:: len(system) + 1] += alpha
+        self._cholesky = system if cholesky(system) else None
+        return self._cholesky is not None
+
+    def _near(self, alpha):
+        """The preconditioner for one or several values of alpha."""
+        if self._cholesky is None:
+            return low_rank_preconditioner(self._factor, alpha, self._residual, self._gram)
+        return lambda V, numbers=None: cholesky_solve(self._cholesky, V).astype(np.float64)
+
     @one_blas_thread()  # once for all steps
     def solve(self, alpha, **options):
         """The `CGResult` of the rooted coefficients; options are those of `conjugate_gradient`."""
-        near = low_rank_preconditioner(self._factor, alpha, self._residual, self._gram)
+        near = self._near(alpha)
         apply, times = partial(self._apply, alpha), self._exact_times(alpha)
         exact = times and partial(self._apply, alpha, times=times)
         return conjugate_gradient(apply, self._right, precondition=near, exact=exact, **options)
@@ -132,7 +159,7 @@ class RidgeSystem:
         Each product with the matrix serves all of them.
         """
         c = self._right.shape[1]
-        near = low_rank_preconditioner(self._factor, alphas, self._residual, self._gram)
+        near = self._near(alphas)
         each, times = np.repeat(alphas, c), self._exact_times(min(alphas))
         return conjugate_gradient(
             lambda V, numbers: self._apply(each[numbers], V),
@@ -147,17 +174,20 @@ class RidgeSystem:
         """Products for exact residuals, or None if those of the matrix in memory serve."""
         return self._exact[0] if self._exact is not None and alpha < self._exact[1] else None
 
-    def coefficients(self, found):
-        """Dual coefficients, which sum to 0, and intercepts, of each column of a solution."""
+    def coefficients(self, found, alpha=np.inf):
+        """Dual coefficients, which sum to 0, and intercepts, of each column of a solution.
+
+        With ``alpha`` intercepts are as exact as its residuals.
+        """
         coef = self._root[:, None] * found.solution
         coef -= self._share[:, None] * coef.sum(axis=0)
         mean = np.tile(self._mean, coef.shape[1] // len(self._mean))
-        return coef, mean - self._share @ self._times(coef)
+        return coef, mean - self._share @ (self._exact_times(alpha) or self._times)(coef)
 
     def store(self, machine, found, tol):
         """Store a solution in a `KernelRidge`, and warn if it has not converged."""
         found.warn_unconverged(tol)
-        coef, intercept = self.coefficients(found)
+        coef, intercept = self.coefficients(found, machine.alpha)
         machine.dual_coef_ = coef.reshape(self._shape)
         machine.intercept_ = intercept if len(self._shape) > 1 else float(intercept[0])
         machine.residual_, machine.n_iter_ = found.residual, found.n_iter
@@ -190,7 +220,7 @@ def system_on_matrix(combination, y, alpha, ratios=(np.inf, np.inf), weight=None
         factor = _nystrom_factor(combination, many, dtype)
     stored = held.K.dtype if residual is None else np.float64
     factor = factor.astype(stored, copy=False)
-    return RidgeSystem(held.times, factor, y, weight, residual, exact, is_rough)
+    return RidgeSystem(held.times, factor, y, weight, residual, exact, is_rough, held)
 
 
 def _neighbors(held, diagonal, omitted, factor, root, alpha):
@@ -250,6 +280,8 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
         given = combination, y, machine.alpha, (_SINGLE_FIT, _DOUBLE_FIT), weight
         system = system_on_matrix(*given, hard=_HARD_FIT)
         found = system.solve(machine.alpha, tol=tol, **limits)
+        if found.residual > _SINGLE_TOL and limits and system.use_factor(machine.alpha):
+            found = system.solve(machine.alpha, tol=tol, max_iter=_FACTORED_STEPS)
         # With a tolerance nearly reached, a factorization costs more than its digits are worth.
         tol = tol if found.converged else _SINGLE_TOL
         if found.residual <= tol or not limits:
@@ -320,9 +352,22 @@ def _tested(part, new, y, coef, intercept):
 
 
 def _solved(system, options, alphas):
-    """Dual coefficients and intercepts for each alpha, and whether each has not converged."""
+    """Dual coefficients and intercepts for each alpha, and whether each has not converged.
+
+    If a factor would otherwise solve the slowest, ``patience`` is among the options; one factor in
+    float32 then makes steps for all of them few.
+    """
+
+    def slowest(found, some):
+        return found.residuals.reshape(len(some), -1).max(axis=1) > _PATH_TOL
+
     found = system.solve_each(alphas, tol=_PATH_TOL, **options)
-    slow = found.residuals.reshape(len(alphas), -1).max(axis=1) > _PATH_TOL
+    slow = slowest(found, alphas)
+    some = [alphas[k] for k in np.flatnonzero(slow)]
+    if some and "patience" in options and system.use_factor(max(some)):
+        again = system.solve_each(some, tol=_PATH_TOL, max_iter=_FACTORED_STEPS)
+        found.solution[:, np.repeat(slow, found.solution.shape[1] // len(slow))] = again.solution
+        slow[slow] = slowest(again, some)
     return system.coefficients(found), slow
 
 

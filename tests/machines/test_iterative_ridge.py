@@ -103,7 +103,8 @@ def test_where_iterations_would_cost_more_a_factor_solves_the_rest(n_targets):
     kernel, split = al.Laplacian(0.02), (np.arange(2000), np.arange(2000, 2100))
     found = regressor_predictions(open_kernel(X, kernel), Y, split, alphas)
     K = kernel(X)
-    for predicted, alpha, tol in zip(found, alphas, (1e-9, 1e-9 if n_targets == 6 else 1e-2)):
+    # One or two targets are solved by iterations with this factor in float32.
+    for predicted, alpha, tol in zip(found, alphas, 2 * [1e-9 if n_targets == 6 else 1e-2]):
         exact = KernelRidge(alpha).fit(K[:2000, :2000], Y[:2000])
         np.testing.assert_allclose(predicted, exact.predict(K[2000:, :2000]), atol=tol)
         machine = KernelRidge(alpha)
@@ -165,6 +166,36 @@ def test_fits_with_a_smaller_alpha_have_exact_residuals_beside_a_matrix_in_float
     )
     assert found.converged
     assert exact.max() <= 1.1e-6 < of_single.max()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kernel", [al.Laplacian(0.02), 5.0 * al.Gaussian(0.05) + al.Laplacian(0.1)]
+)
+def test_a_factor_in_float32_makes_steps_few_also_for_other_values(kernel, weighted):
+    X, Y = data(1500)
+    weight = np.random.default_rng(1).integers(0, 3, len(X)) * 1.0 if weighted else None
+    system = system_on_matrix(open_kernel(X, kernel), Y, 1e-5, (1.0, 0.0), weight)
+    held = system._times.__self__
+    np.testing.assert_allclose(held.whole(), open_kernel(X, kernel).gram(), atol=1e-6)
+    before = {alpha: system.solve(alpha, tol=1e-7, max_iter=40) for alpha in (1e-4, 1e-3)}
+    assert system.use_factor(1e-3)
+    for alpha, few in before.items():
+        found = system.solve(alpha, tol=1e-7, max_iter=40)
+        assert found.converged
+        assert not few.converged  # the negative control
+        coef, intercept = system.coefficients(found, alpha)
+        exact = KernelRidge(alpha).fit(kernel(X), Y, weight)
+        values = kernel(X) @ coef + intercept
+        expected = kernel(X) @ exact.dual_coef_ + exact.intercept_
+        np.testing.assert_allclose(values, expected, atol=1e-5)
+
+
+def test_a_factor_in_float32_is_not_used_where_it_is_not_definite_or_the_matrix_is_in_float64():
+    X, Y = data(600)
+    combination = open_kernel(X, al.Gaussian(0.001))
+    assert not system_on_matrix(combination, Y, 1e-12, (1.0, 0.0)).use_factor(1e-12)
+    assert not system_on_matrix(combination, Y, 0.1).use_factor(0.1)
 
 
 def test_a_path_without_a_limit_is_solved_also_for_a_tiny_alpha():
