@@ -8,7 +8,7 @@ import pytest
 
 import alignlearn as al
 from alignlearn.estimators import candidates, plans, ways
-from alignlearn.estimators.schedule import Level, Rung, grid, halving
+from alignlearn.estimators.schedule import Level, Rung, grid, halving, schedule_of
 from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
 from alignlearn.sources import open_source, pairs
@@ -131,6 +131,28 @@ def test_halving_as_data():
     )
     assert halving((6, 2), 5, 6, False)[0] == Rung((0,), 6, range(6), None)
     assert halving((2,), 3, 4, True)[0] == Rung((0,), 2, range(4), (1, 1))  # too few for ends
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_the_schedule_of_levels_as_data(by_columns):
+    """Grid values at the even positions of ten; the last level is one of final size."""
+    values, everything = [0, 2, 4, 6, 8], range(10)
+    levels = [Level(None, [None] * n) for n in (2, 1, 1)] + [Level(None, [None], final=True)]
+    found = schedule_of(levels, (6, 2), values, 10, True, by_columns, worth=max)
+    groups = [{False: n, True: n, "columns": (1, 2 * n)} for n in (2, 1)]
+    last = Rung(range(4, 5), None, everything, (6, 0), 3, apart=True, worth=max)
+    first, second = groups if by_columns else (4, 2)
+    best = {False: (1, 1), True: (1, 1), "columns": (1, 1)}
+    assert found == (
+        Rung(range(2), first, [2, 4, 6], None, 0),
+        Rung(range(2, 3), second, [2, 4, 6], (2, 2), 1, behind=4.0),
+        Rung(range(3, 4), best, everything, (1, 2), 2, widened=True, apart=True),
+        last,
+        *[last._replace(reach=(0, 2), worth=None, finer=True)] * 3,
+    )
+    two = schedule_of(levels[:2], (6, 2), values, 10, False, by_columns)
+    assert [(rung.keep, rung.values) for rung in two] == [(first, values), (None, values)]
+    assert schedule_of(levels[:1], (1,), values, 5, False) == halving((1,), 2, 5, False)
 
 
 def test_a_grid_tries_everything_in_the_order_of_scikit_learn():

@@ -120,6 +120,7 @@ def test_every_target_gets_its_own_space():
     oracle = r2_score(truth, np.column_stack([one.predict(new) for one in known]))
     assert oracle - found < 0.25 * (oracle - together)
     assert np.all(model.best_score_ >= model.uniform_score_)
+    assert np.isin(model.alpha_, np.logspace(-4.0, 4.0, 33)).all()  # the default penalties
 
 
 def search_of(X, Y, few=None):

@@ -69,7 +69,7 @@ def test_equals_the_plain_loop(rng, loss, schedule, alpha, budget, intercept):
     X = rng.normal(size=(m, 2))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=m) > 0.0, 1.0, -1.0)
     y[:2] = 1.0, -1.0
-    kernel, eta0 = al.Gaussian(0.5), 0.5
+    kernel, eta0 = 2.0 * al.Gaussian(0.5), 0.5  # of norm sqrt(2), not 1
     machine = estimator(
         loss,
         kernel=kernel,
