@@ -270,9 +270,14 @@ def draw(every, matrices):
     title = "Average ranks over the tasks of both data sets (1 is best)"
     critical_difference_diagram(every, title=title, ax=top.subplots())
     for panel, (name, A) in zip(panels, shown.items()):
-        title = f"{name}: alignment of each task's kernel with each neighborhood kernel"
-        ax = al.CKADisplay(A).plot(ax=panel.subplots(), title=title).ax_
-        ax.set(xlabel="task of the neighborhood kernel", ylabel="task of the kernel")
+        ax = panel.subplots()
+        image = ax.imshow(A, vmin=0.0, vmax=1.0, cmap="viridis", aspect="auto")
+        ax.set_title(f"{name}: alignment of each task's kernel with each neighborhood kernel")
+        ax.set_xlabel("task of the neighborhood kernel")
+        ax.set_ylabel("task of the kernel")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.get_major_locator().set_params(integer=True)
+        panel.colorbar(image, ax=ax, label="alignment")
     return figure
 
 
