@@ -133,7 +133,7 @@ class Plan(NamedTuple):
 
 
 PLANS = {
-    "auto": Plan(WAYS, ({"columns": 1}, {"columns": (1, 2), False: 2}), 2),
+    "auto": Plan(WAYS, ({"columns": 1, False: 3}, {"columns": (1, 2), False: 2}), 2),
     "best": Plan(WAYS, (), 1),
     "thorough": Plan(MORE_WAYS, (), 3),
 }

@@ -49,7 +49,8 @@ def _minus_mean(loss, outer=None):
     """Return minus the (weighted) mean of a loss over samples, and of ``outer`` over targets."""
 
     def score(y, predicted, weight=None):
-        mean = np.average(loss(y - predicted), axis=0, weights=weight)
+        losses = loss(y - predicted)
+        mean = losses.mean(axis=0) if weight is None else np.average(losses, axis=0, weights=weight)
         return -float(np.mean(mean if outer is None else outer(mean)))
 
     return score
