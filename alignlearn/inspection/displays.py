@@ -117,9 +117,8 @@ class KernelWeightsDisplay:
         members = getattr(estimator, "_members", ())
         if len(members) > 1:
             return cls._of_members(members, X, ax, max_kernels, options)
-        weights = None
-        if getattr(estimator, "_own_weights", False) and "groups" not in options:
-            weights = estimator.weights_
+        of_targets = "groups" not in options and np.ndim(estimator.weights_) == 2
+        weights = estimator.weights_ if of_targets else None
         return cls(found(X, y, **options), weights).plot(ax=ax, max_kernels=max_kernels)
 
     @classmethod
