@@ -49,10 +49,12 @@ def two_class_problems(y, multiclass="ovr", *, sample_weight=None, class_weight=
     check_choice("multiclass", multiclass, ("ovo", "ovr"))
     if is_label_matrix(y):
         Y = check_label_matrix(y)
-        check_rows("K", len(Y) if n_rows is None else n_rows, len(Y))
+        if n_rows is not None:
+            check_rows("K", n_rows, len(Y))
         return _label_problems(Y, sample_weight, class_weight)
     classes, codes = encode_labels(y)
-    check_rows("K", codes.size if n_rows is None else n_rows, codes.size)
+    if n_rows is not None:
+        check_rows("K", n_rows, codes.size)
     weight = check_weights(sample_weight, codes.size)
     weight = class_weighted(weight, class_weight, classes, codes)
     return Problems(classes, problem_signs(codes, classes.size, multiclass), weight)
