@@ -19,6 +19,7 @@ import asyncio
 import ctypes
 import os
 import sys
+import threading
 import time
 from collections import deque
 from concurrent.futures import CancelledError
@@ -187,24 +188,22 @@ class Cluster(Engine):
 
     def _is_another_done(self, running):
         """Wait until a task is done, for some seconds; whether it is not the first one."""
-        from distributed import wait
-
         left, first = [future for _, future in running if not future.done()], running[0][1]
         if first.done():
             return False
-        with self._client.as_current(), suppress(*_TIMEOUTS):
-            wait(left, timeout=_LOOK, return_when="FIRST_COMPLETED")
+        _wait_for_any(left)
         return not first.done() and any(future.done() for future in left)
 
     def _result(self, future):
         """Result of a task, unless its workers are paused permanently."""
         paused = None
         while True:
-            try:
-                return future.result(timeout=_LOOK)
-            except _TIMEOUTS:
-                if future.done():  # at this moment, or with this error
-                    return future.result()
+            if future.done() or _wait_for_any([future]):
+                try:
+                    return future.result(timeout=_WAIT)
+                except _TIMEOUTS:
+                    if future.done():  # with this error, or a large result
+                        return future.result()
             workers = workers_seen(self._client)
             if not workers or any(status != "paused" for _, status, _, _ in workers):
                 paused = None
@@ -273,6 +272,18 @@ class Cluster(Engine):
 
 class _Lost(Exception):
     """A part of a cluster is lost; the message names it."""
+
+
+def _wait_for_any(futures):
+    """Wait until one of these is done, for some seconds; whether one is.
+
+    Without a timeout of Dask: its exception is in a reference cycle that keeps the task, and so the
+    data of the run, in this process and on the workers.
+    """
+    done = threading.Event()
+    for future in futures:
+        future.add_done_callback(lambda _: done.set())
+    return done.wait(_LOOK)
 
 
 def _itself(engine):

@@ -359,10 +359,7 @@ class Tuned(KernelModel):
         plan, kernels, candidates, problem = self._ways(*given)
         given, options = self._asked(plan, candidates, ys, problem)
         options["verbose"] = source.progress
-        planned = Planned(X, y, source, y_used, plan, kernels, problem, given, options, {})
-        if self._sends_calls():
-            options["early"] = partial(self._fit_early, planned)
-        return planned
+        return Planned(X, y, source, y_used, plan, kernels, problem, given, options, {})
 
     def _fit_members(self, planned, found):
         """Average the fits of the best methods to all samples; return their `SearchResult`."""
@@ -397,6 +394,14 @@ class Tuned(KernelModel):
         self._store(Average.of(members, y, source, columns), found, len(problem.folds), doubt)
         self.weighting_ = members[0].model.weighting
         return found
+
+    def _early(self, planned):
+        """Return `_fit_early` of a search whose calls workers get; otherwise None.
+
+        It is no part of ``planned``: a cycle would hold the samples and the data on the workers
+        after the fit.
+        """
+        return partial(self._fit_early, planned) if self._sends_calls() else None
 
     def _fit_early(self, planned, found, n_threads):
         """Let idle threads of workers fit the models of this result, if there are enough."""

@@ -395,7 +395,8 @@ default 5
             problem = self._problem_of_levels(labels, source, splits, values, given)
             with one_blas_thread():
                 planned = self._plan(X, labels, source, problem)
-                found = search.search(*planned.given, **planned.options)
+                options = {"early": self._early(planned), **planned.options}
+                found = search.search(*planned.given, **options)
                 found = self._fit_members(planned, found)
             if probability is not None:
                 self._calibrate_average(found, labels, source, problem)

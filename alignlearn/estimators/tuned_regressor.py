@@ -412,7 +412,8 @@ class MKLRegressorCV(Tuned, KernelRegressor):
         if levels:
             with one_blas_thread(), reused_memory():
                 planned = self._plan(X, y, source, problem)
-                self._fit_members(planned, search.search(*planned.given, **planned.options))
+                options = {"early": self._early(planned), **planned.options}
+                self._fit_members(planned, search.search(*planned.given, **options))
         else:
             self._fit_by_rules(X, y, source, splits, problem)
         return self

@@ -226,6 +226,8 @@ def is_missing(value):
         return value is None or bool(value != value)
     except TypeError:  # of pandas.NA
         return True
+    except ValueError:  # of an array, which is compared by element
+        return False
 
 
 def check_features(X):

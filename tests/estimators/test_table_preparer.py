@@ -303,6 +303,13 @@ def test_frames_that_are_not_computed_yet():
         al.TablePreparer().fit(DataFrame())
 
 
+@pytest.mark.parametrize("value", [np.zeros(2), [1, 2], pd.Series([1.0, 2.0])], ids=repr)
+def test_a_column_of_arrays_is_refused_by_name(value):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "vectors": [value, value]})
+    with pytest.raises(TypeError, match=rf"'vectors'.*type {type(value).__name__}; accepted"):
+        al.TablePreparer().fit(frame)
+
+
 @pytest.mark.parametrize("column", ["levels", "text", "day"])
 def test_mixed_frames_of_a_dict_are_prepared_by_a_transformer_that_the_error_names(column):
     days = pd.date_range("2026-01-01", periods=M)

@@ -1,9 +1,11 @@
 """Cross-validation on the workers of a Dask cluster: the results of one process."""
 
+import gc
 import os
 import pickle
 import signal
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from sklearn.base import clone
 
 import alignlearn as al
+from alignlearn.engine import cluster
 from alignlearn.estimators import cross_validate_kernels, tuned
 from alignlearn.validation import ConvergenceWarning
 
@@ -183,3 +186,24 @@ def test_a_strategy_on_levels_gives_the_bits_of_one_process(
     else:  # candidates on two folds of 500 samples are two tasks, and no sums are sent
         assert all(k["key"].startswith("alignlearn_call-") for k in sent)
         assert len(sent) < 20
+
+
+def test_a_fit_with_a_client_keeps_no_data(dask_client, monkeypatch):
+    """In no reference cycle: by final fits during the search, and by waiting long for a task."""
+    rng, begun, begin = np.random.default_rng(0), [], tuned.begin
+    Z = rng.uniform(size=(2100, 6))
+    y = np.sin(5.0 * Z[:, 0] * Z[:, 1]) + Z[:, 2] + 0.1 * rng.normal(size=2100)
+    monkeypatch.setattr(tuned, "begin", lambda *given: begun.append(1) or begin(*given))
+    monkeypatch.setattr(cluster, "_LOOK", 0.02)
+    gc.collect()
+    gc.disable()
+    before = set(dask_client.futures)
+    try:
+        al.MKLRegressorCV(random_state=0, client=dask_client).fit(Z, y)
+        end = time.monotonic() + 60.0
+        while kept := set(dask_client.futures) - before:
+            assert time.monotonic() < end, kept
+            time.sleep(0.01)
+    finally:
+        gc.enable()
+    assert begun
