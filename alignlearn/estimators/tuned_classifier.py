@@ -18,6 +18,7 @@ from alignlearn.solvers.multiclass import (
     class_logits,
     label_decisions,
     present_classes,
+    weights_differ,
 )
 from alignlearn.validation import (
     check_choice,
@@ -125,9 +126,10 @@ default 5
         all.
     probability : {"auto", "sigmoid", "isotonic", "temperature"} or None, default "auto"
         "auto": temperature scaling, fitted to the decisions on the folds of the search at almost no
-        cost ("sigmoid" with ``class_weight``, and where the search uses least squares alone). There
-        is no ``predict_proba`` if a class is missing from a training set. Others as in
-        `MKLClassifier`, on the folds of ``cv``; they keep models of folds for ``predict_set``.
+        cost ("sigmoid" if ``class_weight`` differs between classes, and where the search uses least
+        squares alone). There is no ``predict_proba`` if a class is missing from a training set.
+        Others as in `MKLClassifier`, on the folds of ``cv``; they keep models of folds for
+        ``predict_set``.
         None: no ``predict_proba``.
     normalize : {"trace"} or None, default "trace"
         Scale every centered kernel to trace m before stage 1.
@@ -457,7 +459,7 @@ default 5
         """
         method, tests = self.probability, [test for _, test in splits]
         if method == AUTO:
-            shifted = shifted or self.class_weight is not None
+            shifted = shifted or weights_differ(self.class_weight, labels, source.weight)
             method = "sigmoid" if shifted else "temperature"
             lacking = lacking_class(labels, splits, source.weight)
             if lacking is not None:

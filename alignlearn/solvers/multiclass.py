@@ -139,6 +139,14 @@ def check_class_weight(class_weight, labels):
     class_weighted(np.ones(codes.size), class_weight, classes, codes)
 
 
+def weights_differ(class_weight, labels, weight=None):
+    """Whether classes have different weights; for many labels, whether any weights are given."""
+    if class_weight is None or labels.ndim == 2:
+        return class_weight is not None
+    classes, codes = np.unique(labels, return_inverse=True)
+    return np.ptp(_class_weights(class_weight, classes, np.bincount(codes, weight))) > 0.0
+
+
 def of_present_classes(class_weight, labels):
     """The parameter ``class_weight`` for a training set, which may not have all classes."""
     if not isinstance(class_weight, dict):

@@ -227,6 +227,18 @@ def test_probabilities_by_default_of_a_strategy_and_their_tools():
     raises(ValueError, "fit", model.predict_set, new)
 
 
+@pytest.mark.parametrize(
+    "class_weight", ["balanced", {"setosa": 1.0, "versicolor": 1.0, "virginica": 1.0}]
+)
+def test_equal_weights_of_classes_give_the_probabilities_without_weights(class_weight):
+    X, y, new, _ = halves(load_iris)
+    rows = np.concatenate([np.flatnonzero(y == k)[:21] for k in np.unique(y)])
+    model = al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3)
+    P = model.fit(X[rows], y[rows]).predict_proba(new)
+    weighted = model.set_params(class_weight=class_weight).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.predict_proba(new), P, atol=1e-12)
+
+
 @pytest.mark.parametrize("kernels", [None, KERNELS])
 def test_no_probabilities_where_a_training_set_lacks_a_class(kernels):
     X, y, _, _ = halves(load_iris)
