@@ -32,7 +32,6 @@ from .devices import lies_on_device
 from .grams import (
     check_gram,
     check_psd,
-    check_rows,
     check_symmetric,
     check_test_gram,
     gram_like,
@@ -71,6 +70,7 @@ from .sparse_rows import SparseRows
 from .targets import (
     check_label_matrix,
     check_labels,
+    check_rows,
     check_targets,
     check_weights,
     codes_by_appearance,

@@ -10,6 +10,7 @@ from alignlearn._jit import jit
 from alignlearn._lapack import cholesky, smallest_eigenvalue
 
 from .samples import as_array, check_finite, is_sparse, plain
+from .targets import check_rows
 
 # Largest accepted |K_ij - K_ji|, relative to the largest |K_ij|. Rounding of usual formulas for K
 # is smaller, and the asymmetry of a wrong matrix larger. The same numbers, relative to the mean
@@ -135,12 +136,6 @@ def check_gram(name: str, K, n_samples=None, dtype=None) -> np.ndarray:
     check_symmetric(name, K)
     K = K.T if K.flags.f_contiguous else np.ascontiguousarray(K)
     return K if dtype is None else K.astype(dtype, copy=False)
-
-
-def check_rows(name: str, n_rows: int, n_samples: int) -> None:
-    """Raise a `ValueError` unless a matrix has as many rows as y has values."""
-    if n_rows != n_samples:
-        raise ValueError(f"{name} has {n_rows} rows but y has {n_samples} values; they must agree.")
 
 
 def check_test_gram(name: str, K, n_train: int) -> np.ndarray:

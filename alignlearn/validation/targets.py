@@ -31,6 +31,12 @@ def _refuse_missing(name, labels):
         )
 
 
+def check_rows(name: str, n_rows: int, n_samples: int) -> None:
+    """Raise a `ValueError` unless a matrix has as many rows as y has values."""
+    if n_rows != n_samples:
+        raise ValueError(f"{name} has {n_rows} rows but y has {n_samples} values; they must agree.")
+
+
 def check_labels(y, n_samples=None, name="y", *, classes=True):
     """A 1-d array of labels of one kind; mixed types, NaN and wrong lengths are errors.
 
