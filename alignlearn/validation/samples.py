@@ -175,7 +175,9 @@ def _real_array(name, X):
                     "Prepare the columns by TablePreparer, as MKLClassifier, MKLRegressor and "
                     f"their searches do with kernels=None{_SEVERAL}"
                 )
-            raise type(error)(f"{name} must hold real numbers: {error}. {remedy}.") from None
+            raise type(error)(
+                f"{name} must hold real numbers: {str(error).rstrip('.')}. {remedy}."
+            ) from None
     if X.dtype not in (np.float32, np.float64):
         raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}. {remedy}.")
     return X

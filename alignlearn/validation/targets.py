@@ -135,7 +135,7 @@ def check_targets(y, n_samples=None, name="y", *, columns=True, gaps=False):
         # Strings of digits and complex numbers would be converted silently.
         y = y.astype(np.float64) if y.dtype.kind in "biuO" else y
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold real numbers: {error}.") from None
+        raise ValueError(f"{name} must hold real numbers: {str(error).rstrip('.')}.") from None
     if y.dtype.kind != "f":
         raise ValueError(f"{name} must hold real numbers, got dtype {y.dtype}.")
     y = y.astype(np.float64, copy=False)
