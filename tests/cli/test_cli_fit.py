@@ -2,6 +2,7 @@
 
 import csv
 import json
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -221,6 +222,23 @@ def test_midnight_and_noon_of_twelve_hours():
         assert read_dates([*fields, wrong], "a", None) == (None, ())
 
 
+def test_two_digits_of_a_year_are_those_of_posix():
+    """From 69 they are of the 20th century, as in `strptime`."""
+    fields = ["01/13/68", "01/13/69", "01/13/99", "01/13/00"]
+    days, _ = read_dates(fields, "a", None)
+    assert [datetime.strptime(f, "%m/%d/%y").year for f in fields] == [2068, 1969, 1999, 2000]
+    assert days.tolist() == [
+        (datetime.strptime(f, "%m/%d/%y") - datetime(1970, 1, 1)).days for f in fields
+    ]
+
+
+def test_times_east_and_west_of_greenwich_are_read_in_utc():
+    """Noon in Tehran is 3.5 hours before noon in UTC, and noon in Newfoundland 3.5 hours after."""
+    fields = ["2026-01-02T12:00:00" + zone for zone in ("Z", "+03:30", "-03:30", "-0330")]
+    days, _ = read_dates(fields, "a", None)
+    np.testing.assert_allclose(24.0 * (days - days[0]), [0.0, -3.5, 3.5, 3.5], atol=1e-6)
+
+
 def test_dates_of_unknown_order_need_an_option(tmp_path, capsys):
     days = [d for d in pd.date_range("2025-01-01", "2025-12-12") if d.day <= 12][::2]
     path = _written(tmp_path, pd.DatetimeIndex(days), "%d/%m/%Y")
@@ -403,6 +421,20 @@ def test_titles_above_the_names(tmp_path, padding):
     assert len(read(tmp_path, rows)[0]["number 3"]) == 61
 
 
+def test_a_title_is_a_word_alone_above_names_and_a_row(tmp_path):
+    """Only in tables of three columns or more: rows of two may have a missing target."""
+    names = "a,b,y\n1,2,3\n"
+    numbers = read(tmp_path, "t,,\n" + names)[0]
+    assert {name: column.tolist() for name, column in numbers.items()} == {
+        "a": [1.0],
+        "b": [2.0],
+        "y": [3.0],
+    }
+    for text in ("t,x,\n" + names, "t,,x\n" + names, "5,,\n" + names, "t,,\na,,\nb,u,v\n"):
+        assert "3 rows, 3 columns" in read(tmp_path, text)[2]
+    assert "4 rows, 2 columns" in read(tmp_path, "red,\nblue,w\nred,v\ngreen,u\n")[2]
+
+
 def test_empty_columns_at_the_end(tmp_path):
     numbers, words, notes = read(tmp_path, "a,y,,\n" + rows_of(A, B, [""] * 60, [""] * 60))
     assert (list(numbers), words) == (["a", "y"], [])
@@ -455,6 +487,14 @@ def test_the_decimal_sign_of_new_rows(tmp_path, capsys):
     (tmp_path / "t.csv").write_text(text)
     numbers = read_raw(tmp_path / "t.csv", decimal="comma").frame
     assert np.array_equal(numbers.numbers[:, 0], [float(f.replace(",", ".")) for f in thousands])
+
+
+def test_a_number_of_two_commas_shows_that_they_separate_thousands(tmp_path):
+    """Without it, 1,125 in a column of numbers is an error."""
+    path = tmp_path / "new.csv"
+    path.write_text('a,k\n"1,125",0\n"1,234,567",1\n')
+    found = read_raw(path, numbers={"a", "k"}).frame.numbers[:, 0]
+    assert found.tolist() == [1125.0, 1234567.0]
 
 
 def test_the_decimal_sign_of_the_fit_is_that_of_new_rows(tmp_path, capsys):

@@ -216,6 +216,33 @@ def test_how_well_tables_are_explained():
     assert f"table a: missing for 5 of {M} samples, " in model.summary()
 
 
+def test_a_constant_table_explains_nothing():
+    """The regression on it predicts the mean, which leaves the whole variance."""
+    tables = {"a": X["a"], "c": np.ones((M, 1))}
+    model = al.MKLRegressor({"a": "linear", "c": "linear"}, missing="tables").fit(tables, TARGET)
+    assert model.completion_.explained[0] == 0.0
+    assert f"table a: missing for 5 of {M} samples, 0.0% explained by others" in model.summary()
+
+
+def test_nothing_is_explained_of_a_table_that_is_constant_on_the_donors():
+    """The only sample with another value is not among the 1000 donors, so the variance is 0."""
+    a = np.random.default_rng(0).normal(size=(1500, 1))
+    b = np.zeros((1500, 1))
+    b[2], b[[7, 11]] = 1.0, np.nan
+    tables, kernels = {"a": a, "b": b}, {"a": "linear", "b": "linear"}
+    assert 2 not in donors_of(open_source(tables, kernels, gaps=True))
+    model = al.MKLRegressor(kernels, missing="tables", weighting="uniform").fit(tables, a[:, 0])
+    assert model.weights_[1] > 0.0
+    assert model.completion_.explained[1] == 0.0
+
+
+def test_shares_do_not_depend_on_the_unit():
+    model = al.MKLRegressor(dict.fromkeys("abc", "linear"), missing="tables", normalize=None)
+    expected = model.fit(X, TARGET).completion_.explained
+    small = {name: 2.0**-20 * table for name, table in X.items()}
+    np.testing.assert_allclose(model.fit(small, TARGET).completion_.explained, expected)
+
+
 # No table is missing
 
 MODELS = {

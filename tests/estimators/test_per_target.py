@@ -123,6 +123,17 @@ def test_every_target_gets_its_own_space():
     assert np.isin(model.alpha_, np.logspace(-4.0, 4.0, 33)).all()  # the default penalties
 
 
+def test_by_correlation_every_target_gets_its_own_space_too():
+    """Each kernel alone is a candidate, so no target scores less than with its own kernel."""
+    X, Y, _, _ = design(m=60, q=6)
+    how = {"per_target": True, "cv": "loo", "scoring": "correlation", "alphas": ALPHAS}
+    model = al.MKLRegressorCV(LINEAR, **how).fit(X, Y)
+    assert np.all(model.weights_.argmax(axis=0) == np.arange(6) % 3)
+    alone = [al.MKLRegressorCV([LINEAR[j % 3]], **how).fit(X, Y[:, [j]]) for j in range(6)]
+    own = np.concatenate([one.best_score_ for one in alone])
+    assert np.all(model.best_score_ >= own - 1e-9)
+
+
 def search_of(X, Y, few=None):
     source = open_source(X, [k.resolve(X) for k in GAUSSIAN])
     targets = per_target.open_targets(source, Y, np.ones(3))

@@ -220,6 +220,37 @@ def test_a_smaller_budget_holds_from_the_next_step_on():
     assert machine.support_[-1] == 50
 
 
+@pytest.mark.parametrize(("intercept", "inverse"), [(True, 26.5), (False, 25.5)])
+def test_the_default_length_of_the_first_step(intercept, inverse):
+    """1 / (max k(x, x) + alpha), plus 1 in the denominator with an intercept: 9 + 16 + 0.5."""
+    machine = KernelSGDRegressor("linear", alpha=0.5, fit_intercept=intercept)
+    machine.fit([[3.0, 4.0], [1.0, 0.0]], [1.0, 2.0])
+    assert machine.eta0_ == pytest.approx(1.0 / inverse, rel=1e-9)
+
+
+def test_the_default_step_is_accepted_where_all_samples_are_zero():
+    """1 / (0 + alpha) is the limit for eta0, which must be below 1 / alpha."""
+    machine = KernelSGDRegressor("linear", alpha=0.5, fit_intercept=False)
+    machine.fit(np.zeros((3, 2)), [1.0, 2.0, 3.0])
+    assert machine.eta0_ < 2.0
+    assert machine.eta0_ == pytest.approx(2.0, rel=1e-9)
+    np.testing.assert_array_equal(machine.predict([[3.0, 4.0]]), [0.0])
+
+
+def test_objects_of_a_stream_come_in_lists_and_arrays():
+    """A list of tuples, then an array of one: the steps are those of the plain loop."""
+    samples, y = [("a", "b"), ("b",), ("a", "c", "d")], np.array([1.0, 2.0, 4.0])
+    array = np.empty(1, dtype=object)
+    array[0] = samples[2]
+    kernel = al.FromFunction(lambda s, t: len(set(s) & set(t)) / 3)
+    parts = KernelSGDRegressor(kernel, eta0=0.5, alpha=0.1, fit_intercept=False)
+    for part, own in ((samples[:2], y[:2]), (array, y[2:])):
+        parts.partial_fit(part, own)
+    lengths = LENGTHS["optimal"](0.5, 0.1)
+    coef, _, _ = plain_loop(kernel(samples), y, "squared", 0.1, lengths, range(3), False)
+    np.testing.assert_allclose(parts.dual_coef_[:, 0], coef, rtol=1e-12)
+
+
 def test_steps_stay_stable_where_later_samples_are_longer():
     """The first sample of a stream is not representative of k(x, x)."""
     rng = np.random.default_rng(0)
