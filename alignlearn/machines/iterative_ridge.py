@@ -127,9 +127,10 @@ class RidgeSystem:
         """Take a Cholesky factor in float32 for this alpha as the preconditioner from now on.
 
         It also serves for other values: from alpha to 10 times alpha, eigenvalues differ by a
-        factor of 10. False if the matrix is not in float32, or not definite in it.
+        factor of 10. False if the matrix is not in float32, or not definite in it, or if it has
+        more than `MOST_DOUBLE` samples, for which a factor takes longer than a search.
         """
-        if self._held is None or self._held.K.dtype != np.float32:
+        if self._held is None or self._held.K.dtype != np.float32 or is_single(len(self._root)):
             return False
         self._cholesky = None  # free its memory first
         system = self._held.whole()
@@ -294,7 +295,7 @@ def ridge_on_matrix(machine, combination, y, *, weight=None):
 def iterative_path(
     combination, y, split, alphas, factored, weight=None, most_steps=None, error=None
 ):
-    """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to 1e-3.
+    """Test predictions of kernel ridge for each alpha > 0, as `paths.ridge_path`, to `_PATH_TOL`.
 
     Parameters
     ----------
@@ -354,8 +355,8 @@ def _tested(part, new, y, coef, intercept):
 def _solved(system, options, alphas):
     """Dual coefficients and intercepts for each alpha, and whether each has not converged.
 
-    If a factor would otherwise solve the slowest, ``patience`` is among the options; one factor in
-    float32 then makes steps for all of them few.
+    If the slowest are abandoned, which ``patience`` among the options says, one factor in float32
+    makes steps for all of them few, up to `MOST_DOUBLE` samples.
     """
 
     def slowest(found, some):

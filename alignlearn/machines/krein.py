@@ -126,7 +126,8 @@ class KreinSVC(AlongC, SupportVectorClassifier):
         C = check_number("C", self.C, low=0.0, strict=True, finite=False)
         _, codes = encode_labels(y)
         if np.isinf(C) and sample_weight is not None:
-            weight = check_weights(sample_weight, np.size(sample_weight))  # K has their number
+            # Their number is compared with y below, as that of y with K.
+            weight = check_weights(sample_weight, np.size(sample_weight))
             sample_weight = (weight > 0.0).astype(np.float64)
         spectrum = open_spectrum(K, codes.size, sample_weight, check)
         if alpha0 is not None:

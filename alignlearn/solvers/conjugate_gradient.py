@@ -179,7 +179,9 @@ class _Solver:
         """
         active, start = np.arange(R.shape[1]), np.linalg.norm(R, axis=0)
         # An exact residual is larger than that of the recurrence by the error of the operator.
-        tol = np.maximum(0.5 * self.tol, self.inner * start) if self.inner else self.tol + 0 * start
+        tol = np.full_like(start, self.tol)
+        if self.inner:
+            tol = np.maximum(0.5 * self.tol, self.inner * start)
         X_, R_, P, rz = X, R, None, None
         for step in range(max_iter):
             Z = self.precondition(R_, numbers[active])

@@ -6,7 +6,7 @@ from usage import threads
 
 import alignlearn as al
 from alignlearn._lapack import cholesky
-from alignlearn.machines import KernelRidge, iterative_ridge
+from alignlearn.machines import KernelRidge, choice, iterative_ridge
 from alignlearn.machines.held_matrix import HeldMatrix, reused_memory
 from alignlearn.machines.iterative_ridge import (
     iterative_path,
@@ -344,3 +344,20 @@ def test_smaller_values_are_omitted_where_one_is_worse(noise, weighted):
     for one, exact in zip(found, every):
         if one is not None:
             np.testing.assert_allclose(one, exact, atol=1e-2)
+
+
+def test_a_search_makes_no_factor_of_more_samples_than_a_factor_is_for(monkeypatch):
+    """Slow values are then abandoned: their last steps give the predictions."""
+    X, Y = data()
+    combination = open_kernel(X, al.Laplacian(20.0))
+    split = np.arange(300), np.arange(300, 400)
+
+    def refuse(held):
+        raise AssertionError("a whole matrix is made")
+
+    monkeypatch.setattr(HeldMatrix, "whole", refuse)
+    for module in (choice, iterative_ridge):
+        monkeypatch.setattr(module, "MOST_DOUBLE", 200)
+    asked = combination, Y[:, :1], split, [1e-3, 1e-4], None
+    found = iterative_path(*asked, most_steps=2)
+    assert all(np.isfinite(values).all() for values in found)
