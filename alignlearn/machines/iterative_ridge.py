@@ -63,8 +63,9 @@ _PATH_TOL = 1e-2  # tolerance of models that are only compared (R^2 agrees to 4e
 # are computed from kernel values in float64.
 SINGLE = 1e-4
 # The same of a fit, up to `MOST_DOUBLE` samples (beyond, every matrix is float32), and the ratio
-# below which its steps read a float64 matrix.
-_SINGLE_FIT, _DOUBLE_FIT = 1e-2, 1e-5
+# below which its steps, and those of a path, read a float64 matrix: steps on a float32 one stop too
+# early there (measured on diamonds, at 6e-6 and 1.1e-5).
+_SINGLE_FIT, _DOUBLE_FIT, _DOUBLE_PATH = 1e-2, 1e-5, 3e-5
 # Steps per sample that cost as much as a Cholesky factor, in a path and in a fit. If they do not
 # suffice (small alpha, slow decay of the eigenvalues), such factors solve the rest. With several
 # targets a step costs more: in a path it is multiplied by their number, and in a fit by this much
@@ -322,7 +323,7 @@ def iterative_path(
     if most_steps is not None and not limits:
         options = {"max_iter": most_steps, "patience": most_steps // 2}
     hard = _HARD_PATH if limits else np.inf
-    ratios = SINGLE, 0.0 if limits else SINGLE
+    ratios = SINGLE, _DOUBLE_PATH if limits else SINGLE
     system = system_on_matrix(part, y[train], min(alphas), ratios, weight, hard)
 
     def completed(some, coef, slow):
