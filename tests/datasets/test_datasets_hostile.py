@@ -24,16 +24,11 @@ READ = {
     "a row 0,1,label": ("0,1,a\n5,6,a\n7,8,b\n", [[0, 1], [5, 6], [7, 8]], ["a", "a", "b"], ()),
     "names with years": ("y,2001,2002\n5,6,9\n7,8,9\n", [[5, 6], [7, 8]], [9, 9], ("y", "2001")),
     "index and names 0,1": (",0,1\n5,6,a\n3,8,b\n", [[6], [8]], ["a", "b"], ("0",)),
-    "a row after an empty field": (
-        ",3,4\n5,6,a\n7,8,b\n",
-        [[nan, 3], [5, 6], [7, 8]],
-        ["4", "a", "b"],
-        (),
-    ),
+    "after an empty field": (",3,4\n5,6,a\n", [[nan, 3], [5, 6]], ["4", "a"], ()),
     "a row 0,1 over no index": (
         ",0,1\n5,6,a\n5,8,b\n",
         [[nan, 0], [5, 6], [5, 8]],
-        ["1", "a", "b"],
+        ["1", *"ab"],
         (),
     ),
     "shuffled index": (",a,y\n17,6,1\n3,8,2\n", [[6], [8]], [1, 2], ("a",)),
@@ -47,12 +42,7 @@ READ = {
     "carriage returns": ("a,y\r1,2\r3,4\r", [[1], [3]], [2, 4], ("a",)),
     "mixed line ends": ("a,y\r\n1,2\n3,4\r", [[1], [3]], [2, 4], ("a",)),
     "separator lines": ("a,y\n1,u\x85\n3,v\u2028\n", [[1], [3]], ["u", "v"], ("a",)),
-    "quoted separators": (
-        '"a,b",y\n1,"u,v"\n3,"say ""w"""\n',
-        [[1], [3]],
-        ["u,v", 'say "w"'],
-        None,
-    ),
+    "quoted": ('"a,b",y\n1,"u,v"\n3,"say ""w"""\n', [[1], [3]], ["u,v", 'say "w"'], None),
     "a field of lines": ('a,y\n1,"u\nv, w"\n3,w\n', [[1], [3]], ["u v, w", "w"], ("a",)),
     "decimal commas": ("a;b;y\n1,5;2;0,5\n3;4;1,5\n", [[1.5, 2], [3, 4]], [0.5, 1.5], ("a", "b")),
     "bars": ("a|b|y\n1|2|u\n3|4|v\n", [[1, 2], [3, 4]], ["u", "v"], ("a", "b")),
@@ -77,11 +67,11 @@ READ = {
     "words without names": ("red,1,u\nblue,2,v\n", [[0, 1, 1], [1, 0, 2]], ["u", "v"], None),
     "only words": ("red,u\nblue,v\nred,u\n", [[0, 1], [1, 0], [0, 1]], ["u", "v", "u"], None),
     "ages": ("age,y\n20-29,u\n30-39,v\n", [[1, 0], [0, 1]], ["u", "v"], ("age=20-29", "age=30-39")),
-    "a value called none": (
-        "drink,y\nnone,1\nbeer,2\n?,3\n",
-        [[0, 1], [1, 0], [nan, nan]],
+    "a value none": (
+        "d,y\nnone,1\nw,2\n?,3\n",
+        [[1, 0], [0, 1], [nan, nan]],
         [1, 2, 3],
-        ("drink=beer", "drink=none"),
+        ("d=none", "d=w"),
     ),
     "labels with underscores": ("a,y\n1,1_1\n3,11\n5,1_1\n", None, ["1_1", "11", "1_1"], ("a",)),
     "labels in other digits": ("a,y\n1,١\n3,1\n5,١\n", None, ["١", "1", "١"], ("a",)),
@@ -124,10 +114,10 @@ def test_words_become_columns(words, delimiter):
 
 
 # name: (content, line, words of the message)
-DATES = "".join(f"2024-01-{d:02d},{d}\n" for d in range(1, 25))
+TEXT = "".join(f"{i},word {i}\n" for i in range(30))
+REAL = "".join(f"{i},{i}.5\n" for i in range(30))
 REFUSED = {
     "nothing": ("", None, ["empty"]),
-    "white space": (" \n\t\n", None, ["empty"]),
     "only names": ("a,b,y\n", None, ["no rows"]),
     "one column": ("1\n2\n3\n", None, ["semicolon"]),
     "only an index": (",y\n0,1\n1,2\n", None, ["first column", "feature"]),
@@ -144,26 +134,14 @@ REFUSED = {
     "names in the middle": ("a,y\n1,2\n3,4\na,y\n5,6\n7,8\n", 1, ["'y'", "numbers"]),
     "underscores": ("a,y\n1_000,2\n2_000,4\n", 2, ["'1_000'", "numbers"]),
     "points and two decimals": ("a;y\n10.00;2\n2,5;4\n", 3, ["'2,5'", "numbers"]),
-    "hexadecimal": ("a,y\n0x10,2\n0x1F,4\n", 2, ["'0x10'", "numbers"]),
-    "apostrophes": ("a,y\n'1',2\n'3',4\n", 2, ["'1'", "numbers"]),
     "exponents of Fortran": ("a,y\n1D3,2\n3.5D+1,4\n", 2, ["'1D3'", "numbers"]),
-    "complex numbers": ("a,y\n1+2j,2\n3j,4\n", 2, ["'1+2j'", "numbers"]),
     "names of decimals": ("0.1,0.2,y\n1,2,3\n4,5,6\n", 1, ["'y'", "numbers"]),
     "large identifiers": (f"a,y\n1,{2**53}\n2,{2**53 + 1}\n", None, ["'y'", "2**53"]),
     "two currencies": ("a,y\n$10,2\n€20,4\n", 2, ["'$10'", "numbers"]),
     "dates": ("a,y\n2024-01-01,2\n2024-01-02,4\n", 2, ["'2024-01-01'", "numbers"]),
-    "more dates": ("a,y\n" + DATES, 2, ["'2024-01-01'", "24 distinct"]),
     "names of rows": ("a,y\n" + "".join(f"r{i},{i}\n" for i in range(30)), 2, ["30 distinct"]),
-    "free text as the target": (
-        "a,y\n" + "".join(f"{i},word {i}\n" for i in range(30)),
-        2,
-        ["target", "30 distinct"],
-    ),
-    "a typing error in the target": (
-        "a,y\n" + "".join(f"{i},{i}.5\n" for i in range(30)) + "30,3.o\n",
-        32,
-        ["target", "'3.o'"],
-    ),
+    "free text as the target": ("a,y\n" + TEXT, 2, ["target", "30 distinct"]),
+    "a typing error in the target": ("a,y\n" + REAL + "30,3.o\n", 32, ["target", "'3.o'"]),
     "no target": ("a,y\n1,2\n3,\n", 3, ["target is missing", "missing='drop'"]),
 }
 
@@ -284,10 +262,6 @@ def test_notes_say_what_was_read(tmp_path):
         assert words in said
     assert "no line of names" in notes(tmp_path, "1,2\n3,4\n")
     assert "0, 1 is read as a row" in notes(tmp_path, "0,1\n1,2\n")
-    assert "Latin-1" in (
-        (tmp_path / "l.csv").write_bytes(b"a,y\n1,\xe4\n2,b\n")
-        and " ".join(datasets.load(tmp_path / "l.csv").notes)
-    )
 
 
 def test_imputation(tmp_path):

@@ -37,13 +37,6 @@ def npy(shape, dtype="<f8", data=b""):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
-def npz(path, **members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(f"{name}.npy", content)
-    return path
-
-
 @pytest.mark.parametrize("pack", [gzip.open, bz2.open, lzma.open])
 def test_text_bombs_are_refused_while_they_expand(tmp_path, pack):
     raw = bomb(pack, 80)
@@ -64,11 +57,8 @@ def test_limit_of_text(tmp_path, monkeypatch):
     lines = "".join(f"{i},{i % 2}\n" for i in range(300))
     for name, content in (("t.csv", lines.encode()), ("t.csv.gz", gzip.compress(lines.encode()))):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(
-            ValueError,
-            match=r"t\.csv.*(accepted: at most 1000 bytes|more than 1000 bytes, the largest size)",
-        ):
-            datasets.load(tmp_path / name)
+        words = r"t\.csv.*(accepted: at most 1000 bytes|more than 1000 bytes, the largest size)"
+        raises(ValueError, words, datasets.load, tmp_path / name)
 
 
 def test_limit_of_cells(tmp_path, monkeypatch):
@@ -85,7 +75,10 @@ def test_limit_of_cells(tmp_path, monkeypatch):
     [(10**12, 1), (10**6, 10**6), (10**30, 2), (-(10**9), 2), (2**62, 4), (3, 0), (2**33,)],
 )
 def test_false_shapes_in_an_npz_are_refused(tmp_path, shape):
-    path = npz(tmp_path / "t.npz", X=npy(shape, data=bytes(48)), y=npy((3,), data=bytes(24)))
+    path = tmp_path / "t.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("X.npy", npy(shape, data=bytes(48)))
+        archive.writestr("y.npy", npy((3,), data=bytes(24)))
     with pytest.raises(ValueError, match=r"t\.npz") as error:
         datasets.load(path)
     assert "\n" not in str(error.value)
@@ -145,30 +138,6 @@ def test_one_hot_columns_are_counted_before_they_are_made(tmp_path, monkeypatch)
     assert datasets.load(tmp_path / "t.csv").n_features == 182
     monkeypatch.setattr(_limits, "MAX_BYTES", 1_000_000)
     raises(ValueError, r"'a'.*182.*accepted.*1000000", datasets.load, tmp_path / "t.csv")
-
-
-@pytest.mark.parametrize(
-    ("parts", "words"),
-    [
-        ({"X": np.zeros((0, 3)), "y": np.zeros(0)}, "no rows"),
-        ({"X": np.zeros((3, 0)), "y": np.zeros(3)}, "no columns"),
-        ({"X": [[1.0], [np.inf]], "y": [1, 2]}, "infinite.*row 2"),
-        ({"X": [[1.0], [2.0]], "y": [1, np.inf]}, "infinite.*row 2"),
-        ({"X": np.eye(2), "Y": np.eye(2), "target_names": ["a", "b", "c"]}, "3 target_names for 2"),
-        (
-            {"data": [1.0], "indices": [2**32], "indptr": [0, 1], "shape": [1, 2**33], "y": [1]},
-            "8589934592 rows or columns.*accepted",
-        ),
-        (
-            {"data": [1.0], "indices": [2**32], "indptr": [0, 1], "shape": [1, 2], "y": [1]},
-            "CSR",
-        ),
-        ({"data": [1.0], "indices": [0], "indptr": [0, 1], "shape": [1, np.inf], "y": [1]}, "CSR"),
-    ],
-)
-def test_arrays_that_cannot_be_a_data_set(tmp_path, parts, words):
-    np.savez(tmp_path / "bad.npz", **parts)
-    raises(ValueError, rf"bad\.npz.*{words}|{words}.*bad\.npz", datasets.load, tmp_path / "bad.npz")
 
 
 def test_large_labels_and_column_vectors(tmp_path):

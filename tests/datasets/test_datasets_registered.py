@@ -139,12 +139,9 @@ def test_gefcom_weeks_are_put_together():
     long = ["station_id,datetime,date,year,month,day,hour,T0_p1"]
     long += [f"{s},x,x,2008,1,1,{h},{80 + s}" for s in range(1, 12) for h in range(1, 25)]
     for solution in (wide, long):
-        tables = {
-            "Load_solution": load,
-            "temperature_history": history,
-            "temperature_solution": solution,
-        }
-        raw = zip_of({f"G/Load/{k}.csv": "\r\n".join(v).encode() for k, v in tables.items()})
+        tables = ("Load_solution", load), ("temperature_history", history)
+        tables = *tables, ("temperature_solution", solution)
+        raw = zip_of({f"G/Load/{k}.csv": "\r\n".join(v).encode() for k, v in tables})
         arrays = parsers.parse_gefcom({"GEFCom2012.zip": raw})
         X, Y = arrays["X"], arrays["Y"]
         assert X.shape == (48, 15)

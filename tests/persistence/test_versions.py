@@ -14,43 +14,21 @@ from model_files import edited, written
 from sklearn.base import clone
 
 import alignlearn as al
-from alignlearn import _versions
-from alignlearn.machines import (
-    KernelRidge,
-    KreinRidge,
-    KreinSVC,
-    LinearSVM,
-    SupportVectorClassifier,
-    SupportVectorRegressor,
-)
+from alignlearn import _versions, machines
+from alignlearn.machines import KreinSVC, LinearSVM
 
 KEPT = Path(__file__).parent / "files"
 
 
 PICKLED = [
     al.MKLClassifier(models.KERNELS).fit(models.X, models.LABELS),
-    al.MKLRegressorCV(),
-    al.BayesianMKLClassifier(),
-    al.KernelCombiner(),
-    al.AlignedRandomFeatures(),
-    al.MultiTaskMKLClassifier(),
-    al.HyperKernelClassifier(),
-    al.HyperKRR(),
-    al.NystromSVC(),
-    al.KernelSGDRegressor(),
-    al.KernelCCA(),
-    al.AlignLq(3.0),
-    al.L1SVM(),
-    al.CKAAccumulator(),
-    al.AlignmentAccumulator(),
+    *(al.MKLRegressorCV(), al.BayesianMKLClassifier(), al.KernelCombiner(), al.KernelCCA()),
+    *(al.AlignedRandomFeatures(), al.MultiTaskMKLClassifier(), al.HyperKernelClassifier()),
+    *(al.HyperKRR(), al.NystromSVC(), al.KernelSGDRegressor(), al.AlignLq(3.0), al.L1SVM()),
+    *(machines.KernelRidge(), machines.KreinRidge(), machines.KreinSVC(), machines.LinearSVM()),
+    *(machines.SupportVectorClassifier(), machines.SupportVectorRegressor()),
+    *(al.CKAAccumulator(), al.AlignmentAccumulator(), al.Gaussian(0.5)),
     al.alignment_statistics(models.X, models.LABELS, models.KERNELS),
-    KernelRidge(),
-    KreinRidge(),
-    KreinSVC(),
-    LinearSVM(),
-    SupportVectorClassifier(),
-    SupportVectorRegressor(),
-    al.Gaussian(0.5),
     al.Columns(al.Linear() + 1.0, [0]),
     al.GaussianHyperKernel(),
     models.KERNELS[0].normalized(),
