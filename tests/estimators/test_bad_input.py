@@ -15,6 +15,7 @@ X = RNG.normal(size=(12, 3))
 Y = np.repeat([1.0, 2.0], 6)
 LABELS = np.array(["a", "b"])[Y.astype(int) - 1]
 GRAMS = np.array([X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))])
+NEGATIVE, HOLLOW = [GRAMS[1] - 0.5 * np.eye(12)] * 2, np.abs(GRAMS) * (1 - np.eye(12))
 
 CLASSIFIER, RIDGE = al.MKLClassifier(), al.MKLRegressor()
 SVR, COMBINER = al.MKLRegressor(machine="svr"), al.KernelCombiner()
@@ -23,6 +24,7 @@ ALL = [CLASSIFIER, *REGRESSORS, COMBINER]
 DOT = {"kernels": [al.FromFunction(np.dot), "rbf"]}
 FUNCTION = {"kernels": [al.FromFunction(max), "rbf"]}
 LINEAR, GIVEN = {"kernels": ["linear"]}, {"kernels": "precomputed"}
+NAMES = {"kernels": al.RankOneKernels(("a", "b"))}
 MIXED = "y holds labels of mixed type"
 
 
@@ -32,89 +34,37 @@ def _with(value, index=(2, 1)):
     return bad
 
 
-def _negative():
-    bad = GRAMS.copy()
-    bad[:] = bad[1] - 0.5 * np.eye(12)
-    return bad
-
-
 # estimators, parameters, X, y, words of the message
 BAD_FITS = {
     "NaN": (ALL, {}, _with(np.nan), Y, "X contains NaN or inf.*finite"),
-    "infinity": (ALL, {}, _with(-np.inf), Y, "X contains NaN or inf.*finite"),
     "text in X": (ALL, {}, _with("red"), Y, "X must hold real numbers"),
-    "dict in X": (ALL, {}, _with({}), Y, "X must hold real numbers"),
-    "complex X": (ALL, {}, X + 1j, Y, "X must hold real numbers"),
     "X of one dimension": (ALL, {}, X[:, 0], Y, r"X must be a matrix .*\(12,\).*reshape\(-1, 1\)"),
-    "X of three dimensions": (ALL, {}, X[None], Y, r"X must be a matrix .*\(1, 12, 3\)"),
     "ragged X": (ALL, {}, [[1.0, 2.0], [3.0]], Y[:2], "X has rows of different lengths: row 0"),
     "no X": (ALL, {}, None, Y, "X must be a matrix"),
-    "X a string": (ALL, {}, "table", Y, "X must be a matrix"),
     "no sample": (ALL, {}, X[:0], Y[:0], r"X has shape \(0, 3\).*at least one sample"),
-    "no feature": (ALL, {}, X[:, :0], Y, r"X has 0 feature.*minimum of 1"),
     "one sample": (ALL, {}, X[:1], Y[:1], "X has 1 sample; at least 2"),
     "sparse X": (ALL, FUNCTION, sp.csr_array(X), Y, "X is a sparse matrix, which max.*toarray"),
-    "NaN in sparse X of pairs": (ALL, {}, sp.csr_array(_with(np.nan)), Y, "X contains NaN"),
-    "infinity in sparse X": (ALL, {}, sp.csc_array(_with(np.inf)), Y, "X contains NaN or inf"),
     "NaN in sparse X": (ALL, LINEAR, sp.csr_array(_with(np.nan)), Y, "X contains NaN"),
     "every kernel constant": (ALL, {}, np.ones((12, 3)), Y, "X: every kernel is constant"),
     "no y": (ALL, {}, X, None, "requires y"),
     "y too long": (ALL, {}, X, np.tile(Y, 2), "y has 24 .*X has 12"),
     "constant y": ([*REGRESSORS, COMBINER], {}, X, np.full(12, 0.1), "y is constant.*at least two"),
     "one class": ([CLASSIFIER], {}, X, ["a"] * 12, "y has 1 class, .*'a'.*at least two"),
-    "one class of numbers": ([COMBINER], {}, X, [1] * 12, "y is constant"),
     "NaN in y": ([*REGRESSORS, COMBINER], {}, X, np.append(Y[1:], np.nan), "y contains NaN"),
-    "NaN label": ([CLASSIFIER], {}, X, np.append(Y[1:], np.nan), "y contains NaN"),
     "labels of mixed type": ([CLASSIFIER, COMBINER], {}, X, [*"abc", *range(9)], MIXED),
-    "missing label": (
-        [CLASSIFIER, COMBINER],
-        {},
-        X,
-        [None, *LABELS[1:]],
-        "y contains NaN, None or another missing value",
-    ),
+    "missing label": ([CLASSIFIER, COMBINER], {}, X, [None, *LABELS[1:]], "NaN, None or another"),
     "continuous labels": ([CLASSIFIER], {}, X, X[:, 0], "Unknown label type: y .*class labels"),
     "classes in columns": ([CLASSIFIER], {}, X, [["a", "b"]] * 12, "'a' in one column.*0 and 1"),
     "text as target": (REGRESSORS, {}, X, LABELS, "y must hold real numbers"),
-    "column too far": (
-        ALL, {"kernels": [al.Columns(al.Gaussian(1.0), 3)]}, X, Y, "column 3, but X has only 3",
-    ),
-    "linear column too far": (
-        ALL, {"kernels": [al.Columns(al.Linear(), 3)]}, X, Y, "column 3, but X has only 3",
-    ),
-    "outside the domain": (
-        ALL, {"kernels": [al.Binomial(5.0)]}, X, Y, "gamma.*must be < 1 for every sample",
-    ),
-    "names of other features": (
-        ALL, {"kernels": al.RankOneKernels(("a", "b"))}, X, Y, "2 names, but X has 3 columns",
-    ),
-    "unknown weighting": (
-        ALL, {"weighting": "best"}, X, Y, "weighting='best' is not known; accepted: .*'alignf'",
-    ),
-    "weighting exponent": (
-        ALL, {"weighting": al.AlignLq(q=0.5)}, X, Y, "q=0.5 is out of range; accepted: 1 <= q",
-    ),
-    "unknown normalize": (
-        ALL, {"normalize": "max"}, X, Y, "normalize='max' is not known; accepted: 'trace'",
-    ),
-    "infinite C": ([SVR], {"C": np.inf}, X, Y, "C=inf is out of range"),
-    "zero tol": ([CLASSIFIER, SVR], {"tol": 0.0}, X, Y, "tol=0.0 is out of range"),
-    "alpha None": ([RIDGE], {"alpha": None}, X, Y, "alpha must be a real number"),
-    "unknown machine": (REGRESSORS, {"machine": "svm"}, X, Y, "machine='svm'.*'krr', 'svr'"),
+    "column too far": (ALL, {"kernels": [al.Columns("rbf", 3)]}, X, Y, "column 3, but X has only"),
+    "outside the domain": (ALL, {"kernels": [al.Binomial(5.0)]}, X, Y, "gamma.*must be < 1 for ev"),
+    "names of other features": (ALL, NAMES, X, Y, "2 names, but X has 3 columns"),
+    "negative eigenvalue": (ALL, GIVEN, NEGATIVE, Y, r"not positive semi-definite.*about -0.*acce"),
+    "zero diagonal": (ALL, GIVEN, HOLLOW, Y, r"kernel \d is not positive semi-definite.*trace"),
+    "no sequence": (ALL, GIVEN, 3.0, Y, "sequence of .* matrices"),
+    "one sample of matrices": (ALL, GIVEN, np.ones((2, 1, 1)), Y[:1], "X has 1 sample; at least 2"),
 }  # fmt: skip
 
-BAD_GRAMS = {
-    "negative eigenvalue": (
-        _negative(),
-        r"kernel \d is not positive semi-definite.*about -0.*accepted",
-    ),
-    "zero diagonal": (
-        np.abs(GRAMS) * (1 - np.eye(12)),
-        r"kernel \d is not positive semi-definite.*trace",
-    ),
-    "not a sequence": (3.0, "sequence of .* matrices"),
-    "one sample": (np.ones((2, 1, 1)), "X has 1 sample; at least 2"),
-}
 
 BAD_TESTS = {
     "fewer columns": ({}, X, X[:, :2], "X has 2 features, but .* is expecting 3"),
@@ -122,13 +72,7 @@ BAD_TESTS = {
     "one dimension": ({}, X, X[0], "Reshape your data"),
     "no rows": ({}, X, X[:0], r"X has shape \(0, 3\)"),
     "sparse": (DOT, X, sp.csr_array(X), "X is a sparse matrix, which dot does not accept"),
-    "sparse, fewer columns": ({}, X, sp.csr_array(X[:, :2]), "X has 2 features, but"),
-    "sparse NaN": ({}, X, sp.csr_array(_with(np.nan)), "X contains NaN"),
-    "sparse, no rows": ({}, X, sp.csr_array((0, 3)), r"X has shape \(0, 3\)"),
-    "sparse to linear, fewer columns": (
-        {"kernels": "linear"}, X, sp.csr_array(X[:, :2]), "X has 2 features",
-    ),
-    "linear, fewer columns": ({"kernels": "linear"}, X, X[:, :2], "X has 2 features"),
+    "sparse to linear, fewer columns": (LINEAR, X, sp.csr_array(X[:, :2]), "X has 2 features"),
     "fewer matrices": (GIVEN, GRAMS, GRAMS[:1], "sequence of 2 matrices .*got 1 items"),
     "no matrices": (GIVEN, GRAMS, 7, "sequence of 2 matrices .*got int"),
     "other training samples": (GIVEN, GRAMS, GRAMS[:, :, :5], r"shape \(12, 5\).*12\)"),
@@ -152,29 +96,6 @@ def test_bad_training_input(base):
         (case, partial(_estimator(base, parameters).fit, samples, y), message)
         for case, (bases, parameters, samples, y, message) in BAD_FITS.items()
         if any(base is one for one in bases)
-    ]
-    assert len(cases) > 20
-    assert not_refused(cases) == []
-
-
-@pytest.mark.parametrize("base", ALL, ids=_name)
-def test_the_rows_differ_from_accepted_input_in_what_is_bad_only(base):
-    y = LABELS if base is CLASSIFIER else Y
-    _estimator(base, {}).fit(X, y)
-    _estimator(base, {}).fit(X, Y)
-    _estimator(base, GIVEN).fit(GRAMS, y)
-    _estimator(base, {"kernels": al.RankOneKernels()}).fit(sp.csr_array(X), y)
-
-
-@pytest.mark.parametrize("base", ALL, ids=_name)
-def test_bad_matrices(base):
-    cases = [
-        (
-            case,
-            partial(_estimator(base, GIVEN).fit, grams, Y[: 1 if "one s" in case else None]),
-            text,
-        )
-        for case, (grams, text) in BAD_GRAMS.items()
     ]
     assert not_refused(cases) == []
 

@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 
 import alignlearn as al
-from alignlearn.estimators.base import LAST, SHARED, Estimator, parameters, shared
+from alignlearn.estimators.base import LAST, SHARED, Estimator
 from alignlearn.hyper._fit import HyperRegressor
 
 ESTIMATORS = [
@@ -38,50 +38,35 @@ def entries(cls):
     return names
 
 
-def documented(cls):
-    """Names in the numpydoc list of parameters, in order."""
-    return [name for of_entry in entries(cls) for name in of_entry]
-
-
 def undocumented(cls):
     """Parameters without an entry, and entries without a parameter or that are there twice."""
-    names, known = documented(cls), list(inspect.signature(cls).parameters)
+    names = [name for of_entry in entries(cls) for name in of_entry]
+    known = inspect.signature(cls).parameters
     return set(known) ^ set(names) | {name for name in names if names.count(name) > 1}
 
 
-def test_docstring_has_every_parameter_and_no_other():
-    assert {cls: undocumented(cls) for cls in ESTIMATORS if undocumented(cls)} == {}
-
-
-def test_every_estimator_is_looked_at():
-    assert len(ESTIMATORS) >= 25
-    assert {al.MKLClassifierCV, al.NystromSVC, al.HyperKRR, al.KernelCCA} <= set(DERIVED)
-
-
 @pytest.mark.parametrize("cls", DERIVED)
-def test_parameters_have_the_order_of_their_use(cls):
-    """Shared ones come last, in the same order everywhere; `LAST` are the very last."""
+def test_parameters_have_the_order_of_their_use_and_docstrings_that_of_the_signature(cls):
+    """Shared ones come last, in the same order everywhere; `LAST` are the very last.
+
+    The docstring is compared by first names of entries, and by the names within an entry.
+    """
     names = list(inspect.signature(cls).parameters)
     common = [name for name in names if name in SHARED]
     assert common == [name for name in SHARED if name in common]
     last = [name for name in LAST if name in names]
     assert names[len(names) - len(last) :] == last
-
-
-@pytest.mark.parametrize("cls", DERIVED)
-def test_docstrings_have_the_order_of_the_signature(cls):
-    """Entries by their first names, and the names within an entry; `LAST` have their own ones."""
-    place = {name: k for k, name in enumerate(inspect.signature(cls).parameters)}
-    found = [[place[name] for name in of_entry] for of_entry in entries(cls)]
+    found = [[names.index(name) for name in of_entry] for of_entry in entries(cls)]
     assert found == sorted(sorted(of_entry) for of_entry in found)
-    for of_entry in entries(cls):
-        assert len(of_entry) == 1 or not set(of_entry) & set(LAST)
+    assert all(len(of_entry) == 1 or not set(of_entry) & set(LAST) for of_entry in entries(cls))
     # Few classes are bases of an estimator, and none of them has parameters.
     assert [base for base in cls.__mro__ if "__dataclass_fields__" in vars(base)] == [cls]
     assert sum(base.__module__.startswith("alignlearn") for base in cls.__mro__) <= 9
 
 
-def test_a_parameter_without_a_text_is_noticed():
+def test_docstrings_have_every_parameter_and_no_other():
+    assert {cls: undocumented(cls) for cls in ESTIMATORS if undocumented(cls)} == {}
+
     @dataclass(eq=False, repr=False, kw_only=True)
     class Wider(al.MKLRegressor):
         __doc__ = al.MKLRegressor.__doc__
@@ -119,49 +104,6 @@ def test_a_search_has_no_parameter_that_it_chooses():
     assert "C" not in al.MKLClassifierCV().get_params()
     assert not {"C", "alpha"} & set(al.MKLRegressorCV().get_params())
     assert not {"C", "alpha", "multiple"} & set(al.HyperKernelClassifierCV().get_params())
-
-
-@parameters
-class Documented(Estimator):
-    """One line.
-
-    Parameters
-    ----------
-    gain : float
-    client : object
-        Not as elsewhere.
-
-    Notes
-    -----
-    More.
-    """
-
-    gain: float = 1.0
-    unbiased: bool = shared("unbiased")
-    device: str = shared("device")
-    client: Any = shared("client")
-    random_state: Any = shared("random_state")
-
-
-def test_shared_texts_take_their_places_unless_the_class_has_its_own():
-    texts = [SHARED[name].text for name in ("unbiased", "device", "random_state")]
-    given = ["gain : float", "client : object\n    Not as elsewhere."]
-    wanted = "\n".join([given[0], *texts[:2], given[1], texts[2]])
-    assert f"Parameters\n----------\n{wanted}\n\nNotes\n" in Documented.__doc__
-
-    @parameters
-    class Without(Documented):
-        """No list of parameters."""
-
-    assert Without.__doc__ == "No list of parameters."
-
-
-def test_shared_defaults_are_those_of_the_texts():
-    for name in SHARED:
-        head = SHARED[name].text.partition("\n")[0]
-        default = shared(name)
-        said = ("optional", "default None") if default is None else (f'default "{default}"',)
-        assert head.endswith((*said, f"default {default}")), name
 
 
 def test_without_docstrings():

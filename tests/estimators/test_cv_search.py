@@ -30,16 +30,21 @@ class Scores:
     def search(self, schedule, given=None, **options):
         n, n_values, _ = self.table.shape
         found = given or [Candidate(f"way {k}", None) for k in range(n)]
-        return search(
-            found,
-            VALUES[:n_values],
-            schedule,
-            lambda fold, score: (score, -score),
-            self,
-            parameter="C",
-            names={"method": [c.name for c in found]} if n > 1 else None,
-            **options,
-        )
+        return searched(found, VALUES[:n_values], schedule, self, named=n > 1, **options)
+
+
+def searched(found, values, schedule, fits, named=True, **options):
+    """A search over candidates in which predictions are scores."""
+    return search(
+        found,
+        values,
+        schedule,
+        lambda fold, score: (score, -score),
+        fits,
+        parameter="C",
+        names={"method": [c.name for c in found]} if named else None,
+        **options,
+    )
 
 
 def drawn(shape, seed=0):
@@ -117,13 +122,10 @@ def test_a_search_ends_before_a_rung_that_is_not_worth_it(worth):
         assert found.table["n_samples"].tolist() == [10] * 15 + [20] * 2
 
 
-def test_a_grid_is_one_rung():
+def test_grids_and_halving_as_data():
     assert grid(5, 3) == (Rung(range(5), None, range(3), widened=True),)
     assert halving((), 5, 3, True) == grid(5, 3)
     assert halving((6, 2), 2, 3, True) == grid(2, 3)
-
-
-def test_halving_as_data():
     assert halving((6, 2), 5, 6, True) == (
         Rung((0,), 6, range(1, 5), (1, 1)),
         Rung((1,), 2, range(1, 5), (1, 1)),
@@ -193,6 +195,8 @@ def test_what_was_dropped_is_named_by_its_rung():
     np.testing.assert_array_equal(missing, found.table["rung"] >= 0)
     assert found.chosen == [(3, 2), (2, 2)]
     assert found.params == {"C": 10.0, "method": "way 3"}
+    table = found.table
+    np.testing.assert_array_equal(table["mean_test_shown"], -table["mean_test_score"])
     assert len(scores.asked) == len(set(scores.asked))
     tried = found.table["n_splits"].reshape(5, 4).T
     np.testing.assert_array_equal(tried[:, 2], [1, 3, 6, 6])
@@ -209,19 +213,6 @@ def test_the_best_value_is_tried_on_the_folds_before_it():
     assert scores.asked[-2:] == [(0, 4, 0), (0, 4, 1)]
     assert found.table["rung"].tolist() == [0, 0, -1, -1, -1]
     assert found.kept == [[4.0] * 4]
-
-
-@pytest.mark.parametrize("one_by_one", [True, False])
-@pytest.mark.parametrize("seed", range(8))
-def test_what_is_chosen_was_tried_on_all_folds_and_is_best_of_those(seed, one_by_one):
-    scores = Scores(drawn((4, 5, 5), seed))
-    found = scores.search(halving((3, 2), 5, 5, one_by_one), members=2)
-    table = found.table
-    complete = np.flatnonzero(table["rung"] == -1)
-    assert table["mean_test_score"][found.best] == table["mean_test_score"][complete].max()
-    assert table["rank_test_score"][found.best] == 1
-    assert len({w for w, _ in found.chosen}) == 2
-    np.testing.assert_array_equal(table["mean_test_shown"], -table["mean_test_score"])
 
 
 # Ties
@@ -258,28 +249,40 @@ def test_candidates_that_depend_on_the_value_are_made_for_each():
 
     found = [Candidate("own", make, by_value=True), Candidate("shared", make, job=1)]
     fits = Fits(found, lambda value, y, split, values: values)
-    options = {"parameter": "C", "names": {"rule": ["own", "shared"]}}
-    search(found, [1.0, 2.0], grid(2, 2), lambda t, v: (v, v), fits, **options)
+    searched(found, [1.0, 2.0], grid(2, 2), fits)
     # Threads may change their order.
     assert sorted(made) == [(0, 1.0), (0, 1.0), (0, 2.0), (1, 1.0), (1, 1.0), (1, 2.0)]
 
 
+WAYS = {way.name: way for way in plans.WAYS}
+
+
+def _two_classes(kernels=None):
+    """Kernels of a search over two classes, its three folds and the labels."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    source = open_source(X, kernels)
+    made = ways.WayKernels(source, kernels and source.kernels, y, "classification", rng)
+    return made, al.folds.make_folds(3, y, True, None), y
+
+
+def _fold_weights(kernels, folds, y, held):
+    """``weights(way, fold, C=1.0)`` as in a search, and the models that learn them."""
+    learners = {rule: al.MKLClassifier(weighting=rule) for rule in ("alignf", "uniform")}
+    levels = [Level(None, folds)]
+    made = ways.FoldWays([kernels], levels, [kernels.source], [y], [held], learners)
+    return lambda way, fold, C=1.0: made.make(way, fold, C).combination.weights, learners
+
+
 def test_a_fold_that_is_tried_again_has_its_own_weights():
     """Statistics are held for one training set at a time, and the first fold may come last."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
-    source = open_source(X, al.gaussian_kernels([0.1, 0.5, 2.0]))
-    folds = al.folds.make_folds(4, y, True, None)
-    kernels = ways.WayKernels(source, source.kernels, y, "classification", rng)
-    learners = {"alignf": al.MKLClassifier(weighting="alignf")}
+    kernels, folds, y = _two_classes(al.gaussian_kernels([0.1, 0.5, 2.0]))
     trains = [train for train, _ in folds]
-    held = list(source.training_statistics(y, "classification", trains))
-    level = Level(None, folds)
-    made = ways.FoldWays([kernels], [level], [source], [y], [held], learners)
-    way = next(way for way in plans.WAYS if way.name == "alignf")
-    first = [made.make(way, t, 1.0).combination.weights for t in range(4)]
+    held = list(kernels.source.training_statistics(y, "classification", trains))
+    weights, _ = _fold_weights(kernels, folds, y, held)
+    first = [weights(WAYS["alignf"], t) for t in range(3)]
     assert not np.allclose(first[0], first[-1])
-    np.testing.assert_array_equal(made.make(way, 0, 1.0).combination.weights, first[0])
+    np.testing.assert_array_equal(weights(WAYS["alignf"], 0), first[0])
 
 
 def test_items_in_turn_are_held_until_they_were_read_often_enough():
@@ -340,39 +343,33 @@ def test_scales_find_features_that_matter_only_together(seed):
 
 
 def test_partners_have_the_weights_of_their_way_from_one_pass(monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
-    source = open_source(X, None)
-    folds = al.folds.make_folds(3, y, True, None)
-    kernels = ways.WayKernels(source, None, y, "classification", rng)
-    learners = {rule: al.MKLClassifier(weighting=rule) for rule in ("alignf", "uniform")}
-    level = Level(None, folds)
-    made = ways.FoldWays([kernels], [level], [source], [y], [[None] * 3], learners)
+    kernels, folds, y = _two_classes()
+    weights, learners = _fold_weights(kernels, folds, y, [None] * 3)
     passes, statistics = [], pairs.PairSource.statistics
 
     def counted(self, *args, **options):
         passes.append(len(self.names))
         return statistics(self, *args, **options)
 
+    def fresh(learner, fold):
+        train = folds[fold][0]
+        of_fold = _opened(kernels, WAYS["columns"], train, fold)
+        return candidates.fold_result(learner, of_fold, y, train=train).unscaled
+
     monkeypatch.setattr(pairs.PairSource, "statistics", counted)
-    way = {way.name: way for way in plans.WAYS}
-    partner = way["scaled-uniform"].by_least_squares()
-    first = made.make(way["scaled-uniform"], 1, 1.0).combination.weights
-    np.testing.assert_array_equal(made.make(partner, 1, 10.0).combination.weights, first)
+    first = weights(WAYS["scaled-uniform"], 1)
+    partner = WAYS["scaled-uniform"].by_least_squares()
+    np.testing.assert_array_equal(weights(partner, 1, 10.0), first)
     assert passes == [9]
     # Weights of single columns choose the pairs, too.
-    each = made.make(way["columns"], 0, 1.0).combination.weights
+    each = weights(WAYS["columns"], 0)
     assert passes == [9, 3]
-    made.make(way["pairs"], 0, 1.0)
+    weights(WAYS["pairs"], 0)
     assert passes == [9, 3, 6]
-    of_fold = _opened(kernels, way["columns"], folds[0][0], 0)
-    fresh = candidates.fold_result(learners["alignf"], of_fold, y, train=folds[0][0]).unscaled
-    np.testing.assert_array_equal(each, fresh)
+    np.testing.assert_array_equal(each, fresh(learners["alignf"], 0))
     unbiased = learners["alignf"].set_params(unbiased=True)
-    other = made.make(way["columns"], 2, 1.0).combination.weights  # not from biased statistics
-    of_fold = _opened(kernels, way["columns"], folds[2][0], 2)
-    fresh = candidates.fold_result(unbiased, of_fold, y, train=folds[2][0]).unscaled
-    np.testing.assert_array_equal(other, fresh)
+    other = weights(WAYS["columns"], 2)  # not from biased statistics
+    np.testing.assert_array_equal(other, fresh(unbiased, 2))
 
 
 def _opened(kernels, way, train, fold):
@@ -389,11 +386,11 @@ def test_linear_candidates_of_regression_need_no_matrix(task):
     y = y if task == "regression" else (y > 0.0).astype(int)
     kernels = ways.WayKernels(open_source(X, None), None, y, task, rng)
     split = al.folds.make_folds(3, y, False, None)[0]
-    found = _opened(kernels, next(w for w in plans.WAYS if w.name == "linear"), split[0], 0)
+    found = _opened(kernels, WAYS["linear"], split[0], 0)
     assert found.is_linear == (task == "regression")
     Z = X / X[split[0]].std(axis=0)
-    expected = paths.ridge_path(Z[split[0]] @ Z[split[0]].T, y[split[0]].astype(float),
-                                Z[split[1]] @ Z[split[0]].T, [0.1, 10.0])  # fmt: skip
+    A, B = (Z[rows] for rows in split)
+    expected = paths.ridge_path(A @ A.T, y[split[0]].astype(float), B @ A.T, [0.1, 10.0])
     given = found.combine([1.0]), y.astype(float), split, [0.1, 10.0]
     np.testing.assert_allclose(paths.regressor_predictions(*given), expected, rtol=1e-9)
 
@@ -441,15 +438,7 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(n_threads, calls
         Candidate("single", None, job=3),
     ]
     schedule = (Rung([0], None, [0], widened=True),)
-    found = search(
-        candidates,
-        [1.0],
-        schedule,
-        lambda fold, score: (score, score),
-        fits,
-        parameter="C",
-        names={"method": [c.name for c in candidates]},
-    )
+    found = searched(candidates, [1.0], schedule, fits)
     # Jobs with the matrix come first, with their partner; the scales wait for the same gradients.
     divided = [([2, 3], [1, 2, 3]), ([0], None), ([4], None), ([1], [1, 2, 3])]
     whole = [([0], None), ([1, 2, 3], None), ([4], None)]
@@ -474,19 +463,11 @@ def test_workers_learn_once_and_ahead_what_several_candidates_share(n_threads, c
     candidates = [
         Candidate(str(w), None, job=w, shared=key and shared(key)) for w, key in enumerate(keys)
     ]
-    schedule = Rung([0], None, [0]), Rung([1], None, [0], apart=True)
-    names = {"method": [c.name for c in candidates]}
-    asked = candidates, [1.0], schedule, lambda fold, score: (score, score), fits
-    search(*asked, parameter="C", names=names)
+    searched(candidates, [1.0], (Rung([0], None, [0]), Rung([1], None, [0], apart=True)), fits)
     # A result for each thread before the first rung, the others before the second.
-    assert (
-        calls
-        == [
-            [[0, 1, 2, 3], [3, 2, 1, 0]],
-            [[0, 1, 2, 3, "a"], ["b"], [3, 2, 1, 0]],
-            [[0, 1, 2, 3, "a", "b"], [3, 2, 1, 0]],
-        ][n_threads]
-    )
+    first, second = [0, 1, 2, 3], [3, 2, 1, 0]
+    ahead = [first, second], [[*first, "a"], ["b"], second], [[*first, "a", "b"], second]
+    assert calls == ahead[n_threads]
     assert kept == (["a", "b"] if n_threads else [])
 
 
@@ -503,14 +484,10 @@ def test_workers_get_one_call_for_each_thread_where_samples_are_few(
         return [[float(10 * w + fold)] for w, _ in tries]
 
     candidates = [Candidate(str(w), None, job=w // 2 if w < 2 else w) for w in range(5)]
-    schedule = (Rung([0, 1], None, [0]),)
-    names = {"method": [c.name for c in candidates]}
-    how = candidates, [1.0], schedule, lambda fold, score: (score, score), fits
-    found = search(*how, parameter="C", names=names, sizes=[400])
+    found = searched(candidates, [1.0], (Rung([0, 1], None, [0]),), fits, sizes=[400])
     assert sorted(len(numbers) for _, numbers in asked) == sorted(expected)
-    assert sorted((t, w) for t, numbers in asked for w in numbers) == [
-        (t, w) for t in range(2) for w in range(5)
-    ]
+    every = sorted((t, w) for t, numbers in asked for w in numbers)
+    assert every == list(itertools.product(range(2), range(5)))
     assert found.chosen[0][0] == 4
 
 
@@ -522,14 +499,11 @@ def test_idle_workers_can_begin_what_follows_the_search(n_threads, calls_of_work
     names = ["a", "b", "c", "finer"]
     finer = {"finer": "finer"}, {}, {}, {"reserve": True}
     first = Rung([0], None, [0]), Rung([1], None, [0], level=1, apart=True)
-    found = search(
+    found = searched(
         [Candidate(name, None, **how) for name, how in zip(names, finer)],
         [1.0],
         (*first, first[-1]._replace(finer=True)),
-        lambda fold, score: (score, score),
         lambda fold, tries: [[[3.0 * fold, 1.0, 2.0, 4.0][w]] for w, _ in tries],
-        parameter="C",
-        names={"method": names},
         members=1,
         keep=True,
         sizes=[2000, 8000],

@@ -96,11 +96,7 @@ def test_a_gram_matrix_as_features_is_told_once_per_fit(name):
     for features in (K + np.triu(1e-3 * K), np.diag(X[:, 0]), K[:, :59]):
         assert not doubts(lambda features=features: FITS[name](features, y))
     assert not doubts(lambda: al.MKLClassifier("precomputed").fit([K, X @ X.T], y))
-
-
-def test_gram_matrices_as_tables_are_told():
-    X, y = _two_scales(apart=1.0)
-    for tables in ([X @ X.T, Gaussian(0.5)(X)], {"first": X, "second": X @ X.T}):
+    for tables in ([X @ X.T, K], {"first": X, "second": X @ X.T}):
         (text,) = doubts(lambda tables=tables: al.MKLClassifier().fit(tables, y))
         assert text.startswith("X is a symmetric matrix of shape (60, 60)")
 

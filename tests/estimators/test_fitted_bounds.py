@@ -8,7 +8,6 @@ import scipy.sparse
 from refusals import not_refused
 
 import alignlearn as al
-from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.class_intervals import (
     FeatureRange,
     class_interval_from,
@@ -52,16 +51,6 @@ def test_the_interval_of_one_kernel_is_that_of_the_theory():
     assert found.low <= clf.alignment_ <= found.high
 
 
-def test_few_samples_give_a_vacuous_interval_and_many_do_not():
-    small = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(40)).alignment_interval_
-    assert (small.low, small.high, small.vacuous) == (0.0, 1.0, True)
-    assert "vacuous" in repr(small)
-    large = al.MKLClassifier(al.gaussian_kernels(GAMMAS)).fit(*classes(3000)).alignment_interval_
-    assert not large.vacuous
-    assert "assumes: samples independent" in repr(large)
-    assert "NOT met" not in repr(large)
-
-
 def test_what_is_assumed_is_said():
     X, y = classes(200, c=3)
     clf = al.MKLClassifier(["linear", al.Gaussian("scale")]).fit(X, y)
@@ -74,8 +63,6 @@ def test_what_is_assumed_is_said():
     assert "K_k(x, x) <= 100 for every kernel" in given.hypotheses
     assert given.delta == 0.1
     assert "union over 2 kernels" in given.method
-    with pytest.raises(ValueError, match="delta"):
-        learned_interval(clf, 2.0)
     with pytest.raises(ValueError, match=r"radius2=0\.1 is below"):
         learned_interval(clf, radius2=0.1)
 
@@ -132,8 +119,6 @@ def test_the_bound_of_linear_kernels_uses_their_features():
     expected = intercept_bound(risk, 400, 0.05, 1.0, 2 * np.sqrt(radius2), 1000.0)
     found = reg.bound(label_range=(-1, 1), radius2=radius2)
     assert found.value_if_fixed == pytest.approx(expected)
-    with pytest.raises(HypothesisNotMet, match=r"K\(x, x\) has no bound .* give radius2"):
-        reg.bound(label_range=(-1, 1))
 
 
 def test_learned_weights_leave_a_vacuous_bound_unless_they_came_from_elsewhere():

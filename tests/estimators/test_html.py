@@ -94,8 +94,6 @@ def test_every_estimator_shows_its_parameters_as_repr_does():
             name: (repr(value), False) for name, value in cls().get_params(deep=False).items()
         }
         assert found.weights == []
-    # The code is in the base, so one class for each way to have weights is enough.
-    assert {cls._repr_html_ for cls in ESTIMATORS} == {Estimator._repr_html_}
 
 
 def test_changed_parameters_are_marked():
@@ -116,12 +114,9 @@ def test_bars_are_the_shares_of_the_largest_weight(p):
     names = model.statistics_.names
     assert found.weights == [(names[k], f"{model.weights_[k]:.4g}") for k in shown]
     np.testing.assert_allclose(found.bars, 100.0 * size[shown] / size.max(), atol=0.051)
-    assert ("and" in found.text.split("kernels")[-1]) == (p > 20)
-    assert p <= 20 or f"and {p - 20} more" in found.text
+    assert (f"and {p - 20} more" in found.text) == (p > 20)
     minus = sum("alignlearn-minus" in value for name, value in found.attributes if name == "class")
     assert minus == np.sum(model.weights_[shown] < 0.0)
-    assert " fitted" in found.text
-    assert "not fitted" not in found.text
 
 
 def test_weights_of_tasks_and_of_classes_are_means():
@@ -141,12 +136,10 @@ def test_weights_of_tasks_and_of_classes_are_means():
 
 def test_given_matrices_have_numbers_and_columns_names():
     grams = [X @ X.T, np.square(X @ X.T)]
-    found = page(al.MKLRegressor("precomputed").fit(grams, X[:, 0]))
-    assert len(found.weights) == 2
+    assert len(page(al.MKLRegressor("precomputed").fit(grams, X[:, 0])).weights) == 2
     names = ("<b>age</b>", "a & b", "x\"'>\ud800")
     model = al.KernelCombiner(al.RankOneKernels(names)).fit(X, X[:, 0])
-    found = page(model)
-    assert [name for name, _ in found.weights] == ["<b>age</b>", "a & b", "x\"'>?"]
+    assert [name for name, _ in page(model).weights] == ["<b>age</b>", "a & b", "x\"'>?"]
     assert "<b>" not in model._repr_html_()
 
 
@@ -157,14 +150,6 @@ def test_statistics_that_were_left_for_later_stay_so():
     assert "statistics_" not in vars(model)
     assert [weight for _, weight in page(model).weights] == ["0.3333"] * 3
     assert "statistics_" not in vars(model)
-
-
-def test_a_model_of_zero_weights_has_empty_bars():
-    model = al.MKLRegressor(["rbf", "linear"]).fit(X, X[:, 0])
-    model.weights_ = np.array([0.0, np.nan])
-    found = page(model)
-    assert found.bars == [0.0, 0.0]
-    assert [weight for _, weight in found.weights] == ["0", "nan"]
 
 
 class Bad:
@@ -209,8 +194,11 @@ def test_half_set_estimators_are_shown():
 
     found = page(Own(3)).parameters
     assert found == {"extra": ("not set", True)}
-    # Half fitted: attributes set by fit differ from parameters.
-    model = al.MKLRegressor(["rbf"]).fit(X, X[:, 0])
+    # Weights that say nothing, and attributes set by fit that differ from parameters.
+    model = al.MKLRegressor(["rbf", "linear"]).fit(X, X[:, 0])
+    model.weights_ = np.array([0.0, np.nan])
+    assert page(model).bars == [0.0, 0.0]
+    assert [weight for _, weight in page(model).weights] == ["0", "nan"]
     for name, odd in (("kernels_", 3), ("weights_", "many"), ("weights_", np.ones(3))):
         setattr(model, name, odd)
         assert page(model).text.startswith("MKLRegressor fitted")

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from oracle import center
+from oracle import center, pair_primitives
 from refusals import raises
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.metrics import r2_score
@@ -30,15 +30,10 @@ def _split(X, y):
     return X[::2], y[::2], X[1::2], y[1::2]
 
 
-def _gaussian_less_one(gamma, X, Z):
-    """K - 1, which has the same centered matrix; in long double."""
-    X, Z = np.asarray(X, np.longdouble), np.asarray(Z, np.longdouble)
-    return np.expm1(-np.longdouble(gamma) * ((X[:, None] - Z[None]) ** 2).sum(-1))
-
-
 def _exact(kernel, X, Z):
+    """In long double; less 1 for a Gaussian kernel, which has the same centered matrix."""
     if isinstance(kernel, al.Gaussian):
-        return _gaussian_less_one(kernel.gamma, X, Z)
+        return np.expm1(-np.longdouble(kernel.gamma) * pair_primitives(X, Z)[0])
     return np.asarray(kernel(X, Z), np.longdouble)
 
 
@@ -66,42 +61,30 @@ def test_ridge_is_ridge_on_the_centered_kernel(kernels, weighting):
 
 
 @pytest.mark.parametrize("kernels", [ORDINARY, NEAR_CONSTANT], ids=["ordinary", "near constant"])
-def test_support_vector_regression_is_libsvm_on_the_centered_kernel(kernels):
-    X, y, Z, _ = _split(*_data(load_diabetes))
-    y = y / 50.0
-    model = al.MKLRegressor(kernels, machine="svr", C=2.0, epsilon=0.2, tol=1e-8).fit(X, y)
-    K, T = _centered_combination(model, kernels, X, Z)
-    reference = SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8).fit(K, y)
-    np.testing.assert_allclose(model.predict(Z), reference.predict(T), atol=1e-6)
-
-
-def test_support_vector_regression_of_several_targets():
+def test_support_vector_regression_of_several_targets_is_libsvm(kernels):
     """One kernel for all targets, and on it the model of each."""
     X, y, Z, t = _split(*_data(load_diabetes))
     scale = np.array([50.0, 20.0])
     Y, T = np.column_stack([y, -2.0 * X[:, 2] * y]) / scale, np.column_stack([t, t]) / scale
     options = {"machine": "svr", "C": 2.0, "epsilon": 0.2, "tol": 1e-8}
-    model = al.MKLRegressor(ORDINARY, **options).fit(X, Y)
-    ridge = al.MKLRegressor(ORDINARY).fit(X, Y)
+    model = al.MKLRegressor(kernels, **options).fit(X, Y)
+    ridge = al.MKLRegressor(kernels).fit(X, Y)
     np.testing.assert_array_equal(model.weights_, ridge.weights_)
-    K, K_test = _centered_combination(model, ORDINARY, X, Z)
+    K, K_test = _centered_combination(model, kernels, X, Z)
     oracle = MultiOutputRegressor(SVR(kernel="precomputed", C=2.0, epsilon=0.2, tol=1e-8))
     expected = oracle.fit(K, Y).predict(K_test)
     np.testing.assert_allclose(model.predict(Z), expected, atol=1e-6)
     assert model.score(Z, T) == pytest.approx(r2_score(T, model.predict(Z)), rel=1e-12)
-    assert model.dual_coef_.shape == (model.support_.size, 2)
-    assert model.intercept_.shape == (2,)
-    assert isinstance(model.n_iter_, int)
     by_hand = model.kernel_(Z, X[model.support_]) @ model.dual_coef_ + model.intercept_
     np.testing.assert_allclose(model.predict(Z), by_hand, atol=1e-10)
     # Equal weights do not depend on the targets: then each column is a fit of its own.
-    together = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y)
+    together = al.MKLRegressor(kernels, weighting="uniform", **options).fit(X, Y)
     for c in range(2):
-        single = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y[:, c])
-        np.testing.assert_allclose(together.predict(Z)[:, c], single.predict(Z), rtol=1e-12)
-    column = al.MKLRegressor(ORDINARY, weighting="uniform", **options).fit(X, Y[:, 1:])
-    assert column.predict(Z).shape == (len(Z), 1)
-    np.testing.assert_allclose(column.predict(Z)[:, 0], single.predict(Z), rtol=1e-12)
+        single = al.MKLRegressor(kernels, weighting="uniform", **options)
+        alone = single.fit(X, Y[:, c]).predict(Z)
+        np.testing.assert_allclose(together.predict(Z)[:, c], alone, rtol=1e-12)
+    column = single.fit(X, Y[:, 1:]).predict(Z)
+    np.testing.assert_allclose(column, alone[:, None], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +115,8 @@ def test_alignments_are_those_of_the_gram_matrices():
     assert model.alignment_ == pytest.approx(al.alignment(model.kernel_(X), y), rel=1e-10)
     own = [al.alignment(k(X), y) for k in ORDINARY]
     np.testing.assert_allclose(model.kernel_alignments_, own, rtol=1e-10)
-    uniform = sum(
-        len(X) * np.asarray(center(k(X)), float) / np.trace(center(k(X))) for k in ORDINARY
-    )
+    centered = [np.asarray(center(k(X)), float) for k in ORDINARY]
+    uniform = sum(K / np.trace(K) for K in centered)
     assert model.uniform_alignment_ == pytest.approx(al.alignment(uniform, y), rel=1e-10)
     assert np.trace(center(model.kernel_(X))) == pytest.approx(len(X), rel=1e-10)
     np.testing.assert_array_equal(AlignF().solve(model.statistics_).weights, model.weights_)
@@ -176,26 +158,26 @@ def test_summary_lists_kernels_and_both_alignments():
     shares = [float(line.split()[-1].rstrip("%")) for line in lines[1:5]]
     expected = 100 * model.weights_ * model.statistics_.a / (model.weights_ @ model.statistics_.a)
     np.testing.assert_allclose(shares, expected, atol=0.051)
-    assert sum(shares) == pytest.approx(100, abs=0.3)
     assert f"{model.alignment_:.4f}" in lines[5]
     assert f"{model.uniform_alignment_:.4f}" in lines[5]
     assert "do not help" not in model.summary()
+    twice = [al.Gaussian(0.1), al.Gaussian(0.1), al.Linear()]
+    text = al.MKLClassifier(twice, weighting="uniform").fit(X, y).summary()
+    assert "does not determine: gaussian(gamma=0.1), gaussian(gamma=0.1)" in text
     short = model.summary(max_rows=1).splitlines()
     assert short[1].split() == lines[1 + int(np.argmax(expected))].split()
     assert short[2] == "... and 3 more kernels, of smaller share"
 
 
-@pytest.mark.parametrize("weighting", ["alignf", "uniform"])
-def test_summary_of_weights_that_are_not_learned_compares_with_nothing(weighting):
+def test_summary_of_weights_that_are_not_learned_compares_with_nothing():
     X, y = _data(load_wine)
-    kernels = ORDINARY if weighting == "uniform" else ORDINARY[:1]
-    model = al.MKLClassifier(kernels, weighting=weighting).fit(X, y)
-    text = model.summary()
-    assert "learned weights" not in text
-    assert text.count(f"{model.alignment_:.4f}") == 1
-    named = f"alignment of equal weights {model.alignment_:.4f}"
-    assert (named in text) == (weighting == "uniform")
-    assert ("not contributions" in text) == (weighting == "uniform")
+    for kernels, weighting in ((ORDINARY, "uniform"), (ORDINARY[:1], "alignf")):
+        model = al.MKLClassifier(kernels, weighting=weighting).fit(X, y)
+        text, equal = model.summary(), weighting == "uniform"
+        assert "learned weights" not in text
+        assert text.count(f"{model.alignment_:.4f}") == 1
+        assert (f"alignment of equal weights {model.alignment_:.4f}" in text) == equal
+        assert ("not contributions" in text) == equal
 
 
 def test_summary_reports_that_equal_weights_are_better_aligned():
@@ -206,13 +188,6 @@ def test_summary_reports_that_equal_weights_are_better_aligned():
     model = al.MKLRegressor(kernels, weighting="align").fit(X, y)
     assert model.uniform_alignment_ > model.alignment_ + 0.01
     assert "learned weights do not help" in model.summary()
-
-
-def test_summary_names_weights_that_are_not_determined():
-    X, y = _data(load_wine)
-    twice = [al.Gaussian(0.1), al.Gaussian(0.1), al.Linear()]
-    text = al.MKLClassifier(twice, weighting="uniform").fit(X, y).summary()
-    assert "does not determine: gaussian(gamma=0.1), gaussian(gamma=0.1)" in text
 
 
 # Inputs of several kinds

@@ -3,6 +3,7 @@
 import pickle
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -97,14 +98,11 @@ def test_blocks_have_every_sample_and_every_class_in_random_order(m, rare, seed)
         assert set(y[block[:200]]) >= {0, 1}
 
 
-def test_few_samples_have_one_level_with_the_given_folds():
-    folds = make_folds(3, np.zeros(1000), False, None)
-    [level] = levels_of(np.zeros(1000), folds, False, np.random.default_rng(0))
+def test_groups_stay_together_on_every_level_and_few_samples_have_one():
+    few = make_folds(3, np.zeros(1000), False, None)
+    [level] = levels_of(np.zeros(1000), few, False, np.random.default_rng(0))
     assert level.rows is None
-    assert level.of_all() is folds
-
-
-def test_groups_stay_together_on_every_level():
+    assert level.of_all() is few
     groups = np.random.default_rng(0).integers(0, 40, 5000)
     folds = make_folds(groups, np.zeros(5000), False, None)
     for level in levels_of(np.zeros(5000), folds, False, np.random.default_rng(0)):
@@ -161,13 +159,17 @@ def test_the_table_has_a_row_for_each_candidate_value_and_rung(regressor):
     assert regressor[0].best_params_ == table["params"][best]
 
 
+def effects_of(n_units, m):
+    """Places of units that were drawn with replacement, and their effects with noise."""
+    rng = np.random.default_rng(0)
+    units, effects = rng.uniform(size=(n_units, 2)), rng.normal(size=n_units)
+    unit = rng.integers(0, n_units, m)
+    return units[unit], effects[unit] + 0.3 * rng.normal(size=m)
+
+
 def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
     """Five samples of each of 1000 units: few of a unit are in a level, so that alpha is large."""
-    rng = np.random.default_rng(0)
-    units, effects = rng.uniform(size=(1000, 2)), rng.normal(size=1000)
-    unit = rng.integers(0, 1000, 4500)
-    y = effects[unit] + 0.3 * rng.normal(size=4500)
-    model = al.MKLRegressorCV(memory=5.3e7, strategy="best").fit(units[unit], y)
+    model = al.MKLRegressorCV(memory=5.3e7, strategy="best").fit(*effects_of(1000, 4500))
     table = model.cv_results_
     n, alpha, mean = table["n_samples"], table["param_alpha"], table["mean_test_score"]
     method, last, third = table["param_method"], n == n[-1], n == sorted(set(n))[2]
@@ -187,11 +189,7 @@ def test_the_penalty_is_tuned_on_as_many_samples_as_the_final_model_has():
 
 def test_the_third_level_tries_narrow_kernels_if_it_is_the_last_one():
     """Effects of 600 units, five samples each; the second level has two samples of each."""
-    rng = np.random.default_rng(0)
-    units, effects = rng.uniform(size=(600, 2)), rng.normal(size=600)
-    unit = rng.integers(0, 600, 3000)
-    y = effects[unit] + 0.3 * rng.normal(size=3000)
-    model = al.MKLRegressorCV(strategy="best").fit(units[unit], y)
+    model = al.MKLRegressorCV(strategy="best").fit(*effects_of(600, 3000))
     table = model.cv_results_
     last = table["n_samples"] == 3000
     assert len(set(table["n_samples"])) == 3
@@ -252,24 +250,15 @@ def test_the_member_is_the_plain_model_of_the_chosen_values(regressor):
     """Fitted by hand: a kernel with the scales and the width of the search, on all samples."""
     model, X, y = regressor
     member = model.members_[0]
-    own = X if member.factors is None else member.of(X)
-    K = member.model.kernel_(own) if hasattr(member.model, "kernel_") else None
-    alpha = member.model.alpha
-    H = np.eye(len(X)) - 1.0 / len(X)
-    coef = H @ np.linalg.solve(H @ K @ H + alpha * np.eye(len(X)), y - y.mean())
-    new = problem(50, seed=1)[0]
-    own_new = new if member.factors is None else member.of(new)
+    own, own_new = (
+        A if member.factors is None else member.of(A) for A in (X, problem(50, seed=1)[0])
+    )
+    K, H = member.model.kernel_(own), np.eye(len(X)) - 1.0 / len(X)
+    ridge = member.model.alpha * np.eye(len(X))
+    coef = H @ np.linalg.solve(H @ K @ H + ridge, y - y.mean())
     expected = member.model.kernel_(own_new, own) @ coef
     expected += y.mean() - (K @ coef).mean()
     np.testing.assert_allclose(member.model.predict(own_new), expected, atol=1e-4)
-
-
-def test_probabilities_are_calibrated_on_the_last_level(classifier):
-    model, X, labels = classifier
-    found = model.predict_proba(X[:200])
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert np.mean(model.classes_[found.argmax(axis=1)] == labels[:200]) > 0.7
-    assert all(f" {n} " in model.summary() for n in (500, 733, 1100))
 
 
 def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
@@ -278,8 +267,11 @@ def test_results_do_not_depend_on_the_number_of_threads(classifier, regressor):
             again = type(model)(**model.get_params()).fit(X, y)
         for name in ("mean_test_score", "rung", "n_samples"):
             np.testing.assert_array_equal(again.cv_results_[name], model.cv_results_[name])
-        read = "decision_function" if hasattr(model, "classes_") else "predict"
+        read = "predict_proba" if hasattr(model, "classes_") else "predict"
         np.testing.assert_array_equal(getattr(again, read)(X[:99]), getattr(model, read)(X[:99]))
+    model, X, labels = classifier
+    assert model.score(X[:200], labels[:200]) > 0.7
+    assert all(f" {n} " in model.summary() for n in (500, 733, 1100))
 
 
 def test_sample_weights_of_zero_and_a_rare_class():
@@ -363,37 +355,29 @@ def test_a_fit_leaves_the_callers_threads_alone():
 
 def test_two_fits_at_once_are_those_one_after_the_other():
     X, y = problem(150)
-    alone = [al.MKLRegressorCV(cv=3, random_state=seed).fit(X, y).predict(X) for seed in (0, 1)]
-    found = [None, None]
 
     def fit(seed):
-        found[seed] = al.MKLRegressorCV(cv=3, random_state=seed).fit(X, y).predict(X)
+        return al.MKLRegressorCV(cv=3, random_state=seed).fit(X, y).predict(X)
+
+    alone = [fit(0), fit(1)]
 
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        threads = [threading.Thread(target=fit, args=(seed,)) for seed in (0, 1)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(120)
+        with ThreadPoolExecutor(2) as pool:
+            np.testing.assert_array_equal(list(pool.map(fit, (0, 1))), alone)
         assert blas_threads() == before
-    for expected, beside in zip(alone, found):
-        np.testing.assert_array_equal(beside, expected)
 
 
 def test_a_thread_that_did_not_set_the_first_limit_sets_its_own():
     """From threadpoolctl 3.8 on, its own functions have no effect there."""
+
+    def work():
+        with one_blas_thread():
+            return blas_threads()
+
     with threadpool_limits(2, user_api="blas"):
-        found = []
-
-        def work():
-            with one_blas_thread():
-                found.append(blas_threads())
-
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
-        assert found == [{1}]
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(work).result() == {1}
         assert blas_threads() == {2}
 
 
@@ -426,16 +410,14 @@ def test_what_is_known_is_waited_for_by_key():
                 known[key] = len(made)
             return known[key]
 
-    threads = [threading.Thread(target=learned, args=("slow", 10.0)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    while not made:
-        time.sleep(0.001)
-    with known.lock("quick"):  # while the other is computed
-        known["quick"] = 7
-    go_on.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(learned, "slow", 10.0) for _ in range(2)]
+        while not made:
+            time.sleep(0.001)
+        with known.lock("quick"):  # while the other is computed
+            known["quick"] = 7
+        go_on.set()
+    assert [one.result() for one in both] == [1, 1]
     assert made == ["slow"]
     assert known == {"slow": 1, "quick": 7}
     again = pickle.loads(pickle.dumps(known))
