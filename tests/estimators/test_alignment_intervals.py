@@ -106,9 +106,8 @@ def test_betting_on_the_ratio_is_one_word_away():
     expected = ratio_interval(K, sign, (-1.0, 1.0), 0.05, UNIT, 0)
     assert (found.low, found.high) == pytest.approx(expected[:2], abs=1e-7)
     assert "ratio" in found.method
-    real = al.alignment_interval(
-        X, 3 * sign + 1, al.Gaussian(0.5), method="ratio", label_range=(-2.0, 4.0)
-    )
+    given = X, 3 * sign + 1, al.Gaussian(0.5)
+    real = al.alignment_interval(*given, method="ratio", label_range=(-2.0, 4.0))
     assert (real.low, real.high) == pytest.approx(expected[:2], abs=1e-7)
 
 

@@ -139,7 +139,7 @@ def test_warns_where_it_stops_short():
 def test_noise_that_drowns_the_prior_is_refused():
     X, y = problem()
     one_per_feature = al.BayesianMKLClassifier(al.RankOneKernels())
-    raises(ValueError, "RankOneKernels", one_per_feature.fit, X, y)
+    raises(TypeError, "RankOneKernels", one_per_feature.fit, X, y)
     X, y = np.vstack([X, X]), np.concatenate([y, y])  # singular Gram matrices
     with pytest.raises(ValueError, match=r"sigma_g=1e-08: .* larger sigma_g"):
         al.BayesianMKLClassifier(KERNELS, sigma_g=1e-8).fit(X, y)

@@ -30,10 +30,6 @@ def regressor(kernel):
 # Name -> (call with a kernel and the tested value, its parameters).
 CALLS = {
     "interval": (lambda k, **g: al.alignment_interval(X, Y, k, **g), "delta radius2 method"),
-    "interval, closed form": (
-        lambda k, **g: al.alignment_interval(X, Y, k, method="closed", **g),
-        "delta radius2",
-    ),
     "interval of a real target": (
         lambda k, **g: al.alignment_interval(X, R, k, **RANGE | g),
         "delta radius2 label_range",

@@ -44,10 +44,13 @@ def naive_terms(model, X, new):
     return np.array([T - T.mean(axis=0) for T in terms])
 
 
+ZERO = al.Columns(al.Gaussian(1.0), 8)  # of a constant column
+
+
 @pytest.mark.parametrize(
     "model",
     [
-        al.MKLRegressor(PAIRS, alpha=0.5),
+        al.MKLRegressor([*PAIRS, ZERO], alpha=0.5),
         al.MKLRegressor(PAIRS, machine="svr", C=3.0),
         al.MKLRegressor(PAIRS, machine="nystrom", n_centers=20, alpha=0.5),
         al.MKLRegressorCV(PAIRS, weighting=["align", "uniform"], cv=3),
@@ -58,8 +61,12 @@ def naive_terms(model, X, new):
 )
 def test_measures_are_those_of_the_terms(model):
     X, y, new, y_new = design()
+    X, new = np.column_stack([X, np.ones(M)]), np.column_stack([new, np.ones(30)])
     model.fit(X, y)
+    zero = model.weights_ == 0.0
+    assert zero[-1] == (model.kernels_[-1] is ZERO)
     found = model.contributions(new, y_new)
+    assert not found.values[zero].any()
     T, f = naive_terms(model, X, new)[:, :, 0], model.predict(new)
     u, size = y_new - y_new.mean(), np.square(y_new - y_new.mean()).sum()
     expected = T @ (2.0 * u - (f - f.mean())) / size
@@ -205,19 +212,6 @@ def test_sample_weights_are_repetitions():
         found = clf.contributions(new, y_new, scoring=scoring, sample_weight=counts)
         repeated = clf.contributions(new[rows], y_new[rows], scoring=scoring)
         np.testing.assert_allclose(found.values, repeated.values, atol=1e-12)
-
-
-@pytest.mark.parametrize("method", ["product", "leave-out", "refit", "permutation"])
-def test_a_kernel_of_weight_zero_contributes_nothing(method):
-    X, y, new, y_new = design()
-    zero = al.Columns(al.Gaussian(1.0), 8)  # of a constant column
-    X, new = np.column_stack([X, np.ones(M)]), np.column_stack([new, np.ones(30)])
-    model = al.MKLRegressor([*PAIRS, zero]).fit(X, y)
-    assert model.weights_[3] == 0.0
-    fit = {"fit": (X, y)} if method == "refit" else {}
-    found = model.contributions(new, y_new, method=method, **fit)
-    assert found.values[3, 0] == 0.0
-    assert found.values[:3].all()
 
 
 def test_groups():

@@ -20,14 +20,6 @@ except ImportError:
 TEXTS = ["2020-01-05", "2020-03-01", None, "2019-12-31", "2020-02-29", "2020-03-01"]
 
 
-def others():
-    """Makers of frames of the libraries that are installed, beside pandas."""
-    return [
-        *([] if polars is None else [polars.DataFrame]),
-        *([] if pyarrow is None else [pyarrow.table]),
-    ]
-
-
 def features(column):
     return al.TablePreparer().fit_transform(pd.DataFrame({"x": column}))
 
@@ -38,7 +30,9 @@ def test_strings_of_dates_are_prepared_as_dates():
     assert features(times).shape == (4, 1)
     order = np.argsort(features(times)[:, 0])
     np.testing.assert_array_equal(order, [1, 0, 3, 2])
-    for make in others():
+    for make in (polars and polars.DataFrame, pyarrow and pyarrow.table):
+        if make is None:  # the library is not installed
+            continue
         frame = make({"x": TEXTS})
         found = al.TablePreparer().fit(frame).transform(frame)
         np.testing.assert_array_equal(np.asarray(found), np.asarray(features(TEXTS)))
@@ -55,12 +49,12 @@ def test_one_string_that_is_no_date_makes_categories(other):
 
 def test_declared_categories_and_two_dates_stay_categories():
     three = ["2020-01-05", "2020-01-06", "2020-01-07"] * 5
-    categories = [pd.DataFrame({"x": pd.Categorical(three)})]
+    frames = [pd.DataFrame({"x": pd.Categorical(three)})]
     if polars is not None:
-        categories.append(polars.DataFrame({"x": polars.Series(three, dtype=polars.Categorical)}))
+        frames.append(polars.DataFrame({"x": polars.Series(three, dtype=polars.Categorical)}))
     if pyarrow is not None:
-        categories.append(pyarrow.table({"x": pyarrow.array(three).dictionary_encode()}))
-    for frame in categories:
+        frames.append(pyarrow.table({"x": pyarrow.array(three).dictionary_encode()}))
+    for frame in frames:
         assert np.asarray(al.TablePreparer().fit_transform(frame)).shape == (15, 3)
     assert features(three).shape == (15, 1)
     assert features(three[:2] * 5).shape == (10, 1)  # an indicator, of the same two values

@@ -266,15 +266,11 @@ def test_feature_weighted_is_the_sum_of_its_rank_one_kernels(X, rng):
 
 def test_feature_weighted_is_a_value():
     kernel = FeatureWeighted([1.0, 2.0])
-    assert kernel == FeatureWeighted(np.array([1, 2]))
-    assert hash(kernel) == hash(FeatureWeighted((1, 2)))
+    assert {kernel, FeatureWeighted((1, 2)), pickle.loads(pickle.dumps(kernel))} == {kernel}
     assert kernel != FeatureWeighted([1.0, 3.0])
-    assert kernel.is_psd
-    assert not FeatureWeighted([1.0, -1.0]).is_psd
-    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert (kernel.is_psd, FeatureWeighted([1.0, -1.0]).is_psd) == (True, False)
     with pytest.raises(ValueError, match="read-only"):
         kernel.weights[0] = 5.0
-    raises(ValueError, "weights contains NaN", FeatureWeighted, [np.nan])
     raises(ValueError, "3 columns, but the kernel has 2", kernel, np.ones((2, 3)))
 
 

@@ -79,17 +79,6 @@ def test_any_classifier(form):
     assert found.empirical_risk < found.value < 0.5
 
 
-def test_few_samples_say_nothing():
-    clf = al.MKLClassifier(LADDER).fit(*classes(40))
-    found = clf.bound(*classes(3, 1), held_out=True)
-    assert found.vacuous
-    assert "vacuous" in str(found)
-    reg = al.MKLRegressor(LADDER).fit(*regression(40))
-    found = reg.bound(*regression(1, 1), held_out=True, label_range=(-1, 1))
-    assert found.vacuous
-    assert found.value <= found.by_bernstein == 4.0
-
-
 def test_what_is_refused():
     """Wrong options are in test_bounds_refuse.py."""
     (X, y), (new, _) = classes(50), classes(50, 1)

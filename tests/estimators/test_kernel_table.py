@@ -75,8 +75,6 @@ def test_frame_and_text():
     assert lines[0].split() == list(frame.columns)
     assert len(lines) == 5
     assert "2 more" in table_text(model.kernel_table(), max_rows=2).splitlines()[-1]
-    assert "Weights are not contributions" in model.summary()
-    assert "contributions(X, y)" in model.summary()
 
 
 def test_bad_input():
