@@ -9,17 +9,10 @@ import alignlearn as al
 from alignlearn.estimators.base import Estimator
 from alignlearn.hyper._fit import HyperRegressor
 
-ESTIMATORS = [
-    value
-    for value in (getattr(al, name) for name in al.__all__)
-    if inspect.isclass(value) and issubclass(value, (Estimator, HyperRegressor))
-]
-BASES = {
-    base
-    for cls in ESTIMATORS
-    for base in cls.__mro__
-    if base.__module__.startswith("alignlearn") and "__dataclass_fields__" not in vars(base)
-}
+CLASSES = [one for one in (getattr(al, name) for name in al.__all__) if inspect.isclass(one)]
+ESTIMATORS = [cls for cls in CLASSES if issubclass(cls, (Estimator, HyperRegressor))]
+ABOVE = {base for cls in ESTIMATORS for base in cls.__mro__ if base.__module__.startswith("align")}
+BASES = {base for base in ABOVE if "__dataclass_fields__" not in vars(base)}
 
 
 def attributes(cls):

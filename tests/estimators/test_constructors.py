@@ -15,11 +15,8 @@ import alignlearn as al
 from alignlearn.estimators.base import LAST, SHARED, Estimator
 from alignlearn.hyper._fit import HyperRegressor
 
-ESTIMATORS = [
-    value
-    for value in (getattr(al, name) for name in al.__all__)
-    if inspect.isclass(value) and hasattr(value, "get_params")
-]
+PUBLIC = [getattr(al, name) for name in al.__all__]
+ESTIMATORS = [one for one in PUBLIC if inspect.isclass(one) and hasattr(one, "get_params")]
 DERIVED = [cls for cls in ESTIMATORS if issubclass(cls, (Estimator, HyperRegressor))]
 
 
@@ -91,9 +88,9 @@ def test_defaults_that_are_stated_once_reach_the_instance(cls):
 def test_only_the_first_parameters_are_positional(cls):
     known = list(inspect.signature(cls).parameters.values())
     first = [p.name for p in known if p.kind == p.POSITIONAL_OR_KEYWORD]
-    assert len(first) == {"HyperKRR": 2, "HyperKRRCV": 2, "HyperNNLS": 2, "HyperSVR": 3}.get(
-        cls.__name__, 2 if cls.__name__.startswith("Nystrom") else 1
-    )
+    many = {"HyperKRR": 2, "HyperKRRCV": 2, "HyperNNLS": 2, "HyperSVR": 3}
+    usual = 2 if cls.__name__.startswith("Nystrom") else 1
+    assert len(first) == many.get(cls.__name__, usual)
     with pytest.raises(TypeError, match="positional"):
         cls(*[None] * (len(first) + 1))
     with pytest.raises(TypeError, match="nonsense"):

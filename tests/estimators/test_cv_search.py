@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cases import each
 
 import alignlearn as al
 from alignlearn.estimators import candidates, plans, ways
@@ -54,9 +55,7 @@ def drawn(shape, seed=0):
 # Schedules
 
 
-@pytest.mark.parametrize(
-    ("best", "n_tried", "chosen"), [(0.0, 1, 0), (0.5, 2, 0), (1.5, 3, 2), (3.0, 3, 1)]
-)
+@each("best, n_tried, chosen", [(0.0, 1, 0), (0.5, 2, 0), (1.5, 3, 2), (3.0, 3, 1)])
 def test_finer_candidates_are_tried_while_the_best_one_changes(best, n_tried, chosen):
     """On the second fold way 0 has its best value below that of the first fold, or not."""
     table = np.full((3, 5, 2), -1.0)
@@ -187,10 +186,8 @@ def test_what_was_dropped_is_named_by_its_rung():
     )
     found = scores.search(schedule, members=2)
     rungs = found.table["rung"].reshape(5, 4).T  # (candidate, value)
-    np.testing.assert_array_equal(
-        rungs,
-        [[0, 0, 0, 0, 0], [0, 1, 1, 1, 0], [0, -1, -1, -1, 0], [0, -1, -1, -1, 0]],
-    )
+    expected = [[0, 0, 0, 0, 0], [0, 1, 1, 1, 0], [0, -1, -1, -1, 0], [0, -1, -1, -1, 0]]
+    np.testing.assert_array_equal(rungs, expected)
     missing = np.isnan([found.table[f"split{t}_test_score"] for t in range(6)]).any(axis=0)
     np.testing.assert_array_equal(missing, found.table["rung"] >= 0)
     assert found.chosen == [(3, 2), (2, 2)]
@@ -442,9 +439,8 @@ def test_jobs_are_divided_among_threads_and_go_whole_to_workers(n_threads, calls
     # Jobs with the matrix come first, with their partner; the scales wait for the same gradients.
     divided = [([2, 3], [1, 2, 3]), ([0], None), ([4], None), ([1], [1, 2, 3])]
     whole = [([0], None), ([1, 2, 3], None), ([4], None)]
-    assert [(sorted(w), beside and sorted(beside)) for w, beside in asked] == (
-        whole if n_threads else divided
-    )
+    found_jobs = [(sorted(w), beside and sorted(beside)) for w, beside in asked]
+    assert found_jobs == (whole if n_threads else divided)
     assert found.chosen[0][0] == 4
 
 
@@ -460,10 +456,8 @@ def test_workers_learn_once_and_ahead_what_several_candidates_share(n_threads, c
         return Shared(key, lambda: calls[-1].append(key) or key, kept.append)
 
     keys = [None, "a", "a", "b"]
-    candidates = [
-        Candidate(str(w), None, job=w, shared=key and shared(key)) for w, key in enumerate(keys)
-    ]
-    searched(candidates, [1.0], (Rung([0], None, [0]), Rung([1], None, [0], apart=True)), fits)
+    found = [Candidate(str(w), None, job=w, shared=k and shared(k)) for w, k in enumerate(keys)]
+    searched(found, [1.0], (Rung([0], None, [0]), Rung([1], None, [0], apart=True)), fits)
     # A result for each thread before the first rung, the others before the second.
     first, second = [0, 1, 2, 3], [3, 2, 1, 0]
     ahead = [first, second], [[*first, "a"], ["b"], second], [[*first, "a", "b"], second]

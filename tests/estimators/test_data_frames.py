@@ -10,14 +10,9 @@ from alignlearn.theory.bounds.intervals import alignment_interval_of_grams
 from refusals import not_refused
 
 import alignlearn as al
+from alignlearn import machines
 from alignlearn.estimators import cross_validate_kernels
 from alignlearn.kernels import precomputed_kernels
-from alignlearn.machines import (
-    KernelRidge,
-    SupportVectorClassifier,
-    SupportVectorRegressor,
-    ridge_loo_path,
-)
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.normal(size=(30, 3)), RNG.normal(size=(8, 3))
@@ -93,27 +88,21 @@ GRAMS = {
     "alignment_statistics": _statistics,
     "AlignmentAccumulator": _accumulate,
     "Precomputed": _on_sample_numbers,
-    "precomputed_kernels": lambda form: [
-        k(np.arange(30)[:, None]) for k in precomputed_kernels([form(K) for K in TRAIN])[1]
-    ],
+    "precomputed_kernels": lambda form: precomputed_kernels([form(TRAIN[0])])[1][0].gram,
     "MKLClassifier": _given(al.MKLClassifier, LABELS),
-    "MKLClassifierCV": _given(
-        lambda kernels: al.MKLClassifierCV(kernels, weighting="alignf", Cs=[1.0]), LABELS
-    ),
+    "MKLClassifierCV": _given(partial(al.MKLClassifierCV, weighting="alignf", Cs=[1.0]), LABELS),
     "MKLRegressor": _given(al.MKLRegressor, REAL),
-    "MKLRegressorCV": _given(lambda kernels: al.MKLRegressorCV(kernels, alphas=[1.0], cv=3), REAL),
+    "MKLRegressorCV": _given(partial(al.MKLRegressorCV, weighting="alignf", alphas=[1.0]), REAL),
     "KernelCombiner": _given(al.KernelCombiner, REAL),
     "cross_validate_kernels": _validated,
-    "KernelRidge": _machine(KernelRidge, REAL),
-    "SupportVectorRegressor": _machine(SupportVectorRegressor, REAL),
-    "SupportVectorClassifier": _machine(SupportVectorClassifier, LABELS),
-    "ridge_loo_path": lambda form: ridge_loo_path(form(TRAIN[0]), REAL, [1.0]).predictions,
+    "KernelRidge": _machine(machines.KernelRidge, REAL),
+    "SupportVectorRegressor": _machine(machines.SupportVectorRegressor, REAL),
+    "SupportVectorClassifier": _machine(machines.SupportVectorClassifier, LABELS),
+    "ridge_loo_path": lambda form: machines.ridge_loo_path(form(TRAIN[0]), REAL, [1.0]).predictions,
     "LKRR": _one_stage(al.LKRR(), REAL),
     "AlignedKRR": _one_stage(al.AlignedKRR(), REAL),
     "L1SVM": _one_stage(al.L1SVM(), LABELS),
-    "bounds.alignment_interval_of_grams": lambda form: alignment_interval_of_grams(
-        form(TRAIN[0]), form(TRAIN[0])
-    ),
+    "bounds": lambda form: alignment_interval_of_grams(form(TRAIN[0]), form(TRAIN[0])),
 }
 
 
@@ -135,12 +124,11 @@ def test_gram_matrices(name):
         _same(GRAMS[name](form), expected)
 
 
+SEARCH = {"kernels": KERNELS, "weighting": "alignf", "cv": 3}
 SAMPLES = {
     "alignment_statistics": lambda X, y: al.alignment_statistics(X, y, KERNELS).M,
     "AlignmentAccumulator": lambda X, y: al.AlignmentAccumulator().update(X, y).statistics().M,
-    "MKLClassifierCV": lambda X, y: (
-        al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3).fit(X, y).decision_function(X)
-    ),
+    "MKLClassifierCV": lambda X, y: al.MKLClassifierCV(**SEARCH).fit(X, y).decision_function(X),
     "RankOneKernels": lambda X, y: al.MKLClassifier(al.RankOneKernels()).fit(X, y).coef_,
     "a kernel": lambda X, y: KERNELS[0](X[:5], X),
     "a function": lambda X, y: al.FromFunction(np.dot)(X),

@@ -48,10 +48,8 @@ def test_devices_and_clients_are_checked():
             (name(learner), partial(wrong.fit, X, y), words),
             (f"{name(learner)}, client", partial(client.fit, X, y), "client"),
         ]
-    cases += [
-        ("statistics", partial(al.alignment_statistics, X, y, device=None), "device=None is not k"),
-        ("client of statistics", partial(al.alignment_statistics, X, y, client=3), "client"),
-    ]
+    for given, text in (({"device": None}, "device=None is not k"), ({"client": 3}, "client")):
+        cases.append((f"{given}", partial(al.alignment_statistics, X, y, **given), text))
     assert not_refused(cases) == []
 
 

@@ -135,9 +135,8 @@ def test_intervals_are_those_of_refits_with_the_learned_kernel(folds, coverage, 
 
 @pytest.mark.parametrize("folds", [None, 4])
 def test_intervals_of_an_average_are_those_of_refits_of_its_machines(averaged, folds):
-    given = [
-        (m.share, m.kernel(X), m.kernel(NEW, X), m.model.machine_.alpha) for m in averaged.members_
-    ]
+    members = [(m.share, m.kernel, m.model.machine_.alpha) for m in averaged.members_]
+    given = [(share, kernel(X), kernel(NEW, X), alpha) for share, kernel, alpha in members]
     low, high = refitted(given, left_out(folds), 0.9)
     with pytest.warns(DoubtfulResultWarning, match="scales of the features were learned"):
         found = averaged.predict_interval(NEW, folds=folds, refit=False)
@@ -276,13 +275,11 @@ def test_refused():
     for more in ({"noise": True}, {"fit": (X, y)}):
         raises(ValueError, "return_std=True", model.predict, NEW, **more)
     again = {"folds": 3, "refit": True}
-    for kind, words, fit in (
-        (ValueError, "samples", (X[:-1], y[:-1])),
-        (ValueError, "samples on which the model was not fitted", (X, y[::-1])),
-        (ValueError, "samples on which the model was not fitted", (X + 0.1, y)),
-    ):
-        raises(kind, words, closed_form, model, NEW, fit=fit)
-        raises(kind, words, model.predict_interval, NEW, fit=fit, **again)
+    for fit in ((X, y[::-1]), (X + 0.1, y)):
+        words = "samples on which the model was not fitted"
+        raises(ValueError, words, closed_form, model, NEW, fit=fit)
+        raises(ValueError, words, model.predict_interval, NEW, fit=fit, **again)
+    raises(ValueError, "fit has 29 samples", closed_form, model, NEW, fit=(X[:-1], y[:-1]))
     raises(ValueError, "was not given", closed_form, model, NEW, fit=(X, y, np.ones(M)))
     raises(TypeError, "tuple", closed_form, model, NEW, fit=X)
     raises(TypeError, "tuple", model.predict_interval, NEW, fit=(X, y, np.ones(M)), **again)
@@ -321,15 +318,19 @@ def intervals_of(model, m, p, seed=0, **options):
 
 
 # p kernels with one column each: all are different, so p log p > m / 20 for many kernels.
-@pytest.mark.parametrize(("m", "p", "learns"), [(50, 2, False), (50, 3, True), (300, 7, False)])
-def test_weights_are_learned_again_where_it_matters(m, p, learns):
+@pytest.mark.parametrize(
+    ("m", "p", "folds"),
+    [(50, 2, 0), (300, 7, 0), (50, 3, 10), (20, 4, None), (54, 4, 9), (61, 4, 10), (97, 4, 8)],
+)
+def test_weights_are_learned_again_where_it_matters_in_about_ten_equal_folds(m, p, folds):
     for weighting in ("uniform", "alignf"):
         X, y, kernels = columns(m, p, 0)
         model = al.MKLRegressor(kernels, weighting=weighting).fit(X, y)
-        found = model.predict_interval(X[:5], fit=(X, y))
-        again = learns and weighting == "alignf"
-        options = {"refit": True, "folds": 10} if again else {"refit": False}
-        np.testing.assert_array_equal(found, model.predict_interval(X[:5], **options))
+        found = model.predict_interval(X[:5], 0.8, fit=(X, y))
+        again = folds != 0 and weighting == "alignf"
+        options = {"refit": True, "folds": folds} if again else {"refit": False}
+        want = model.predict_interval(X[:5], 0.8, fit=(X, y), **options)
+        np.testing.assert_array_equal(found, want)
 
 
 def test_many_weights_of_few_samples_are_doubted_unless_they_are_learned_again():
@@ -352,17 +353,6 @@ def test_many_weights_of_few_samples_are_doubted_unless_they_are_learned_again()
     X, y, _ = columns(150, 10, 0)
     model = al.MKLRegressor(al.gaussian_kernels(np.geomspace(0.01, 10.0, 30))).fit(X[:, :3], y)
     model.predict_interval(X[:, :3], refit=False)
-
-
-@pytest.mark.parametrize(("m", "folds"), [(20, None), (50, 10), (54, 9), (61, 10), (97, 8)])
-def test_folds_by_default_are_about_ten_of_equal_size(m, folds):
-    rng = np.random.default_rng(m)
-    X, y = rng.normal(size=(m, 4)), rng.normal(size=m)
-    kernels = [al.Columns(al.Linear(), [k]) for k in range(4)]
-    model = al.MKLRegressor(kernels).fit(X, y)
-    found = model.predict_interval(X, 0.8, fit=(X, y))
-    want = model.predict_interval(X, 0.8, folds=folds, fit=(X, y), refit=True)
-    np.testing.assert_array_equal(found, want)
 
 
 def test_samples_that_a_model_holds_need_not_be_given_again():

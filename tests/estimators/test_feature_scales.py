@@ -168,9 +168,8 @@ def test_scales_from_float32_matrices(full):
     y = (np.sin(2.0 * A[:, 0]) + A[:, 1] + 0.1 * rng.standard_normal(1000))[:, None]
     for alpha, rtol in ((1e-2, 1e-4), (1e-4, 5e-3), (1e-5, 0.0)):
         given = A, y, al.Gaussian(0.2), alpha
-        exact, rough = (
-            learned_scales(*given, choose=False, full=full, rough=rough) for rough in (False, True)
-        )
+        options = {"choose": False, "full": full}
+        exact, rough = (learned_scales(*given, rough=rough, **options) for rough in (False, True))
         size = np.abs(exact.iterates[-1]).max()
         np.testing.assert_allclose(rough.iterates[-1], exact.iterates[-1], atol=rtol * size)
         assert np.array_equal(rough.scales, exact.scales) == (rtol == 0.0)

@@ -8,11 +8,7 @@ import scipy.sparse
 from refusals import not_refused
 
 import alignlearn as al
-from alignlearn.bounds.class_intervals import (
-    FeatureRange,
-    class_interval_from,
-    class_statistics,
-)
+from alignlearn.bounds import class_intervals
 from alignlearn.bounds.fitted import intercept_bound, learned_alignment_interval
 from alignlearn.estimators.alignment_intervals import learned_interval
 from alignlearn.estimators.guarantees import sample_ranges
@@ -40,9 +36,9 @@ def test_the_interval_of_one_kernel_is_that_of_the_theory():
     X, y = classes(300)
     kernel = al.Gaussian(0.5)
     clf = al.MKLClassifier([kernel]).fit(X, y)
-    features = FeatureRange(1.0, non_negative=True)
-    m_plus, m_minus, distance, norm = class_statistics(kernel(X), y)
-    expected = class_interval_from(m_plus, m_minus, 0.05, distance, norm, features)
+    features = class_intervals.FeatureRange(1.0, non_negative=True)
+    m_plus, m_minus, distance, norm = class_intervals.class_statistics(kernel(X), y)
+    expected = class_intervals.class_interval_from(m_plus, m_minus, 0.05, distance, norm, features)
     found = clf.alignment_interval_
     assert (found.low, found.high) == pytest.approx(expected[:2])
     assert found.vacuous is expected.vacuous

@@ -159,9 +159,8 @@ def test_a_fix_is_found_on_each_training_set_of_a_cross_validation():
     for (rows, test), score in zip(found["indices"], found["test_score"]):
         change = SpectrumFix("flip")
         fixed = change.fit_transform(train[0][np.ix_(rows, rows)])
-        expected = al.MKLClassifier("precomputed").fit(
-            [fixed, train[1][np.ix_(rows, rows)]], y[rows]
-        )
+        grams = [fixed, train[1][np.ix_(rows, rows)]]
+        expected = al.MKLClassifier("precomputed").fit(grams, y[rows])
         against = [change.transform(train[0][np.ix_(test, rows)]), train[1][np.ix_(test, rows)]]
         assert expected.score(against, y[test]) == score
 

@@ -8,11 +8,7 @@ import scipy.sparse
 from refusals import not_refused
 
 import alignlearn as al
-from alignlearn.bounds.held_out import (
-    betting_upper,
-    binomial_upper,
-    empirical_bernstein_upper,
-)
+from alignlearn.bounds import held_out
 
 LADDER = [al.Gaussian(0.1), al.Gaussian(0.5), al.Gaussian(2.0)]
 
@@ -36,9 +32,9 @@ def test_errors_of_a_classifier_are_counted():
     X, y = classes(300, 1)
     found = clf.bound(X, y, 0.1, held_out=True)
     wrong = int((clf.predict(X) != y).sum())
-    assert found.value == pytest.approx(binomial_upper(wrong, 300, 0.1))
+    assert found.value == pytest.approx(held_out.binomial_upper(wrong, 300, 0.1))
     losses = np.repeat([1.0, 0.0], [wrong, 300 - wrong])
-    assert found.by_bernstein == pytest.approx(empirical_bernstein_upper(losses, 1.0, 0.1))
+    assert found.by_bernstein == pytest.approx(held_out.empirical_bernstein_upper(losses, 1.0, 0.1))
     assert found.value < found.by_bernstein
     assert (found.empirical_risk, found.n_samples) == (wrong / 300, 300)
     sparse = clf.bound(scipy.sparse.csr_matrix(X), y, 0.1, held_out=True)
@@ -54,8 +50,8 @@ def test_losses_of_a_regressor_are_of_clipped_predictions():
     X[0] = 30.0  # far from the training samples
     found = reg.bound(X, y, held_out=True, label_range=(-1, 1))
     losses = (np.clip(reg.predict(X), -1, 1) - y) ** 2
-    assert found.value == betting_upper(losses, 4.0, 0.05)
-    assert found.by_bernstein == empirical_bernstein_upper(losses, 4.0, 0.05)
+    assert found.value == held_out.betting_upper(losses, 4.0, 0.05)
+    assert found.by_bernstein == held_out.empirical_bernstein_upper(losses, 4.0, 0.05)
     assert found.empirical_risk == pytest.approx(losses.mean())
     assert found.value < found.by_bernstein
     assert not found.vacuous
