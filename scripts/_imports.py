@@ -26,7 +26,7 @@ OTHER = {
     "README.md": ("test_readme", "test_style", "test_docs"),
     "CHANGELOG.md": ("test_docs", "test_style", "test_release"),
     "scripts/": ("test_scripts", "test_release", "test_docs", "test_reproduce"),
-    "scripts/bench/rows/": ("test_bench_run", "test_bench_hyper"),
+    "scripts/bench/rows/": ("test_bench_run",),
     ".ci/": ("test_scripts",),
     ".github/": ("test_release",),
     "tests/quick.txt": ("test_scripts",),

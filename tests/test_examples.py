@@ -84,13 +84,6 @@ def test_every_public_name_has_an_example():
     assert skipped == set(NOT_RUN)
 
 
-def test_example_stands_where_numpydoc_looks_for_it():
-    for name, value in PUBLIC.items():
-        if name in EXAMPLES:
-            before = inspect.getdoc(value).split(">>>")[0]
-            assert "\nExamples\n--------\n" in before, name
-
-
 def run(test):
     """The failures of an example, as text; a warning is one."""
     lines = []

@@ -70,65 +70,11 @@ def test_the_recipe_needs_what_setup_cfg_needs_and_starts_what_it_starts():
     assert all((ROOT / name).is_file() for name in read["test"]["source_files"])
 
 
-def test_the_citation_is_valid():
-    yaml = pytest.importorskip("yaml")
-    read = yaml.safe_load(text("CITATION.cff"))
-    # Fields that the schema of the Citation File Format 1.2.0 requires, and the optional ones in
-    # use.
-    assert {"cff-version", "message", "title", "authors"} <= set(read)
-    assert read["cff-version"] == "1.2.0"
-    assert read["type"] == "software"
-    assert all(
-        "name" in one or {"family-names", "given-names"} <= set(one) for one in read["authors"]
-    )
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", read["date-released"])
-    for reference in read["references"]:
-        assert {"type", "title", "authors"} <= set(reference)
-    assert read["license"] == floors()[1]["metadata"]["license"]
-    assert read["version"] == floors()[1]["metadata"]["version"]
-
-
-def steps(workflow):
-    return [step for job in workflow["jobs"].values() for step in job["steps"]]
-
-
-def test_the_workflows_run_what_is_there():
-    yaml = pytest.importorskip("yaml")
-    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    assert [file.stem for file in files] == ["docs", "test", "wheels"]
-    found = {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in files}
-    commands = {}
-    for name, workflow in found.items():
-        # YAML 1.1 reads the key `on` as true.
-        assert {"name", True, "permissions", "jobs"} <= set(workflow)
-        assert workflow["name"] == name
-        for job in workflow["jobs"].values():
-            assert {"runs-on", "steps"} <= set(job)
-            assert set(job.get("needs", "build").split()) <= set(workflow["jobs"]) | {"build"}
-        assert all(("uses" in step) != ("run" in step) for step in steps(workflow))
-        assert all(re.search(r"@v\d+$", s["uses"]) for s in steps(workflow) if "uses" in s)
-        commands[name] = [step["run"] for step in steps(workflow) if "run" in step]
-    assert [command.split()[0] for command in commands["test"]] == [".ci/run"]
-    assert commands["docs"] == ["scripts/docs"]
-    named = re.findall(r"\b(?:scripts|constraints)/[\w./-]+", " ".join(commands["wheels"]))
-    assert set(named) == {"scripts/_smoke.py", "constraints/oldest-py310.txt"}
-    assert all((ROOT / name).is_file() for name in named)
-
-
 def test_the_workflows_and_the_script_try_every_python(release):
     for name in ("test", "wheels"):
         (listed,) = re.findall(r"python: \[(.*)\]", text(f".github/workflows/{name}.yml"))
         assert re.findall(r"[\d.]+", listed) == list(release.PYTHONS)
     assert f">={release.PYTHONS[0]}" == floors()[1]["options"]["python_requires"]
-
-
-def test_support_names_the_floors_of_today():
-    page = text("docs/support.md")
-    found, config = floors()
-    for name, low in found.items():
-        assert re.search(rf"^\| {name} \| {re.escape(low)} \|", page, re.MULTILINE | re.I), name
-    python = config["options"]["python_requires"].removeprefix(">=")
-    assert f"| Python | {python} |" in page
 
 
 def git(tree, *command):
@@ -156,11 +102,10 @@ def change(tree, name, old, new):
 
 
 def refused(check, *arguments):
-    """The reason that a check gives: one sentence."""
+    """The reason that a check gives."""
     with pytest.raises(Exception, match=r"\.$") as caught:
         check(*arguments)
     assert type(caught.value).__name__ == "NotReady"
-    assert "\n" not in str(caught.value)
     return str(caught.value)
 
 
@@ -172,22 +117,17 @@ def test_a_tree_that_is_ready_passes(release, tree):
     assert "not checked" in release.check_docs(tree)
 
 
-def test_versions_that_differ_are_listed(release, tree):
-    for name in ("setup.cfg", "alignlearn/__init__.py", "CITATION.cff", "recipe/meta.yaml"):
-        change(tree, name, release.version(), "9.9.9")
-        assert f"{name}: 9.9.9" in refused(release.check_versions, tree)
-        change(tree, name, "9.9.9", release.version())
-
-
-def test_a_version_without_a_changelog_entry_is_refused(release, tree):
+def test_versions_that_differ_and_a_missing_changelog_entry_are_named(release, tree):
     now = release.version()
+    for name in ("alignlearn/__init__.py", "CITATION.cff", "recipe/meta.yaml"):
+        change(tree, name, now, "9.9.9")
+        assert f"{name}: 9.9.9" in refused(release.check_versions, tree)
+        change(tree, name, "9.9.9", now)
     change(tree, "setup.cfg", now, "9.9.9")
-    assert refused(release.check_changelog, tree) == (
-        "CHANGELOG.md has no dated entry '## [9.9.9] - YYYY-MM-DD'."
-    )
+    assert "has no dated entry '## [9.9.9]" in refused(release.check_changelog, tree)
     entry = f"## [{now}] - "
     change(tree, "CHANGELOG.md", entry, f"## [9.9.9] - 2999-01-01\n\n{entry}")
-    assert refused(release.check_changelog, tree) == "the entry 9.9.9 of CHANGELOG.md is empty."
+    assert "the entry 9.9.9 of CHANGELOG.md is empty" in refused(release.check_changelog, tree)
     change(tree, "CHANGELOG.md", "2999-01-01\n", "2999-01-01\n\n- A change.\n")
     assert "date-released" in refused(release.check_changelog, tree)
     change(tree, "CHANGELOG.md", "## [9.9.9]", "## [Unreleased]\n\n- More.\n\n## [9.9.9]")
@@ -197,7 +137,6 @@ def test_a_version_without_a_changelog_entry_is_refused(release, tree):
 def test_a_tree_with_changes_and_a_tag_that_exists_are_refused(release, tree):
     change(tree, "setup.cfg", "name", "name ")
     (tree / "new").touch()
-    said = "2 files are not committed, setup.cfg the first."
-    assert refused(release.check_tree, tree) == said
+    assert "2 files are not committed" in refused(release.check_tree, tree)
     git(tree, "tag", f"v{release.version()}")
     assert f"the tag v{release.version()} exists" in refused(release.check_tag, tree)

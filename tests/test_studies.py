@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "scripts"
-PUBLISHED = re.compile(r'publish\(\s*\w+, "([\w-]+)"')
 
 pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="needs the source tree")
 
@@ -44,16 +43,6 @@ def test_only_what_is_to_be_written_is(studies, capsys):
     numbers = studies.read("text")["one"]
     assert numbers.items() >= {"gain": "0.3", "loss": "0.2"}.items()
     assert numbers["run"] == {"gain": {"m": 50, "seeds": [0, 1]}}
-
-
-def test_rows_of_two_kinds_of_runs_are_not_mixed(studies):
-    studies.publish(asked(studies, "--write"), "one", [("10", "0.6"), ("20", "0.8")])
-    before = studies.read("tables")
-    with pytest.raises(ValueError, match=r"run with .*400.*: measure all"):
-        studies.publish(asked(studies, "--write", "--m", "50"), "one", [("20", "0.9")])
-    assert studies.read("tables") == before
-    studies.publish(asked(studies, "--write"), "one", [("20", "0.9")])
-    assert studies.read("tables")["one"]["rows"] == [["10", "0.6"], ["20", "0.9"]]
 
 
 def test_files_are_written_as_they_stand(script):
@@ -93,62 +82,13 @@ def literals(path):
     return re.compile("|".join(sorted(found, key=len, reverse=True)))
 
 
-def orphans(content, named=()):
-    """Entries whose script does not exist or has not their key, or the name of a number."""
-    for key, entry in content.items():
-        if "archived" in entry:  # a test or script that checks the same statement
-            if not (SCRIPTS.parent / entry["archived"]).is_file():
-                yield f"{key}: {entry['archived']} does not exist"
-            continue
-        path = SCRIPTS / entry["script"]
-        if not path.is_file():
-            yield f"{key}: {entry['script']} does not exist"
-            continue
-        names = entry.keys() - {"script", "run"} if "head" not in entry and named else ()
-        for name in (key, *names):
-            if not literals(path).fullmatch(name):
-                yield f"{key}: {entry['script']} does not write {name}"
-
-
 def test_every_number_has_a_script_that_writes_it(script):
     read = script("lab/_studies").read
-    for name in ("text", "tables", "parts"):
-        assert list(orphans(read(name), named=name == "text")) == [], name
-
-
-def test_every_file_of_numbers_has_a_script(script):
-    data = script("lab/_studies").DATA
-    sources = [p for p in SCRIPTS.rglob("*.py") if p.parent.name in ("lab", "bench")]
-    for path in data.glob("*.json"):
-        assert any(
-            literals(p).fullmatch(path.stem) or f"_data/{path.name}" in p.read_text("utf-8")
-            for p in sources
-        ), path.name
-
-
-def test_a_number_without_a_script_is_found():
-    given = {
-        "many-targets": {"script": "lab/many_targets.py", "primal": "0.003", "run": {}},
-        "calls": {"script": "lab/intervals.py"},
-        "tests-of-dependence": {"script": "lab/dependence_tests.py", "kci-ms": "0", "hsic-ms": "0"},
-        "gone": {"script": "lab/no.py"},
-        "kept": {"archived": "tests/test_studies.py"},
-        "lost": {"archived": "tests/test_no_such_studies.py"},
-    }
-    assert list(orphans(given, named=True)) == [
-        "calls: lab/intervals.py does not write calls",
-        "tests-of-dependence: lab/dependence_tests.py does not write hsic-ms",
-        "gone: lab/no.py does not exist",
-        "lost: tests/test_no_such_studies.py does not exist",
-    ]
-
-
-def test_every_key_that_a_script_writes_has_an_entry(script):
-    read = script("lab/_studies").read
-    known = {key for name in ("text", "tables", "parts") for key in read(name)}
-    for path in SCRIPTS.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        written = PUBLISHED.findall(text)
-        if path.parent.name == "rows":
-            written += re.findall(r'\bkey="([\w-]+)"', text)
-        assert set(written) <= known, path.name
+    for file in ("text", "tables", "parts"):
+        for key, entry in read(file).items():
+            if "archived" in entry:  # a test or script that checks the same statement
+                assert (SCRIPTS.parent / entry["archived"]).is_file(), key
+                continue
+            names = entry.keys() - {"script", "run"} if file == "text" else ()
+            for name in (key, *names):
+                assert literals(SCRIPTS / entry["script"]).fullmatch(name), (key, name)
