@@ -9,8 +9,6 @@ from refusals import raises
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from alignlearn.comparison import Protocol, compare, hyper, split
@@ -19,7 +17,6 @@ from alignlearn.hyper import (
     HyperKernelClassifier,
     HyperKernelClassifierCV,
     HyperKRR,
-    HyperSVR,
     WishartHyperKernel,
     hyper_kernels,
 )
@@ -145,18 +142,11 @@ def test_a_ladder_by_name_reaches_further_by_a_multiple():
     np.testing.assert_array_equal(found.predict(X), y)
 
 
-def test_pickles_clones_and_searches():
+def test_pickles_are_small_and_nested_regressions_have_parameters():
     X, y = two_classes(40)
-    model = HyperKernelClassifier("wishart", alpha=2.0)
-    again = pickle.loads(pickle.dumps(clone(model).fit(X, y)))
+    model = HyperKernelClassifier("wishart", alpha=2.0).fit(X, y)
     # Three numbers for each of the 820 pairs, and the samples twice.
-    assert len(pickle.dumps(again)) < 24 * 820 + 8000
-    np.testing.assert_array_equal(again.predict(X), model.fit(X, y).predict(X))
-    pipe = make_pipeline(MinMaxScaler(), HyperKernelClassifier())
-    name = "hyperkernelclassifier__"
-    grid = {name + "multiple": [0.5, 2.0], name + "regression": ["krr", HyperSVR(C=0.1)]}
-    found = GridSearchCV(pipe, grid, cv=2).fit(X, y)
-    assert 0.5 < found.best_score_ <= 1.0
+    assert len(pickle.dumps(model)) < 24 * 820 + 8000
     nested = HyperKernelClassifier(regression=HyperKRR(alpha=3.0))
     nested.set_params(regression__alpha=4.0).fit(X, y)
     assert nested.regression.hyper_kernel is None  # the object itself is not changed
@@ -182,13 +172,10 @@ def test_small_constant_and_repeated_samples():
     assert alone.alignment_ == 0.0
     assert list(alone.predict([[0.0, 0.0]])) == [0]
 
-
-def test_a_kernel_of_zeros():
-    """A tube that holds the whole target: only the intercept is left."""
-    X, y = two_classes(12)
+    # A tube that holds the whole target: only the intercept is left.
     with pytest.warns(DegenerateKernelWarning):
-        found = HyperKernelClassifier(regression="svr", epsilon=1.5).fit(X, y)
-    assert np.ptp(found.decision_function(X)) < 1e-9
+        zero = HyperKernelClassifier(regression="svr", epsilon=1.5).fit(X, y)
+    assert np.ptp(zero.decision_function(X)) < 1e-9
 
 
 # Cross-validation
@@ -225,16 +212,15 @@ def test_equals_grid_search(regression, name, values, machine):
     np.testing.assert_array_equal(again.predict(X), tuned.predict(X))
 
 
-def test_search_by_name_of_object_and_refit(capsys):
+def test_search_by_name_of_object_and_refit():
     X, y = three_classes()
     model = HyperKernelClassifierCV(
         WishartHyperKernel(), regression=HyperKRR(alpha=5.0), multiples=[1.0], Cs=[1.0, 10.0], cv=3
     ).fit(X, y)
     assert set(model.best_params_) == {"C", "multiple"}
-    model.set_params(regression="svr", kernel_Cs=0.1, verbose=True).fit(X, y)
+    model.set_params(regression="svr", kernel_Cs=0.1).fit(X, y)
     assert model.kernel_C_ == 0.1
     assert not hasattr(model, "alpha_")
-    assert capsys.readouterr().out == ""
     for name, value in (("regression", "ridge"), ("machine", "ridge"), ("kernel_Cs", [0.0])):
         raises(ValueError, name, clone(model).set_params(**{name: value}).fit, X, y)
 
@@ -271,11 +257,10 @@ def test_strengths_share_their_landmarks(monkeypatch, solver, random_state):
 # Comparison
 
 
-@pytest.mark.parametrize("kind", ["two", "three"])
-def test_compare_chooses_among_learned_kernels(monkeypatch, kind):
+def test_compare_chooses_among_learned_kernels(monkeypatch):
     monkeypatch.setattr(hyper, "MULTIPLES", (1.0,))
     monkeypatch.setattr(hyper, "STRENGTHS", {"krr": (10.0, 1.0), "svr": (0.1,), "nnls": (10.0,)})
-    X, y = two_classes(60) if kind == "two" else three_classes(60)
+    X, y = three_classes(60)
     methods = ("uniform", "hyper-krr", "hyper-svr", "hyper-nnls")
     protocol = Protocol(n_folds=3, grid=(1.0, 8.0), random_state=1)
     found = compare(X, y, methods=methods, protocol=protocol)

@@ -76,22 +76,6 @@ def test_support_vector_regression_is_that_of_all_ordered_pairs(seed, hyper, C):
     ours = smo(full, -K.ravel(), (-bound, bound), epsilon=0.1, tol=1e-12)
     exact = model.set_params(tol=1e-12).fit(X, K).predict(U, X).ravel()
     np.testing.assert_allclose(test @ ours.coef - ours.multiplier, exact, atol=1e-9)
-    # Both minimize the same convex function: the library's value is no larger.
-    assert objective(model.predict(X), K, model, C) <= objective_of(other, full, K, C) + 1e-6
-
-
-def objective(values, K, model, C):
-    loss = np.maximum(np.abs(values - K) - 0.1, 0.0).sum()
-    kernel = model.kernel_
-    pairs = kernel.points[kernel.first], kernel.points[kernel.second]
-    return 0.5 * kernel.coef @ kernel.hyper_kernel(*pairs) @ kernel.coef + C * loss
-
-
-def objective_of(other, full, K, C):
-    coef = np.zeros(len(full))
-    coef[other.support_] = other.dual_coef_.ravel()
-    loss = np.maximum(np.abs(other.predict(full) - K.ravel()) - 0.1, 0.0).sum()
-    return 0.5 * coef @ full @ coef + C * loss
 
 
 @given(st.integers(0, 999), st.sampled_from([GAUSSIAN, LADDER, WISHART]))
@@ -107,12 +91,7 @@ def test_non_negative_regression_is_that_of_all_ordered_pairs(seed, hyper):
     assert model.kernel_.is_psd
     assert model.eigenvalue_range_[0] > -1e-10
     assert model.kkt_residual_ < 1e-9
-
-
-def test_negative_similarities_have_no_non_negative_fit():
-    X, K, _ = problem(0)
-    model = HyperNNLS().fit(X, -np.abs(K))
-    np.testing.assert_array_equal(model.predict(X), 0.0)
+    np.testing.assert_array_equal(HyperNNLS().fit(X, -K).predict(X), 0.0)
 
 
 @each("model", [HyperKRR(alpha=0.1), HyperSVR(tol=1e-8), HyperNNLS(alpha=0.1)])
@@ -126,20 +105,6 @@ def test_all_landmarks_are_exact(model, solver):
     np.testing.assert_allclose(near, exact, atol=1e-5)
     assert model.rank_ <= model.n_pairs_ == 28
     assert model.trace_error_ < 1e-10
-
-
-def test_fewer_landmarks_lose_what_the_trace_says():
-    X, K, U = problem(2, m=20)
-    exact = HyperKRR(solver="dense").fit(X, K).predict(U)
-    errors, ranks = [], []
-    for rank_tol in (1e-1, 1e-3, 1e-5):
-        model = HyperKRR(solver="pivoted", rank_tol=rank_tol).fit(X, K)
-        assert model.trace_error_ <= rank_tol
-        errors.append(np.linalg.norm(model.predict(U) - exact) / np.linalg.norm(exact))
-        ranks.append(model.rank_)
-    assert ranks == sorted(ranks)
-    assert errors[0] > errors[2]
-    assert errors[2] < 0.05
 
 
 def test_labels_stand_for_their_ideal_kernel():
@@ -209,34 +174,23 @@ def test_a_decomposition_learns_inside_the_clusters():
     np.testing.assert_allclose(total.predict(X), values, atol=1e-10)
 
 
+NOTHING_OF_2 = np.where(np.add.outer(I4 := np.arange(4) == 2, I4), np.nan, np.eye(4))
 BAD = [
-    ({}, (np.eye(3)[:1], np.ones((1, 1))), ValueError, "X has 1 sample; at least 2"),
-    ({}, (np.eye(3), np.triu(np.ones((3, 3)))), ValueError, "K is not symmetric"),
-    ({}, (np.eye(3), np.ones((2, 2))), ValueError, r"K has shape \(2, 2\) but X has 3 samples"),
-    ({}, (np.eye(3), np.diag([np.inf] * 3)), ValueError, "K contains NaN or infinity"),
-    ({}, (np.eye(3), ["a", "a", "a"]), ValueError, "1 class"),
-    ({}, (np.eye(3), ["a", "b"]), ValueError, "K has 2 labels but X has 3 samples"),
-    ({"alpha": 0.0}, (np.eye(3), np.eye(3)), ValueError, "alpha=0.0 is out of range"),
-    ({"alpha": 1e-300}, (np.zeros((3, 2)), np.eye(3)), ValueError, "alpha=1e-300 is below"),
-    (
-        {"hyper_kernel": WishartHyperKernel(1.0, 1.5)},
-        (np.eye(3), np.eye(3)),
-        ValueError,
-        "accepted: r > d - 1 = 2",
-    ),
+    ({}, (np.eye(3)[:1], np.ones((1, 1))), "X has 1 sample; at least 2"),
+    ({}, (np.eye(3), np.triu(np.ones((3, 3)))), "K is not symmetric"),
+    ({}, (np.eye(3), np.ones((2, 2))), r"K has shape \(2, 2\) but X has 3 samples"),
+    ({}, (np.eye(3), np.diag([np.inf] * 3)), "K contains NaN or infinity"),
+    ({}, (np.eye(3), ["a", "a", "a"]), "1 class"),
+    ({}, (np.eye(3), ["a", "b"]), "K has 2 labels but X has 3 samples"),
+    ({}, (np.eye(4), NOTHING_OF_2), r"no similarity is known for 1 of 4 samples \(rows 2\)"),
+    ({"alpha": 1e-300}, (np.zeros((3, 2)), np.eye(3)), "alpha=1e-300 is below"),
+    ({"hyper_kernel": WishartHyperKernel(1.0, 1.5)}, (np.eye(3), np.eye(3)), "r > d - 1 = 2"),
 ]
 
 
-@each(("params", "data", "error", "message"), BAD)
-def test_bad_input_is_named(params, data, error, message):
-    raises(error, message, HyperKRR(**params).fit, *data)
-
-
-def test_rows_of_which_nothing_is_known():
-    K = np.eye(4)
-    K[2], K[:, 2] = np.nan, np.nan
-    with pytest.raises(ValueError, match=r"no similarity is known for 1 of 4 samples \(rows 2\)"):
-        HyperKRR().fit(np.eye(4), K)
+@each(("params", "data", "message"), BAD)
+def test_bad_input_is_named(params, data, message):
+    raises(ValueError, message, HyperKRR(**params).fit, *data)
 
 
 def test_memory_is_asked_for_first(monkeypatch):
@@ -282,5 +236,9 @@ def test_too_few_landmarks_are_said_with_what_they_leave():
         columns, corner = hyper.resolve(X)(X[i], X[j], *ends), hyper.resolve(X)(*ends)
         rest = np.trace(whole - columns @ np.linalg.solve(corner, columns.T)) / np.trace(whole)
         assert float(found[1]) == pytest.approx(rest, rel=0.1)
-    for quiet in ({"rank_tol": 1.1 * rest}, {"solver": "nystrom"}, {"solver": "cg"}):
-        HyperKRR(hyper, **{"solver": "pivoted", "max_rank": 9, **quiet}).fit(X, K)
+    for quiet in ({"solver": "nystrom"}, {"solver": "cg"}, {"rank_tol": 1.1 * rest}):
+        model = HyperKRR(hyper, **{"solver": "pivoted", "max_rank": 9, **quiet}).fit(X, K)
+    assert model.trace_error_ <= 1.1 * rest
+    finer = model.set_params(rank_tol=0.1 * rest, max_rank=99).fit(X, K)
+    assert finer.rank_ > 9
+    assert finer.trace_error_ <= 0.1 * rest
