@@ -56,6 +56,16 @@ def objective(oracle, model, beta):
     return oracle.machines(model.weights_)[0] + beta * np.sum(oracle.traces * model.weights_)
 
 
+def check_minimum(total, theta, error):
+    """Of a convex function: no step of one coordinate lowers it by more than a relative error."""
+    best = total(theta)
+    for k in range(theta.size):
+        for step in (0.01, -0.01, 0.1, -0.1):
+            other = theta.copy()
+            other[k] = max(other[k] + step * theta.max(), 0.0)
+            assert total(other) >= best * (1.0 - error)
+
+
 @pytest.mark.parametrize("epsilon", [None, 0.1])
 @pytest.mark.parametrize("beta", [0.005, 0.05, 0.3])
 def test_onmkl_minimizes_the_traces_and_the_machines(epsilon, beta):
@@ -64,7 +74,6 @@ def test_onmkl_minimizes_the_traces_and_the_machines(epsilon, beta):
     best, weights = oracle.separate(beta)
     assert model.result_.objective == pytest.approx(best, rel=1e-6)
     assert objective(oracle, model, beta) == pytest.approx(best, rel=1e-6)
-    assert objective(oracle, model, beta) > best - 1e-6 * best
     np.testing.assert_allclose(model.weights_, weights, atol=2e-3 * weights.max())
     assert model.result_.duality_gap <= 1e-8
     assert model.result_.converged
@@ -203,12 +212,7 @@ def test_kta_adds_the_distance_to_the_target_kernel(eta):
         K = np.tensordot(theta, Ks, 1)
         return machine(K, target)[0] + 0.5 * eta * np.sum((K - T) ** 2)
 
-    best, theta = total(model.weights_[0]), model.weights_[0]
-    for k in range(3):
-        for step in (1e-2, -1e-2, 1e-1, -1e-1):
-            other = theta.copy()
-            other[k] = max(other[k] + step * theta.max(), 0.0)
-            assert total(other) >= best * (1.0 - 1e-7)
+    check_minimum(total, model.weights_[0], 1e-7)
     assert model.result_.duality_gap <= 1e-8
 
 
@@ -235,14 +239,8 @@ def test_onjkl_is_the_best_of_the_proxies():
         K = np.tensordot(theta, Ks, 1)
         return proxy_dual(K, target, 1.0, eta)[0] + beta * oracle.traces[0] @ theta
 
-    theta = model.weights_[0]
-    best = total(theta)
-    assert model.result_.objective == pytest.approx(best, rel=1e-5)
-    for k in range(3):
-        for step in (0.05, -0.05):
-            other = theta.copy()
-            other[k] = max(other[k] + step * theta.max(), 0.0)
-            assert total(other) >= best * (1.0 - 1e-5)
+    assert model.result_.objective == pytest.approx(total(model.weights_[0]), rel=1e-5)
+    check_minimum(total, model.weights_[0], 1e-5)
 
 
 def test_alignments_of_pairs_of_tasks():

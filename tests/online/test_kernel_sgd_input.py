@@ -1,6 +1,7 @@
 """Kernel SGD: errors name bad input, and leave the model unchanged."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,23 +29,10 @@ def test_bad_parameters(changes, message):
     raises(ValueError, message, KernelSGDClassifier(**changes).fit, X, Y)
 
 
-def test_bad_types():
-    with pytest.raises(TypeError, match="budget must be an integer >= 1 or None"):
-        KernelSGDClassifier(budget=2.5).fit(X, Y)
-    raises(TypeError, "shuffle must be True or False", KernelSGDClassifier(shuffle="yes").fit, X, Y)
-    with pytest.raises(TypeError, match="fit_intercept must be True or False"):
-        KernelSGDRegressor(fit_intercept=1).fit(X, X[:, 0])
-    with pytest.raises(TypeError, match="a kernel must be a Kernel object or a string"):
-        KernelSGDRegressor(kernel=[al.Gaussian(1.0), "linear"]).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="accepted: 'squared', 'epsilon-insensitive'"):
-        KernelSGDRegressor(loss="hinge").fit(X, X[:, 0])
-
-
 def test_classes_of_a_stream():
-    with pytest.raises(ValueError, match="classes must list at least two labels"):
-        KernelSGDClassifier().partial_fit(X, Y)
-    with pytest.raises(ValueError, match="classes must list at least two labels"):
-        KernelSGDClassifier().partial_fit(X, Y, classes=[True])
+    for classes in (None, [True]):
+        with pytest.raises(ValueError, match="classes must list at least two labels"):
+            KernelSGDClassifier().partial_fit(X, Y, classes=classes)
     machine = KernelSGDClassifier().partial_fit(X[:5], np.ones(5), classes=[0, 1])
     coef = machine.dual_coef_.copy()
     raises(ValueError, "labels that are not among the classes: 2", machine.partial_fit, X[:1], [2])
@@ -64,59 +52,44 @@ def test_a_failed_fit_is_no_fit_and_a_failed_step_changes_nothing():
     np.testing.assert_array_equal(machine.predict(X), before)
 
 
-def test_steps_that_diverge_are_an_error():
+def test_steps_that_overflow_are_an_error():
     machine = KernelSGDRegressor("linear", eta0=10.0, n_passes=20, alpha=1e-6)
     raises(ValueError, "eta0=10 is too large", machine.fit, 10.0 * X, X[:, 0])
     assert not hasattr(machine, "dual_coef_")
-    # The default is short enough for any scale.
-    assert np.isfinite(KernelSGDRegressor("linear").fit(1e4 * X, X[:, 0]).dual_coef_).all()
 
 
-def test_inputs_are_not_kept_or_changed():
-    samples, labels = X.copy(), Y.copy()
-    machine = KernelSGDClassifier().fit(samples, labels)
-    np.testing.assert_array_equal(samples, X)
+def test_samples_are_not_kept():
+    samples = X.copy()
+    machine = KernelSGDClassifier().fit(samples, Y)
     before = machine.decision_function(X)
     samples[:] = 0.0
     np.testing.assert_array_equal(machine.decision_function(X), before)
 
 
 def test_orders_follow_the_seed():
-    def coef(**options):
-        return KernelSGDClassifier(**options).fit(X, Y).dual_coef_
-
-    np.testing.assert_array_equal(coef(), coef(random_state=0))
-    assert not np.array_equal(coef(), coef(random_state=1))
-
-
-def test_the_risk_of_unknown_labels_is_refused():
-    machine = KernelSGDClassifier().fit(X, Y)
-    with pytest.raises(ValueError, match="y has labels that are not among the classes: 2"):
-        machine.regularized_risk(X, np.where(Y, 2, 0))
+    default, zero, one = (
+        KernelSGDClassifier(**seed).fit(X, Y).dual_coef_
+        for seed in ({}, {"random_state": 0}, {"random_state": 1})
+    )
+    np.testing.assert_array_equal(default, zero)
+    assert not np.array_equal(default, one)
 
 
-@each("partial", [False, True])
+@each("by_parts", [False, True])
 @each("eta0", [1.0, 100.0])
 @each("kind", [KernelSGDClassifier, KernelSGDRegressor])
-def test_steps_that_diverge_are_named(kind, eta0, partial):
+def test_steps_that_diverge_are_named(kind, eta0, by_parts):
     """Steps with the squared loss and eta0 k(x, x) > 2 grow; half of that does not."""
     X = 3.0 * np.random.default_rng(2).normal(size=(60, 4))
     y = X[:, 0] if kind is KernelSGDRegressor else X[:, 0] > 0.0
     model = kind("linear", eta0=eta0, loss="squared", n_passes=2)
-    fit = model.fit
-    if partial:
-        classes = [False, True]
-        fit = model.partial_fit
-        if kind is KernelSGDClassifier:
-            fit = partial_of(model, classes)
+    fit = model.partial_fit if by_parts else model.fit
+    if by_parts and kind is KernelSGDClassifier:
+        fit = partial(model.partial_fit, classes=[False, True])
     with pytest.warns(al.ConvergenceWarning, match=f"steps diverge.*eta0={eta0:g} is too large"):
         fit(X, y)
     largest = np.square(X).sum(axis=1).max()
     kind("linear", eta0=1.0 / (largest + 1.0), loss="squared").fit(X, y)  # a warning is an error
-
-
-def partial_of(model, classes):
-    return lambda X, y: model.partial_fit(X, y, classes=classes)
 
 
 def test_noise_and_outliers_are_no_divergence():

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from cases import each
-from sklearn.model_selection import GridSearchCV, KFold
 
 import alignlearn as al
 
@@ -35,11 +34,7 @@ def test_a_kernel_constant_up_to_rounding_is_no_kernel(kernel, dtype):
     words = [str(w.message) for w in caught if w.category is al.DegenerateKernelWarning]
     # If every value is equal to the last bit there is nothing to warn about.
     assert all("constant on these samples up to the rounding" in text for text in words)
-
-
-def test_it_is_said_once_and_by_name():
-    with pytest.warns(al.DegenerateKernelWarning, match=r"cosine on \[1\] is constant on these"):
-        al.alignment_statistics(X, Y, [al.Columns(al.Cosine(), 1), al.Gaussian(1.0)])
+    assert kernel != FLAT["cosine of one column"] or "cosine on [1] is constant" in words[0]
 
 
 def test_a_kernel_that_hardly_varies_is_one():
@@ -66,37 +61,19 @@ def test_values_far_above_their_variation_keep_their_digits(offset):
 
 def test_training_sets_beside_an_outlier_keep_their_digits():
     rng = np.random.default_rng(1)
-    Z = rng.standard_normal((60, 3))
+    Z, folds = rng.standard_normal((60, 3)), np.arange(60) // 12
     Z[0] *= 1e3
     y = Z[:, 1] + np.sin(Z[:, 2]) + 0.1 * rng.standard_normal(60)
+    far = y.copy()
+    far[7] = 1e9
     kernels = [al.Gaussian(0.1), al.Polynomial(1.0, 1.0, 2)]
-    cv = list(KFold(5).split(Z))
-    folds = np.empty(60)
-    for number, (_, test) in enumerate(cv):
-        folds[test] = number
-    found = al.alignment_statistics(Z, y, kernels, folds=folds)
-    for (train, _), s in zip(cv, found):
-        expected = al.alignment_statistics(Z[train], y[train], kernels)
-        np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
-        np.testing.assert_allclose(s.M, expected.M, rtol=1e-9)
-    alphas = [1e-3, 1.0]
-    tuned = al.MKLRegressorCV(kernels, weighting="alignf", alphas=alphas, cv=cv).fit(Z, y)
-    grid = GridSearchCV(
-        al.MKLRegressor(kernels), {"alpha": alphas}, cv=cv, scoring="neg_root_mean_squared_error"
-    ).fit(Z, y)
-    np.testing.assert_allclose(
-        tuned.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-6
-    )
-
-
-def test_targets_beside_an_outlier_keep_their_digits():
-    y = X[:, 0].copy()
-    y[7] = 1e9
-    folds = np.arange(100) % 5
-    found = al.alignment_statistics(X, y, [al.Gaussian(1.0)], folds=folds)
-    for t, s in enumerate(found):
-        expected = al.alignment_statistics(X[folds != t], y[folds != t], [al.Gaussian(1.0)])
-        np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
+    for samples, target in ((Z, y), (Z[:, 1:], far)):
+        found = al.alignment_statistics(samples, target, kernels, folds=folds)
+        for t, s in enumerate(found):
+            train = folds != t
+            expected = al.alignment_statistics(samples[train], target[train], kernels)
+            np.testing.assert_allclose(s.a, expected.a, rtol=1e-9)
+            np.testing.assert_allclose(s.M, expected.M, rtol=1e-9)
 
 
 def test_alignments_stay_in_their_interval():

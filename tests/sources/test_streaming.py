@@ -50,12 +50,13 @@ def truncated(tau, columns):
 FAMILIES = {
     "ladder": [(g, gaussian(g.gamma)) for g in gaussian_kernels(2.0 ** np.arange(-4, 4))],
     "unrelated gammas": [(g, gaussian(g.gamma)) for g in gaussian_kernels([0.03, 0.1, 0.7, 1.1])],
-    "near constant": [(g, gaussian(g.gamma)) for g in gaussian_kernels([1e-6, 2e-6, 1e-9])],
-    "near identity": [(g, gaussian(g.gamma)) for g in gaussian_kernels([1e6, 2e6, 30.0])],
     "from constant to identity": [
         (g, gaussian(g.gamma)) for g in gaussian_kernels(10.0 ** np.arange(-6, 7, 2))
     ],
-    "duplicated": [(Gaussian(0.2), gaussian(0.2))] * 5 + [(2 * Gaussian(0.2), gaussian(0.2))],
+    "duplicated": [
+        *[(Gaussian(0.2), gaussian(0.2))] * 5,
+        (2 * Gaussian(0.2), lambda X: 2 * gaussian(0.2)(X)),
+    ],
     "mixed": [
         (Columns(Gaussian(0.5), [0, 1]), gaussian(0.5, [0, 1])),
         (Gaussian(1e-6), gaussian(1e-6)),
@@ -65,12 +66,11 @@ FAMILIES = {
         (Columns(Linear(), 4), lambda X: np.outer(X[:, 4], X[:, 4]).astype(LD)),
         (Columns(Gaussian(1.0), [0, 1]), gaussian(1.0, [0, 1])),
     ],
+    "linear": [
+        (Linear(), polynomial(1, 0, 1)),
+        (3 * Columns(Linear(), [4, 1]), lambda X: 3 * (X[:, [4, 1]] @ X[:, [4, 1]].T).astype(LD)),
+    ],
 }
-FAMILIES["linear"] = [
-    (Linear(), polynomial(1, 0, 1)),
-    (3 * Columns(Linear(), [4, 1]), lambda X: 3 * (X[:, [4, 1]] @ X[:, [4, 1]].T).astype(LD)),
-]
-FAMILIES["duplicated"][-1] = (2 * Gaussian(0.2), lambda X: 2 * gaussian(0.2)(X))
 
 
 def errors(s, kernels_of, X, Y):
@@ -219,11 +219,8 @@ def test_rank_one_kernels(form, dtype):
     formulas = [lambda X, k=k: np.outer(X[:, k], X[:, k]).astype(LD) for k in range(8)]
     assert max(errors(s, formulas, X.astype(float), y)[:2]) < 1e-12
     np.testing.assert_array_equal(s.M[[3, 4]], 0)
-    np.testing.assert_array_equal(s.trace[[3, 4]], 0)
-    pairs = alignment_statistics(X.astype(float), y, [Columns(Linear(), k) + 0 for k in range(8)])
-    np.testing.assert_allclose(s.M, pairs.M, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(s.a, pairs.a, rtol=1e-10, atol=1e-9)
-    np.testing.assert_allclose(s.trace, pairs.trace, rtol=1e-10, atol=1e-9)
+    exact = oracle.statistics([f(X.astype(float)) for f in formulas], y)[2]
+    np.testing.assert_allclose(s.trace, exact, rtol=1e-10, atol=1e-9)
     assert s.names[2] == "column 2"
 
 
@@ -234,40 +231,8 @@ def test_default_kernels_are_a_ladder_around_the_variance_of_the_data():
     assert s.n_kernels == len(s.names) == 9
 
 
-def test_accumulators_of_other_kernels_do_not_merge():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((20, 2)), rng.standard_normal(20)
-    make = al.AlignmentAccumulator
-    scaled = make([al.Gaussian()]).update(X, y), make([al.Gaussian()]).update(3.0 * X, y)
-    with pytest.raises(ValueError, match=r"gaussian\(gamma=.* instead of gaussian\(gamma="):
-        scaled[0].merge(scaled[1])
-    with pytest.raises(ValueError, match="linear instead of gaussian"):
-        make([al.Gaussian(1.0)]).update(X, y).merge(make(["linear"]).update(X, y))
-    with pytest.raises(ValueError, match="X has 1 columns, but earlier batches had 2"):
-        make([al.Gaussian(1.0)]).update(X, y).update(X[:, :1], y)
-    empty = make([al.Gaussian(1.0)])
-    merged = empty.merge(make([al.Gaussian(1.0)]).update(X, y)).update(X, y)
-    assert merged.n_batches == 2
-
-
-def test_sparse_columns_with_a_large_mean_keep_their_digits():
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 50, (60, 4)).astype(float), rng.standard_normal(60)
-    near = al.alignment_statistics(sparse.csr_matrix(X), y, al.RankOneKernels())
-    shifted = sparse.csr_matrix(X + 1e8)
-    for kernels in (al.RankOneKernels(), [al.Columns(al.Linear(), k) for k in range(4)]):
-        far = al.alignment_statistics(shifted, y, kernels)
-        np.testing.assert_allclose(far.alignments, near.alignments, rtol=1e-6)
-
-
 def test_measures_hold_no_second_matrix():
     """An eighth of the matrix at m = 2000; less for more samples."""
     K, y = np.eye(2000) + 1.0, np.arange(2000.0)
     for measure in (al.alignment, al.hsic, al.cka):
         assert peak_of(partial(measure, K, y)) < 0.3 * K.nbytes
-
-
-def test_kernel_ridge_works_in_the_one_matrix_it_needs():
-    X = np.random.default_rng(0).standard_normal((1500, 3))
-    model = al.MKLRegressor([al.Gaussian(1.0)]).fit(X[:50], X[:50, 0])
-    assert peak_of(lambda: model.fit(X, X[:, 0])) < 1.3 * 8 * 1500**2

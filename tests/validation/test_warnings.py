@@ -8,8 +8,7 @@ from cases import each
 
 import alignlearn as al
 from alignlearn.large import NystromRidge
-from alignlearn.machines import SupportVectorClassifier
-from alignlearn.validation import ConvergenceWarning, warn, warn_unconverged, wrap_methods
+from alignlearn.validation import ConvergenceWarning, warn_unconverged, wrap_methods
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 Y = X[:, 0] + 0.1 * X[:, 1] ** 2
@@ -33,10 +32,6 @@ def few_steps():
     al.MKLClassifier(GAUSSIANS, C=100.0, max_iter=1).fit(X, LABELS)
 
 
-def few_steps_of_the_machine():
-    SupportVectorClassifier(100.0, max_iter=1).fit(K, LABELS)
-
-
 def few_steps_of_a_fold():
     al.MKLClassifierCV(GAUSSIANS, weighting="alignf", Cs=[100.0], cv=2, max_iter=1).fit(X, LABELS)
 
@@ -58,7 +53,6 @@ def constant_kernel():
     [
         column_vector,
         few_steps,
-        few_steps_of_the_machine,
         few_steps_of_a_fold,
         few_steps_of_ridge,
         names_at_prediction_alone,
@@ -75,12 +69,6 @@ def test_the_line_is_the_callers(call):
     for warning in caught:
         assert warning.filename == __file__, warning
         assert warning.lineno in lines, warning
-
-
-def test_as_an_instance():
-    with pytest.warns(ConvergenceWarning, match="not far") as caught:
-        warn(ConvergenceWarning("not far"))
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "inside another fit"])
