@@ -5,6 +5,8 @@ import sys
 
 import numpy as np
 import pytest
+from cases import each
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.validation import memory
@@ -81,41 +83,40 @@ Y = X @ [1.0, -1.0, 0.5]
 KERNEL = al.FromFunction(_forbidden, vectorized=True)
 
 
-@pytest.mark.parametrize(
-    ("model", "target"),
-    [
-        (al.MKLRegressor([KERNEL], memory="1GB"), Y),
-        (al.MKLRegressorCV([KERNEL], memory="1GB"), Y),
-        (al.MKLClassifier([KERNEL], memory="1GB"), Y > 0),
-        (al.MKLClassifierCV([KERNEL], memory="1GB"), Y > 0),
-        (al.KernelCombiner([KERNEL]), Y),
-    ],
-)
-def test_a_matrix_that_does_not_fit_is_refused_before_stage_1(small, model, target):
+@each("kind", ["MKLRegressor", "MKLRegressorCV", "MKLClassifier", "MKLClassifierCV"])
+def test_a_matrix_that_does_not_fit_is_refused_before_stage_1(small, kind):
+    model, target = getattr(al, kind)([KERNEL], memory="1GB"), Y > 0 if "Class" in kind else Y
     message = "X: 1 kernel matrix of 600 x 600 needs about 0.0 GiB, .* at most 360 samples, or"
-    with pytest.raises(MemoryError, match=message):
-        model.fit(X, target)
+    raises(MemoryError, message, model.fit, X, target)
     with pytest.raises(AssertionError):
         model.fit(X[:350], target[:350])
 
 
-def test_one_stage_rules_hold_one_matrix_per_kernel(small):
-    model = al.MKLRegressor([KERNEL, KERNEL], weighting="lkrr", memory="1GB")
-    with pytest.raises(MemoryError, match=r"3 kernel matrices of 350 x 350 .* at most 200 samples"):
-        model.fit(X[:350], Y[:350])
+def test_others_that_do_not_fit_are_refused(small):
+    raises(MemoryError, "at most 360 samples", al.KernelCombiner([KERNEL]).fit, X, Y)
+    per_kernel = al.MKLRegressor([KERNEL, KERNEL], weighting="lkrr", memory="1GB")
+    message = r"3 kernel matrices of 350 x 350 .* at most 200 samples"
+    raises(MemoryError, message, per_kernel.fit, X[:350], Y[:350])
+    message = r"matrices of 600 rows.* accepted: at most \d+ samples"
+    raises(MemoryError, message, al.compare, X, Y, [KERNEL])
 
 
 def test_what_needs_no_matrix_is_not_refused(small):
-    assert al.MKLRegressor(al.RankOneKernels()).fit(X, Y).score(X, Y) > 0.9
-    assert al.MKLRegressorCV(["linear"]).fit(X, Y).score(X, Y) > 0.9
     al.alignment_statistics(X, Y, al.gaussian_kernels([0.1, 0.2]))
-    # Too few samples for the interior point method, and no memory for the matrix.
-    assert al.MKLClassifier(al.RankOneKernels()).fit(X, Y > 0).score(X, Y > 0) > 0.9
-    assert al.MKLClassifier([al.Gaussian(0.1)]).fit(X, Y > 0).score(X, Y > 0) > 0.9
-    assert al.MKLRegressor([al.Gaussian(0.1)]).fit(X, Y).score(X, Y) > 0.9
-    assert al.MKLRegressor([al.Gaussian(0.1)], machine="svr").fit(X, Y).score(X, Y) > 0.9
-    assert al.MKLRegressorCV([al.Gaussian(0.1)], alphas=[0.1, 1.0]).fit(X, Y).score(X, Y) > 0.9
-    assert al.MKLClassifierCV([al.Gaussian(0.1)], Cs=[1.0]).fit(X, Y > 0).score(X, Y > 0) > 0.9
+    gaussian = [al.Gaussian(0.1)]
+    for model in (
+        al.MKLRegressor(al.RankOneKernels()),
+        al.MKLRegressorCV(["linear"]),
+        # Too few samples for the interior point method, and no memory for the matrix.
+        al.MKLClassifier(al.RankOneKernels()),
+        al.MKLClassifier(gaussian),
+        al.MKLRegressor(gaussian),
+        al.MKLRegressor(gaussian, machine="svr"),
+        al.MKLRegressorCV(gaussian, alphas=[0.1, 1.0]),
+        al.MKLClassifierCV(gaussian, Cs=[1.0]),
+    ):
+        target = Y > 0 if "Classifier" in type(model).__name__ else Y
+        assert model.fit(X, target).score(X, target) > 0.9
 
 
 def test_single_precision_needs_half(small):
@@ -123,21 +124,16 @@ def test_single_precision_needs_half(small):
         al.MKLClassifier([KERNEL]).fit(X[:500].astype(np.float32), Y[:500] > 0)
 
 
-def test_a_comparison_that_does_not_fit_is_refused(small):
-    with pytest.raises(MemoryError, match=r"matrices of 600 rows.* accepted: at most \d+ samples"):
-        al.compare(X, Y, [KERNEL])
+VERSION_1 = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+VERSION_2 = "memory.max", "memory.current", "inactive_file"
 
 
 @pytest.mark.parametrize(
     ("line", "folder", "files"),
     [
-        ("0::/a/b", "a", ("memory.max", "memory.current", "inactive_file")),
-        ("0::/", "", ("memory.max", "memory.current", "inactive_file")),
-        (
-            "4:cpu,memory:/job",
-            "memory/job",
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-        ),
+        ("0::/a/b", "a", VERSION_2),
+        ("0::/", "", VERSION_2),
+        ("4:cpu,memory:/job", "memory/job", VERSION_1),
     ],
 )
 def test_control_groups_limit_what_is_free(tmp_path, line, folder, files):
@@ -150,8 +146,7 @@ def test_control_groups_limit_what_is_free(tmp_path, line, folder, files):
     (root / folder / used).write_text("700\n")
     (root / folder / "memory.stat").write_text(f"anon 600\n{name} 50\n")
     assert memory.group_memory(root, groups) == 350
-    (root / folder / limit).write_text("9223372036854771712\n")  # max in cgroup version 1
-    assert memory.group_memory(root, groups) == float("inf")
-    (root / folder / limit).write_text("max\n")
-    assert memory.group_memory(root, groups) == float("inf")
+    for unlimited in ("9223372036854771712", "max"):  # of versions 1 and 2
+        (root / folder / limit).write_text(unlimited + "\n")
+        assert memory.group_memory(root, groups) == float("inf")
     assert memory.group_memory(root, tmp_path / "missing") == float("inf")

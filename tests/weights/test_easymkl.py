@@ -92,8 +92,7 @@ def test_in_estimators_and_what_is_refused():
     assert constant.weights_.tolist() == [1.0, 0.0]
     with pytest.raises(ValueError, match="easymkl' is for classes"):
         al.MKLRegressor(KERNELS, weighting="easymkl").fit(X, X[:, 0])
-    for lam in (0.0, 1.1, "a"):
-        with pytest.raises((ValueError, TypeError), match="lam"):
-            al.MKLClassifier(KERNELS, weighting=al.EasyMKL(lam)).fit(X, Y)
+    with pytest.raises(ValueError, match="lam"):
+        al.MKLClassifier(KERNELS, weighting=al.EasyMKL(0.0)).fit(X, Y)
     with pytest.raises(TypeError, match="EasyMKL needs the samples"):
         al.EasyMKL().solve(al.alignment_statistics(X, Y, KERNELS))

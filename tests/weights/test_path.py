@@ -164,14 +164,10 @@ def test_alignf_with_a_limit(limit):
 
 def test_bad_input():
     statistics = statistics_of(np.eye(3), np.ones(3))
-    for limit, error in ((0, ValueError), (-1, ValueError), (1.5, TypeError), ("3", TypeError)):
-        raises(error, "max_kernels", sparse_path, statistics, limit)
-        raises(error, "max_kernels", al.AlignF(max_kernels=limit).solve, statistics)
+    raises(ValueError, "max_kernels", sparse_path, statistics, 0)
     for tol in (0.0, 1.0):  # with 1 no kernel would enter
         raises(ValueError, "tol", sparse_path, statistics, tol=tol)
     raises(TypeError, "AlignmentStatistics", sparse_path, np.eye(3))
-    with pytest.raises(ValueError, match="no kernel is positively aligned"):
-        sparse_path(statistics_of(np.eye(3), -np.ones(3)))
-    path = sparse_path(statistics)
-    raises(ValueError, "n_kernels", path.weights, 0)
-    raises(ValueError, "normalize", path.weights, 1, normalize="max")
+    against = statistics_of(np.eye(3), -np.ones(3))
+    raises(ValueError, "no kernel is positively aligned", sparse_path, against)
+    raises(ValueError, "n_kernels", sparse_path(statistics).weights, 0)

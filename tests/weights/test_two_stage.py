@@ -8,7 +8,6 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
-from refusals import raises
 from scipy.linalg import eigh
 from sklearn.base import clone
 
@@ -227,8 +226,6 @@ def test_normalizations(rule):
         w = clone(rule).set_params(normalize=normalize).solve(stats).weights
         assert np.linalg.norm(w, order) == pytest.approx(1)
         np.testing.assert_allclose(w / np.linalg.norm(w), raw / np.linalg.norm(raw), rtol=1e-10)
-    with pytest.raises(ValueError, match=r"normalize='max' is not known; accepted: 'l1', 'l2'"):
-        clone(rule).set_params(normalize="max").solve(stats)
 
 
 def test_get_weighting():
@@ -238,15 +235,6 @@ def test_get_weighting():
     assert get_weighting(rule) is rule
     with pytest.raises(ValueError, match=r"'alignF' is not known; accepted: 'uniform', 'align'"):
         get_weighting("alignF")
-    for wrong in (3, None, AlignF):
-        raises(TypeError, "method solve", get_weighting, wrong)
-
-
-def test_bad_statistics():
-    raises(TypeError, "must be an AlignmentStatistics, got list", AlignF().solve, [1, 2])
-    with pytest.raises(ValueError, match=r"statistics.a contains NaN"):
-        AlignF().solve(statistics_of([1.0, np.nan], np.eye(2)))
-    raises(ValueError, "a has shape", Uniform().solve, statistics_of([1.0], np.eye(2)))
 
 
 @each("rule", RULES)

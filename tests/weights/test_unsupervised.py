@@ -139,8 +139,6 @@ def test_what_is_refused():
     for rule in ("alignf", al.AlignLq(), "lkrr"):
         with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
             al.KernelCombiner(KERNELS, weighting=rule).fit(X)
-    with pytest.raises(ValueError, match="n_neighbors=0"):
-        al.KernelCombiner(KERNELS, weighting=al.Structure(0)).fit(X)
     weight = np.arange(40.0)
     with pytest.raises(ValueError, match="not accept sample_weight; accepted: repeated samples"):
         al.MKLRegressor(KERNELS, weighting="structure").fit(X, X[:, 0], weight)
