@@ -1,7 +1,6 @@
 """Common code of the studies in scripts/lab: a command line, and files that fill the pages."""
 
 import ast
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -43,29 +42,6 @@ def test_only_what_is_to_be_written_is(studies, capsys):
     numbers = studies.read("text")["one"]
     assert numbers.items() >= {"gain": "0.3", "loss": "0.2"}.items()
     assert numbers["run"] == {"gain": {"m": 50, "seeds": [0, 1]}}
-
-
-def test_files_are_written_as_they_stand(script):
-    """A study that changes a number changes its line alone."""
-    studies = script("lab/_studies")
-    for name in ("tables", "text", "parts", "missing-tables", "accuracy-400", "accuracy-2000"):
-        text = (studies.DATA / f"{name}.json").read_text(encoding="utf-8")
-        lines = studies._lines(json.loads(text), studies._LEVELS.get(name, 2))
-        assert lines + "\n" == text, name
-
-
-def test_seconds_and_ratios_go_to_the_parts(studies):
-    studies.write("parts", {"one": {"script": "lab/one.py", "work": "sums", "ratio": [1.0]}})
-    args = asked(studies, "--write")
-    found = {"baseline_s": studies.span([4.04, 2.0]), "alignlearn_s": studies.span([1.0, 1.001])}
-    studies.publish(args, "one", {**found, "ratio": studies.span([4.0, float("nan")])})
-    entry = studies.read("parts")["one"]
-    assert entry["script"] == "lab/one.py"
-    assert (entry["baseline_s"], entry["alignlearn_s"]) == ([2.0, 4.0], [1.0])
-    assert (entry["ratio"], studies.span([31.2, 9.99])) == (None, [10, 31])
-    assert entry["run"] == {"m": 400, "seeds": [0, 1]}
-    with pytest.raises(KeyError):
-        studies.publish(args, "two", {"ratio": [2.0]})
 
 
 @cache
