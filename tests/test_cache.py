@@ -214,7 +214,7 @@ def on_terminal(code, **environment):
 
 
 def test_a_numba_without_a_private_name_is_refused_by_name():
-    """Two of the names that the module uses; each is a name of a later import of its own."""
+    """A process for each of two names, since the module reads them when it is imported."""
     bound = re.search(r"^ +(numba>=.*)$", (ROOT / "setup.cfg").read_text(), re.MULTILINE)[1]
     for owner, name in (
         ("caching", "CompileResultCacheImpl"),
