@@ -196,18 +196,20 @@ def test_an_error_in_a_phase_is_raised_and_ends_the_others(monkeypatch):
 
 
 def test_a_waiting_thread_lends_its_share():
-    found, ready = {}, threading.Event()
+    found, waits, counted, ended = {}, *(threading.Event() for _ in range(3))
 
     def work(thread):
         if thread[0] == 0:
             with threads.waiting():
-                ready.set()
-                time.sleep(0.02)
+                waits.set()
+                assert counted.wait(60.0)
             found["after"] = threads.thread_count()
+            ended.set()
         else:
-            ready.wait(10.0)
+            assert waits.wait(60.0)
             found["while"] = threads.thread_count()
-            time.sleep(0.05)
+            counted.set()
+            assert ended.wait(60.0)
 
     threads.on_threads(work, count=2)
     assert found == {"while": 2, "after": 1}
