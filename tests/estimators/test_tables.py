@@ -1,6 +1,5 @@
 """Several tables as X: equal to groups of columns of one matrix, found by name, split by sample."""
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -147,44 +146,43 @@ def test_folds_of_scikit_learn():
 
 
 def test_transformers_of_tables_see_training_samples_alone():
-    kernels = {"genes": "linear", "lipids": "rbf"}
     steps = {"genes": make_pipeline(StandardScaler(), PCA(2)), "lipids": StandardScaler()}
+    kernels = {"genes": "linear", "lipids": "rbf"}
     model = make_pipeline(al.TableTransformer(steps), al.MKLRegressor(kernels))
     found = cross_val_predict(model, al.Tables(X), TARGET, cv=FOLDS)
-    expected = np.empty(M)
     for train, test in FOLDS.split(JOINED):
         genes = make_pipeline(StandardScaler(), PCA(2)).fit(GENES[train])
         lipids = StandardScaler().fit(LIPIDS[train])
-        parts = [np.hstack([genes.transform(GENES[r]), lipids.transform(LIPIDS[r])])
-                 for r in (train, test)]  # fmt: skip
+        Z = np.hstack([genes.transform(GENES), lipids.transform(LIPIDS)])
         one = al.MKLRegressor([al.Columns("linear", [0, 1]), al.Columns("rbf", [2, 3, 4])])
-        expected[test] = one.fit(parts[0], TARGET[train]).predict(parts[1])
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+        expected = one.fit(Z[train], TARGET[train]).predict(Z[test])
+        np.testing.assert_allclose(found[test], expected, rtol=1e-10)
     grid = {"tabletransformer__genes__pca__n_components": [1, 2]}
     search = GridSearchCV(model, grid, cv=FOLDS).fit(al.Tables(X), TARGET)
     assert model.get_params()["tabletransformer__genes__pca__n_components"] == 2
     best = search.best_params_["tabletransformer__genes__pca__n_components"]
     assert search.best_estimator_[0].transform(NEW).shape == (5, best + 3)
     assert not hasattr(steps["lipids"], "mean_")
-    again = pickle.loads(pickle.dumps(search.best_estimator_))
-    np.testing.assert_array_equal(again.predict(NEW), search.predict(NEW))
 
 
 def test_one_transformer_for_all_tables_and_none():
     both = al.TableTransformer(StandardScaler()).fit_transform(X)
     np.testing.assert_allclose(np.asarray(both).std(axis=0), 1.0)
     assert al.TableTransformer().fit(X).transform(NEW).tables["lipids"].equals(FRAME[:5])
-    cases = (
-        ({"genes": StandardScaler()}, ValueError, "for the tables 'genes', X has 'genes', 'lip"),
-        ({"genes": "drop", "lipids": "passthrough"}, TypeError, "'genes'.* is 'drop'; accepted"),
-        ({"genes": max, "lipids": "passthrough"}, TypeError, "'genes'.*accepted: an object with"),
-    )
-    for transformers, error, message in cases:
-        raises(error, message, al.TableTransformer(transformers).fit, X)
-    with pytest.raises(ValueError, match=r"\['a'\] is 'passthrough', which has no parameter 'b'"):
-        al.TableTransformer({"a": "passthrough"}).set_params(a__b=3)
-    with pytest.raises(TypeError, match="a dict or list of tables, or Tables, got ndarray"):
-        al.TableTransformer().fit(JOINED)
+    set_params = partial(al.TableTransformer({"a": "passthrough"}).set_params, a__b=3)
+    cases = [
+        (words, partial(al.TableTransformer(transformers).fit, X), words)
+        for transformers, words in (
+            ({"genes": StandardScaler()}, "for the tables 'genes', X has 'genes', 'lip"),
+            ({"genes": "drop", "lipids": "passthrough"}, "'genes'.* is 'drop'; accepted"),
+            ({"genes": max, "lipids": "passthrough"}, "'genes'.*accepted: an object with"),
+        )
+    ]
+    cases += [
+        ("set_params", set_params, r"\['a'\] is 'passthrough', which has no parameter 'b'"),
+        ("matrix", partial(al.TableTransformer().fit, JOINED), "list of tables, or Tables, got nd"),
+    ]
+    assert not_refused(cases) == []
 
 
 # Names
@@ -219,7 +217,6 @@ def test_names_in_notebooks_and_pictures(fitted):
     html = fitted._repr_html_()
     assert "<b>genes</b>" not in html
     assert "&lt;b&gt;genes&lt;/b&gt;" in html
-    assert html.index("sums of weights") < html.index("weights of the kernels")
     display = al.KernelWeightsDisplay.from_estimator(fitted, groups="columns")
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert labels == ["<b>genes</b>", r"\$lipids^\$"]
@@ -265,9 +262,9 @@ def test_one_kernel_is_on_all_tables_or_on_none():
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(learned(al.Tables(X)), learned(JOINED))
     for call in (
-        lambda: al.hsic_test(X, LIPIDS),
-        lambda: al.hsic_test([GENES, LIPIDS], LIPIDS),
-        lambda: al.alignment_interval(X, LABELS, al.Gaussian(0.1)),
+        partial(al.hsic_test, X, LIPIDS),
+        partial(al.hsic_test, [GENES, LIPIDS], LIPIDS),
+        partial(al.alignment_interval, X, LABELS, al.Gaussian(0.1)),
     ):
         raises(ValueError, "X consists of several tables; accepted: one matrix", call)
     with pytest.warns(al.DoubtfulResultWarning, match="Columns 'genes__1' and 'genes__0' of X"):
@@ -276,49 +273,48 @@ def test_one_kernel_is_on_all_tables_or_on_none():
 
 # Rejected input
 
-BAD_TABLES = {
-    "none": ({}, "tables is empty"),
-    "no columns": ({"a": GENES, "b": GENES[:, :0]}, r"table 'b' has shape \(40, 0\)"),
-    "one axis": ({"a": GENES, "b": FRAME["a"]}, r"table 'b' has shape \(40,\); .*reshape"),
-    "other rows": ({"a": GENES, "b": FRAME[:7]}, "numbers of rows: 'a' has 40, 'b' has 7"),
-    "words": ({"a": GENES, "b": FRAME.astype(str) + "x"}, "table 'b' must hold real numbers"),
-    "gaps": ({"a": GENES, "b": FRAME.where(FRAME < 1)}, "table 'b' contains NaN.* 'a'"),
-    "no text": ({"a": GENES, 7: LIPIDS}, "a name must be a str, got 7"),
-    "nothing": ({"a": GENES, "b": None}, "table 'b' has shape"),
-}
+BAD_TABLES = (
+    ({}, "tables is empty"),
+    ({"a": GENES, "b": GENES[:, :0]}, r"table 'b' has shape \(40, 0\)"),
+    ({"a": GENES, "b": FRAME["a"]}, r"table 'b' has shape \(40,\); .*reshape"),
+    ({"a": GENES, "b": FRAME[:7]}, "numbers of rows: 'a' has 40, 'b' has 7"),
+    ({"a": GENES, "b": FRAME.astype(str) + "x"}, "table 'b' must hold real numbers"),
+    ({"a": GENES, "b": FRAME.where(FRAME < 1)}, "table 'b' contains NaN.* 'a'"),
+    ({"a": GENES, 7: LIPIDS}, "a name must be a str, got 7"),
+    ({"a": GENES, "b": None}, "table 'b' has shape"),
+)
+BAD_KERNELS = (
+    ({"genes": "rbf"}, "table 'lipids' without kernels; accepted: kernels for each of 'genes'"),
+    ({"genes": "rbf", "lipid": "rbf"}, "X has no table 'lipid' and table 'lipids' without"),
+    ({"genes": [5], "lipids": "rbf"}, r"kernels\['genes'\]: .* column 5, but the table has 4"),
+    ({"genes": "rbf", "lipids": ["x"]}, "selects 'x', which is not a column of X; X has 'a'"),
+)
 
 
-def test_bad_tables_are_named():
-    fit = al.MKLRegressor().fit
-    cases = [(what, partial(fit, X, TARGET), words) for what, (X, words) in BAD_TABLES.items()]
-    assert not_refused(cases) == []
-
-
-def test_kernels_of_other_tables_are_refused():
-    for kernels, message in (
-        ({"genes": "rbf"}, "table 'lipids' without kernels; accepted: kernels for each of 'genes'"),
-        ({"genes": "rbf", "lipid": "rbf"}, "X has no table 'lipid' and table 'lipids' without"),
-        ({"genes": [5], "lipids": "rbf"}, r"kernels\['genes'\]: .* column 5, but the table has 4"),
-        ({"genes": "rbf", "lipids": ["x"]}, "selects 'x', which is not a column of X; X has 'a'"),
-    ):
-        raises(ValueError, message, al.MKLRegressor(kernels).fit, X, TARGET)
-    with pytest.raises(ValueError, match="X has 2 tables, but kernels has 1 names, 'genes'"):
-        al.MKLRegressor({"genes": "rbf"}).fit([GENES, LIPIDS], TARGET)
+def test_bad_tables_and_kernels_of_other_tables_are_named():
+    cases = [(words, partial(al.MKLRegressor().fit, X, TARGET), words) for X, words in BAD_TABLES]
+    for kernels, words in BAD_KERNELS:
+        cases.append((words, partial(al.MKLRegressor(kernels).fit, X, TARGET), words))
+    fit, words = al.MKLRegressor({"genes": "rbf"}).fit, "X has 2 tables, but kernels has 1 names"
+    assert not_refused([*cases, (words, partial(fit, [GENES, LIPIDS], TARGET), words)]) == []
 
 
 def test_other_tables_in_predict_are_refused():
     model = al.MKLRegressor().fit({"a": GENES, "b": LIPIDS}, TARGET)
-    for new, error, message in (
-        ({"a": GENES}, ValueError, "X lacks 'b'; accepted: a table for each name of fit, 'a', 'b'"),
-        ({"a": GENES, "B": LIPIDS}, ValueError, "X has 'B' and lacks 'b'"),
-        ({"a": GENES, "b": LIPIDS, "c": LIPIDS}, ValueError, "X has 'c'; accepted"),
-        ({"a": LIPIDS, "b": GENES}, ValueError, "unseen at fit time:\n- b__3"),
-        ([GENES], ValueError, "X has 1 tables; accepted: 2, 'a', 'b' in this order"),
-        (al.GramStack([GENES]), TypeError, "X is a GramStack, but fit had tables"),
-    ):
-        raises(error, message, model.predict, new)
-    with pytest.raises(TypeError, match="X is a dict, but fit had no tables"):
-        al.MKLRegressor().fit(JOINED, TARGET).predict(X)
+    cases = [
+        (words, partial(model.predict, new), words)
+        for new, words in (
+            ({"a": GENES}, "X lacks 'b'; accepted: a table for each name of fit, 'a', 'b'"),
+            ({"a": GENES, "B": LIPIDS}, "X has 'B' and lacks 'b'"),
+            ({"a": GENES, "b": LIPIDS, "c": LIPIDS}, "X has 'c'; accepted"),
+            ({"a": LIPIDS, "b": GENES}, "unseen at fit time:\n- b__3"),
+            ([GENES], "X has 1 tables; accepted: 2, 'a', 'b' in this order"),
+            (al.GramStack([GENES]), "X is a GramStack, but fit had tables"),
+        )
+    ]
+    plain = al.MKLRegressor().fit(JOINED, TARGET)
+    cases.append(("plain", partial(plain.predict, X), "X is a dict, but fit had no tables"))
+    assert not_refused(cases) == []
     for index in ((slice(None), 0), "a"):
         with pytest.raises((TypeError, IndexError)):
             al.Tables(X)[index]
@@ -352,19 +348,15 @@ def test_folds_of_given_matrices():
     assert one.statistics_.names == ("genes", "lipids", "odd")
 
 
-def test_searches_on_given_matrices(tmp_path):
+def test_searches_on_given_matrices():
     given = grams()
     del given["odd"]
     stack = al.GramStack(given)
     search = GridSearchCV(al.MKLClassifier("precomputed"), {"C": [0.1, 1.0]}, cv=3)
     model = search.fit(stack, LABELS).best_estimator_
     again = al.MKLClassifier("precomputed", C=model.C).fit(list(given.values()), LABELS)
-    np.testing.assert_array_equal(
-        model.predict(stack[:9]), again.predict([K[:9] for K in given.values()])
-    )
-    al.save(model, tmp_path / "model")
-    loaded = al.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(stack[:9]), model.predict(stack[:9]))
+    expected = again.predict([K[:9] for K in given.values()])
+    np.testing.assert_array_equal(model.predict(stack[:9]), expected)
     tuned = al.MKLRegressorCV("precomputed", weighting="alignf", cv=3).fit(stack[:30], TARGET[:30])
     assert tuned.table_names_in_ == ("genes", "lipids")
     assert tuned.predict(stack[30:]).shape == (10,)
@@ -373,49 +365,49 @@ def test_searches_on_given_matrices(tmp_path):
 
 def test_bad_stacks_are_refused():
     K = al.Linear()(GENES)
-    for given, message in (
-        ({}, "grams is empty"),
-        ({"a": K, "b": K[:5]}, r"'a' has \(40, 40\), 'b' has \(5, 40\)"),
-        ({"a": K[0]}, r"'a' has \(40,\)"),
-        ({3: K}, "a name must be a str, got 3"),
-        (3, "dict or sequence of matrices"),
-    ):
-        raises((TypeError, ValueError), message, al.GramStack, given)
-    with pytest.raises(ValueError, match=r"'a' has shape \(5, 40\); accepted in fit: a square"):
-        al.MKLRegressor("precomputed").fit({"a": K[:5]}, TARGET[:5])
-    with pytest.raises(TypeError, match='accepted with it: kernels="precomputed"'):
-        al.MKLRegressor().fit(al.GramStack({"a": K}), TARGET)
-    with pytest.raises(TypeError, match=r"X is Tables, but .* GramStack"):
-        al.MKLRegressor("precomputed").fit(al.Tables({"a": K}), TARGET)
+    cases = [
+        (words, partial(al.GramStack, given), words)
+        for given, words in (
+            ({}, "grams is empty"),
+            ({"a": K, "b": K[:5]}, r"'a' has \(40, 40\), 'b' has \(5, 40\)"),
+            ({"a": K[0]}, r"'a' has \(40,\)"),
+            ({3: K}, "a name must be a str, got 3"),
+            (3, "dict or sequence of matrices"),
+        )
+    ]
     model = al.MKLRegressor("precomputed").fit({"a": K, "b": K + np.eye(M)}, TARGET)
-    for new, message in (
-        ({"a": K[:3]}, "X lacks 'b'; accepted: a matrix for each name of fit, 'a', 'b'"),
-        (al.GramStack({"a": K[:3, :9], "b": K[:3, :9]}), "matrices of 9 columns; accepted: 40"),
-        (al.GramStack({"a": K[:3], "c": K[:3]}), "X has 'c' and lacks 'b'"),
+    fit = al.MKLRegressor("precomputed").fit
+    for call, given, words in (
+        (fit, ({"a": K[:5]}, TARGET[:5]), r"'a' has shape \(5, 40\); accepted in fit: a square"),
+        (al.MKLRegressor().fit, (al.GramStack({"a": K}), TARGET), 'with it: kernels="precomputed"'),
+        (fit, (al.Tables({"a": K}), TARGET), r"X is Tables, but .* GramStack"),
+        (model.predict, ({"a": K[:3]},), "X lacks 'b'; accepted: a matrix for each name of fit"),
+        (model.predict, (al.GramStack({"a": K[:3, :9], "b": K[:3, :9]}),), "matrices of 9 columns"),
+        (model.predict, (al.GramStack({"a": K[:3], "c": K[:3]}),), "X has 'c' and lacks 'b'"),
     ):
-        raises(ValueError, message, model.predict, new)
+        cases.append((words, partial(call, *given), words))
+    assert not_refused(cases) == []
 
 
 # Views
 
 
 def test_views_by_name():
-    views = {"genes": GENES, "lipids": LIPIDS}
-    kernels = {"lipids": al.Linear(), "genes": al.Gaussian(0.1)}
+    views, given = {"genes": GENES, "lipids": LIPIDS}, [GENES, LIPIDS]
+    kernels, of_list = (
+        {"lipids": al.Linear(), "genes": al.Gaussian(0.1)},
+        [al.Gaussian(0.1), al.Linear()],
+    )
     found = al.KernelCCA(kernels=kernels).fit(views)
-    expected = al.KernelCCA(kernels=[kernels["genes"], kernels["lipids"]]).fit([GENES, LIPIDS])
+    expected = al.KernelCCA(kernels=of_list).fit(given)
     np.testing.assert_array_equal(found.correlations_, expected.correlations_)
     nothing, values = found.transform({"lipids": LIPIDS[:5]})
     assert nothing is None
     np.testing.assert_array_equal(values, expected.transform([None, LIPIDS[:5]])[1])
-    assert found.score(dict(reversed(views.items()))) == expected.score([GENES, LIPIDS])
-    with pytest.raises(ValueError, match="X has views 'text', which were not in fit"):
-        found.transform({"text": GENES})
-    with pytest.raises(ValueError, match="accepted: for a dict of views, a dict of kernels"):
-        al.KernelCCA(kernels=kernels).fit({"genes": GENES, "text": LIPIDS})
+    assert found.score(dict(reversed(views.items()))) == expected.score(given)
     matrix = al.cka_matrix(views, kernels=kernels)
-    np.testing.assert_array_equal(
-        matrix, al.cka_matrix(list(views.values()), kernels=[kernels["genes"], al.Linear()])
-    )
-    with pytest.raises(ValueError, match=r"features\['lipids'\] has 3 rows, but features\['genes'"):
-        al.cka_matrix({"genes": GENES, "lipids": LIPIDS[:3]})
+    np.testing.assert_array_equal(matrix, al.cka_matrix(given, kernels=of_list))
+    text, short = {"genes": GENES, "text": LIPIDS}, {"genes": GENES, "lipids": LIPIDS[:3]}
+    raises(ValueError, "X has views 'text', which were not in fit", found.transform, text)
+    raises(ValueError, "for a dict of views, a dict of kernels", found.fit, text)
+    raises(ValueError, r"features\['lipids'\] has 3 rows, but feat", al.cka_matrix, short)
