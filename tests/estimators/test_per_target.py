@@ -1,12 +1,11 @@
 """Weights and alpha for every target: against refits, invariances, and the simulated truth."""
 
-import pickle
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from refusals import not_refused
+from refusals import not_refused, raises
 from scipy.optimize import nnls
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, ShuffleSplit
@@ -54,21 +53,21 @@ def refit(model, j, X, y, weight):
     return machine.fit(X, y, weight)
 
 
+def fitted(kernels, X, Y, weight=None, **options):
+    return al.MKLRegressorCV(kernels, per_target=True, **options).fit(X, Y, weight)
+
+
 @KINDS
 @WEIGHTED
 def test_predictions_are_those_of_a_machine_for_each_target(kernels, weighted):
     X, Y, new, _ = design()
     weight = sample_weight(len(X), weighted)
-    model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS).fit(X, Y, weight)
-    found = model.predict(new)
-    assert found.shape == (len(new), Y.shape[1])
-    assert (model.weights_.shape, model.alpha_.shape) == ((len(kernels), 5), (5,))
+    model = fitted(kernels, X, Y, weight, alphas=ALPHAS)
     np.testing.assert_allclose(model.weights_.sum(axis=0), 1.0)
+    found = model.predict(new)
     for j in range(Y.shape[1]):
         alone = refit(model, j, X, Y[:, j], weight)
         np.testing.assert_allclose(found[:, j], alone.predict(new), atol=1e-8)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(new), found)
 
 
 @KINDS
@@ -77,24 +76,17 @@ def test_scores_are_those_of_refits(kernels, weighted, cv):
     """R^2 of predictions of each fold by a model that is fitted to the others."""
     X, Y, _, _ = design(q=3)
     weight, runs = sample_weight(len(X), weighted), np.arange(len(X)) // 9
-    folds = {"loo": range(len(X)), 3: None, "runs": runs}[cv]
-    model = al.MKLRegressorCV(
-        kernels, per_target=True, alphas=ALPHAS, cv=runs if cv == "runs" else cv
-    )
-    model.fit(X, Y, weight)
-    if folds is None:
-        splits = model._splits(Y, None, weight)
-    else:
-        splits = [(np.flatnonzero(folds != np.array(k)), np.flatnonzero(folds == np.array(k)))
-                  for k in np.unique(folds)]  # fmt: skip
+    model = fitted(kernels, X, Y, weight, alphas=ALPHAS, cv=runs if cv == "runs" else cv)
+    rows = np.arange(len(X))
+    number = rows if cv == "loo" else runs
+    splits = [(rows[number != k], rows[number == k]) for k in np.unique(number)]
+    splits = model._splits(Y, None, weight) if cv == 3 else splits
     w = np.ones(len(X)) if weight is None else weight
     assert model.n_splits_ == len(splits)
-    for j in range(Y.shape[1]):
+    for j, y in enumerate(Y.T):
         predicted = np.empty(len(X))
         for train, test in splits:
-            machine = refit(model, j, X[train], Y[train, j], None if weight is None else w[train])
-            predicted[test] = machine.predict(X[test])
-        y = Y[:, j]
+            predicted[test] = refit(model, j, X[train], y[train], w[train]).predict(X[test])
         size = np.average(np.square(y - np.average(y, weights=w)), weights=w)
         expected = 1.0 - np.average(np.square(y - predicted), weights=w) / size
         assert model.best_score_[j] == pytest.approx(expected, abs=1e-8)
@@ -112,7 +104,7 @@ def test_small_penalties_are_not_perfect():
 def test_every_target_gets_its_own_space():
     """Closer to a machine on the true space of each target than to one set of weights for all."""
     X, Y, new, truth = design(m=200, q=30)
-    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    model = fitted(LINEAR, X, Y)
     assert np.all(model.weights_.argmax(axis=0) == np.arange(30) % 3)
     found = r2_score(truth, model.predict(new))
     together = r2_score(truth, al.MKLRegressorCV(LINEAR).fit(X, Y).predict(new))
@@ -126,24 +118,19 @@ def test_every_target_gets_its_own_space():
 def test_by_correlation_every_target_gets_its_own_space_too():
     """Each kernel alone is a candidate, so no target scores less than with its own kernel."""
     X, Y, _, _ = design(m=60, q=6)
-    how = {"per_target": True, "cv": "loo", "scoring": "correlation", "alphas": ALPHAS}
-    model = al.MKLRegressorCV(LINEAR, **how).fit(X, Y)
+    how = {"cv": "loo", "scoring": "correlation", "alphas": ALPHAS}
+    model = fitted(LINEAR, X, Y, **how)
     assert np.all(model.weights_.argmax(axis=0) == np.arange(6) % 3)
-    alone = [al.MKLRegressorCV([LINEAR[j % 3]], **how).fit(X, Y[:, [j]]) for j in range(6)]
-    own = np.concatenate([one.best_score_ for one in alone])
-    assert np.all(model.best_score_ >= own - 1e-9)
+    own = [fitted([LINEAR[j % 3]], X, Y[:, [j]], **how).best_score_[0] for j in range(6)]
+    assert np.all(model.best_score_ >= np.array(own) - 1e-9)
 
 
 def search_of(X, Y, few=None):
     source = open_source(X, [k.resolve(X) for k in GAUSSIAN])
-    targets = per_target.open_targets(source, Y, np.ones(3))
-    rows = np.arange(0, len(X), 2)
-
-    def some(rng):
-        return per_target.open_targets(source.part(rows), Y[rows], np.ones(3))
-
-    rng = np.random.default_rng(0)
-    return target_search.choose(targets, ALPHAS, rng, few=some if few else None)
+    rows, targets = np.arange(0, len(X), 2), per_target.open_targets
+    some = partial(targets, source.part(rows), Y[rows], np.ones(3))
+    rng, all_of_them = np.random.default_rng(0), targets(source, Y, np.ones(3))
+    return target_search.choose(all_of_them, ALPHAS, rng, few=(lambda rng: some()) if few else None)
 
 
 def test_a_first_search_on_some_samples_leaves_out_drawn_weights_only():
@@ -158,10 +145,7 @@ def test_a_first_search_on_some_samples_leaves_out_drawn_weights_only():
     same = every.chosen < drawn
     assert 0 < same.sum() < 12
     np.testing.assert_array_equal(few.chosen[same], every.chosen[same])
-
-
-def test_a_target_that_is_constant_on_some_samples_is_searched_on_all():
-    X, Y, _, _ = design(m=60, q=3)
+    # A target that is constant on the samples of the first search is searched on all.
     Y[:, 1] = 0.0
     Y[1::2, 1] = X[1::2, 0]
     found = search_of(X, Y, few=True)
@@ -185,13 +169,11 @@ def test_many_samples_of_kernels_without_features_are_searched_on_a_thousand_fir
 
 def test_equal_weights_have_an_alpha_for_every_target():
     X, Y, _, _ = design()
-    model = al.MKLRegressorCV(LINEAR, per_target=True, weighting="uniform", alphas=ALPHAS)
-    model.fit(X, Y)
+    model = fitted(LINEAR, X, Y, weighting="uniform", alphas=ALPHAS)
     np.testing.assert_array_equal(model.weights_, np.full((3, 5), 1 / 3))
     np.testing.assert_array_equal(model.best_score_, model.uniform_score_)
-    for j in range(5):
-        alone = al.MKLRegressorCV(LINEAR, weighting="uniform", alphas=ALPHAS).fit(X, Y[:, j])
-        assert model.alpha_[j] == alone.alpha_
+    plain = al.MKLRegressorCV(LINEAR, weighting="uniform", alphas=ALPHAS)
+    assert model.alpha_.tolist() == [plain.fit(X, y).alpha_ for y in Y.T]
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -202,11 +184,9 @@ def test_the_penalty_is_the_best_of_all_that_are_given(seed):
     X, alphas = rng.normal(size=(m, d)), np.logspace(-3, 4, 15)
     Y = X[:, :3] @ rng.normal(size=(3, 20)) * rng.exponential(size=20) + rng.normal(size=(m, 20))
     kernel = al.Gaussian(1 / d) if seed % 2 else "linear"
-    options = {"per_target": True, "normalize": None}
-    found = al.MKLRegressorCV(kernel, alphas=alphas, **options).fit(X, Y)
-    single = [al.MKLRegressorCV(kernel, alphas=[a], **options).fit(X, Y) for a in alphas]
-    scores = np.array([one.best_score_ for one in single])
-    assert found.best_score_ == pytest.approx(scores.max(axis=0), abs=1e-9)
+    found = fitted(kernel, X, Y, alphas=alphas, normalize=None)
+    single = [fitted(kernel, X, Y, alphas=[a], normalize=None).best_score_ for a in alphas]
+    assert found.best_score_ == pytest.approx(np.max(single, axis=0), abs=1e-9)
 
 
 def test_targets_do_not_depend_on_how_many_are_held_at_once(monkeypatch):
@@ -241,59 +221,50 @@ def test_one_target_and_given_matrices():
     X, Y, new, _ = design()
     grams = [X[:, part] @ X[:, part].T for part in PARTS]
     against = [new[:, part] @ X[:, part].T for part in PARTS]
-    model = al.MKLRegressorCV(LINEAR, per_target=True, alphas=ALPHAS).fit(X, Y[:, 0])
+    model = fitted(LINEAR, X, Y[:, 0], alphas=ALPHAS)
     found = model.predict(new)
     assert (found.shape, model.weights_.shape, model.alpha_.shape) == ((40,), (3, 1), (1,))
-    given = al.MKLRegressorCV("precomputed", per_target=True, alphas=ALPHAS).fit(grams, Y[:, 0])
+    given = fitted("precomputed", grams, Y[:, 0], alphas=ALPHAS)
     np.testing.assert_allclose(given.predict(against), found, atol=1e-8)
-
-
-def test_splitters_with_groups():
-    X, Y, _, _ = design()
-    groups = np.arange(len(X)) // 6
-    model = al.MKLRegressorCV(LINEAR, per_target=True, cv=GroupKFold(3)).fit(X, Y, groups=groups)
-    assert model.n_splits_ == 3
-    cut = ShuffleSplit(3, train_size=10, test_size=5, random_state=0)
-    with pytest.raises(ValueError, match="training set must be all samples that are not tested"):
-        al.MKLRegressorCV(LINEAR, per_target=True, cv=cut).fit(X, Y)
 
 
 def test_what_does_not_go_together_and_what_cannot_be_learned():
     X, Y, _, _ = design()
-    constant, missing = Y.copy(), Y.copy()
+    constant, missing, K = Y.copy(), Y.copy(), X @ X.T
     constant[:, 1], missing[0, 1] = 3.0, np.nan
+    indefinite = al.Precomputed(K - 0.3 * np.trace(K) / len(K) * np.eye(len(K)), is_psd=False)
+    cut = ShuffleSplit(3, train_size=10, test_size=5, random_state=0)
     cases = (
-        ({"weighting": "align"}, Y, "weighting='align' is not available for per_target"),
-        ({"machine": "svr"}, Y, "machine='svr': per_target=True accepts only"),
-        ({"scoring": "neg_mean_absolute_error"}, Y, "scoring='neg_mean_absolute_error' is not"),
-        ({"per_target": "yes"}, Y, "per_target must be True or False"),
-        ({"alphas": [0.0, 1.0]}, Y, "alphas=0.0 is out of range"),
-        ({}, constant, r"y is constant in 1 of 5 columns \(1\)"),
-        ({}, missing, r"y contains NaN or infinity in 1 of 5 columns \(1\)"),
+        ({"weighting": "align"}, X, Y, "weighting='align' is not available for per_target"),
+        ({"machine": "svr"}, X, Y, "machine='svr': per_target=True accepts only"),
+        ({"scoring": "neg_mean_absolute_error"}, X, Y, "scoring='neg_mean_absolute_error' is not"),
+        ({"per_target": "yes"}, X, Y, "per_target must be True or False"),
+        ({"alphas": [0.0, 1.0]}, X, Y, "alphas=0.0 is out of range"),
+        ({"cv": cut}, X, Y, "training set must be all samples that are not tested"),
+        ({}, X, constant, r"y is constant in 1 of 5 columns \(1\)"),
+        ({}, X, missing, r"y contains NaN or infinity in 1 of 5 columns \(1\)"),
+        ({}, 2.0**-300 * X, Y, "every kernel is constant"),
+        ({"kernels": [indefinite]}, np.arange(len(K))[:, None], Y, "combination has an eigenvalue"),
     )
     calls = []
-    for options, targets, words in cases:
-        model = al.MKLRegressorCV(LINEAR, **{"per_target": True, **options})
-        calls.append((words, partial(model.fit, X, targets), words))
+    for options, samples, targets, words in cases:
+        model = al.MKLRegressorCV(**{"kernels": LINEAR, "per_target": True, **options})
+        calls.append((words, partial(model.fit, samples, targets), words))
     assert not_refused(calls) == []
-
-
-def test_constant_kernels_have_no_weight():
-    X, Y, _, _ = design()
-    X[:, PARTS[1]] = 2.0
-    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
-    assert not model.weights_[1].any()
-    np.testing.assert_allclose(model.weights_.sum(axis=0), 1.0)
+    groups = np.arange(len(X)) // 6
+    model = al.MKLRegressorCV(LINEAR, per_target=True, cv=GroupKFold(3))
+    assert model.fit(X, Y, groups=groups).n_splits_ == 3
 
 
 def test_another_fit_leaves_nothing_of_the_first():
     X, Y, _, _ = design()
-    model = al.MKLRegressorCV(LINEAR, per_target=True).fit(X, Y)
+    flat = X.copy()
+    flat[:, PARTS[1]] = 2.0  # a constant kernel has no weight
+    assert not fitted(LINEAR, flat, Y).weights_[1].any()
+    model = fitted(LINEAR, X, Y)
     assert "5 targets: mean R^2" in model.summary()
-    assert "Weights are not contributions" in model.summary()
     assert "means over 5 targets" in model._repr_html_()
-    with pytest.raises(ValueError, match="every target has its own"):
-        model.bound()
+    raises(ValueError, "every target has its own", model.bound)
     assert not hasattr(model, "kernel_")
     model.set_params(per_target=False).fit(X, Y)
     assert not hasattr(model, "candidates_")
@@ -312,17 +283,6 @@ def test_many_small_programs_are_solved_like_one_by_one():
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("kernels", [LINEAR, NARROW], ids=["dual", "primal"])
-def test_tiny_units_change_nothing(kernels):
-    """Squares of the kernels' factors are beyond float64, those of their values are not."""
-    X, Y, new, _ = design()
-    model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS)
-    expected, unit = model.fit(X, Y).predict(new), 2.0**-258
-    np.testing.assert_allclose(model.fit(unit * X, Y).predict(unit * new), expected, atol=1e-8)
-    with pytest.raises(ValueError, match="every kernel is constant"):
-        model.fit(2.0**-300 * X, Y)
-
-
 @pytest.mark.parametrize("given", [False, True], ids=["samples", "matrices"])
 def test_single_precision_is_rounded_and_not_refused(given):
     """Eigenvalues made negative by rounding to float32 do not mean an indefinite kernel."""
@@ -330,35 +290,27 @@ def test_single_precision_is_rounded_and_not_refused(given):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(90, 3)).astype(np.float32)
         Y = X @ rng.normal(size=(3, 2)) + 0.3 * rng.normal(size=(90, 2))
-        single, double = X, X.astype(float)
+        kernels, single, double = [al.Gaussian(0.03), al.Gaussian(0.3)], X, X.astype(float)
         if given:
-            single = [al.Gaussian(g)(X).astype(np.float32) for g in (0.03, 0.3)]
-            double = [al.Gaussian(g)(X.astype(float)) for g in (0.03, 0.3)]
-        kernels = "precomputed" if given else [al.Gaussian(0.03), al.Gaussian(0.3)]
-        options = {"per_target": True, "weighting": "uniform", "alphas": ALPHAS}
-        model = al.MKLRegressorCV(kernels, **options)
-        expected = model.fit(double, Y).best_score_
-        np.testing.assert_allclose(model.fit(single, Y).best_score_, expected, atol=1e-3)
+            single = [kernel(X).astype(np.float32) for kernel in kernels]
+            kernels, double = "precomputed", [kernel(X.astype(float)) for kernel in kernels]
+        found, expected = (
+            fitted(kernels, samples, Y, weighting="uniform", alphas=ALPHAS).best_score_
+            for samples in (single, double)
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
 @pytest.mark.parametrize(("kernels", "exponent"), [(LINEAR, -1000), (NARROW, 1000)])
-def test_units_of_targets_whose_squares_float64_does_not_hold(kernels, exponent):
+def test_units_whose_squares_float64_does_not_hold(kernels, exponent):
+    """Of targets, and of samples: squares of the kernels' factors are beyond float64."""
     X, Y, new, _ = design()
-    model = al.MKLRegressorCV(kernels, per_target=True, alphas=ALPHAS)
-    expected = model.fit(X, Y).predict(new)
-    scores, unit = model.best_score_, 2.0**exponent
-    found = model.fit(X, unit * Y).predict(new)
-    np.testing.assert_allclose(found / unit, expected, atol=1e-12)
+    model = fitted(kernels, X, Y, alphas=ALPHAS)
+    expected, scores, unit = model.predict(new), model.best_score_, 2.0**exponent
+    np.testing.assert_allclose(model.fit(X, unit * Y).predict(new) / unit, expected, atol=1e-12)
     np.testing.assert_array_equal(model.best_score_, scores)
-
-
-def test_an_indefinite_matrix_is_refused():
-    X, Y, _, _ = design()
-    K = X @ X.T
-    K -= 0.3 * np.trace(K) / len(K) * np.eye(len(K))
-    kernel = al.Precomputed(K, is_psd=False)
-    with pytest.raises(ValueError, match="the centered combination has an eigenvalue of -"):
-        al.MKLRegressorCV([kernel], per_target=True).fit(np.arange(len(K))[:, None], Y)
+    unit = 2.0**-258
+    np.testing.assert_allclose(model.fit(unit * X, Y).predict(unit * new), expected, atol=1e-8)
 
 
 def test_blas_has_one_thread_while_few_targets_are_fitted():

@@ -31,10 +31,6 @@ def rings(m=90, d=5, seed=0):
     return X, (np.hypot(X[:, 0], X[:, 1]) > 1.15).astype(int)
 
 
-def ways_of(model):
-    return [m.name for m in model.members_]
-
-
 @pytest.fixture(scope="module")
 def classifier():
     X, y = rings(seed=2)  # of which two kernels are averaged, with two models each
@@ -52,12 +48,19 @@ def regressor():
 
 
 def test_decisions_are_the_sum_of_those_of_the_members(classifier):
-    model, _X, _ = classifier
+    model, new = classifier[0], rings(seed=3)[0]
     assert len(model.members_) > 1
-    new = rings(seed=3)[0]
     expected = sum(m.share / m.unit * m.model.decision_function(m.of(new)) for m in model.members_)
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-12)
     np.testing.assert_array_equal(model.predict(new), (expected > 0.0).astype(int))
+    X, t = (a[:120] for a in load_diabetes(return_X_y=True))
+    model = al.MKLRegressorCV().fit(X, t)  # predictions of targets are averaged unchanged
+    expected = np.mean([m.model.predict(m.of(X)) for m in model.members_], axis=0)
+    np.testing.assert_allclose(model.predict(X), expected)
+
+
+def names_of(model):
+    return [m.name for m in model.members_]
 
 
 def test_members_are_machines_on_their_kernels(classifier):
@@ -65,20 +68,17 @@ def test_members_are_machines_on_their_kernels(classifier):
     model, X, y = classifier
     for m in model.members_:
         K = m.kernel(X)
-        found = m.model.decision_function(m.of(X))
         if m.model.machine == "krr":  # of the kernel without its means, and labels of -1 and 1
-            centered = KernelCenterer().fit_transform(K)
-            signs = 2.0 * y - 1.0
+            centered, signs = KernelCenterer().fit_transform(K), 2.0 * y - 1.0
             machine = KernelRidge(0.5 / m.model.C, kernel="precomputed")
             expected = signs.mean() + machine.fit(centered, signs - signs.mean()).predict(centered)
         else:
             machine = SVC(kernel="precomputed", C=m.model.C, tol=1e-6).fit(K, y)
             expected = machine.decision_function(K)
-        np.testing.assert_allclose(found, expected, atol=5e-3)
-    names = ways_of(model)
+        np.testing.assert_allclose(m.model.decision_function(m.of(X)), expected, atol=5e-3)
+    own = [name for name in names_of(model) if not name.endswith("-krr")]
     columns = {way.name for way in plans.COLUMN_WAYS}
-    own = [name for name in names if not name.endswith("-krr")]
-    assert names == own + [f"{name}-krr" for name in own if name not in columns]
+    assert names_of(model) == own + [f"{name}-krr" for name in own if name not in columns]
 
 
 def test_units_are_mean_decisions_of_the_folds():
@@ -104,40 +104,27 @@ def model_kernels(X):
     return al.MKLClassifier().fit(X, X[:, 0] > 0.0).kernels_
 
 
-def test_predictions_of_regressors_are_averaged_as_they_are():
-    X, t = load_diabetes(return_X_y=True)
-    X, t = X[:120], t[:120]
-    model = al.MKLRegressorCV().fit(X, t)
-    expected = np.mean([m.model.predict(m.of(X)) for m in model.members_], axis=0)
-    np.testing.assert_allclose(model.predict(X), expected)
-
-
 # The candidates
 
 
 def test_ways_are_what_their_names_say(regressor):
     """Scores of every candidate on a fold are those of explicit kernels."""
     model, X, t = regressor
-    folds = al.folds.make_folds(5, t, False, None)
-    train, test = folds[0]
-    source_kernels = model_kernels(X)
-    names = model.cv_results_["param_method"]
+    train, test = al.folds.make_folds(5, t, False, None)[0]
+    table = model.cv_results_
+    single, alpha = search_by_hand(X, t)
     for name in ("uniform", "alignf", "scaled-single", "rotated-single"):
-        single, alpha = search_by_hand(X, t)
-        Z, kernels, rule = X, source_kernels, name
+        Z, kernels, rule = X, model_kernels(X), name
         if name.endswith("single"):
-            Y = t[train] - t.mean()
-            path = learned_scales(
-                X[train], (Y / t.std())[:, None], single, alpha, choose=False, full="rot" in name
-            )
+            Y = (t[train] - t.mean())[:, None] / t.std()
+            path = learned_scales(X[train], Y, single, alpha, choose=False, full="rot" in name)
             root = root_of(path.scales if path.matrix is None else path.matrix)
-            Z = X * root if root.ndim == 1 else X @ root
-            kernels, rule = [single], "uniform"
+            Z, kernels, rule = X * root if root.ndim == 1 else X @ root, [single], "uniform"
         for a in (0.1, 1.0):
             machine = al.MKLRegressor(kernels, weighting=rule, alpha=a).fit(Z[train], t[train])
             error = np.sqrt(np.mean((t[test] - machine.predict(Z[test])) ** 2))
-            k = np.flatnonzero((names == name) & np.isclose(model.cv_results_["param_alpha"], a))
-            assert model.cv_results_["split0_test_score"][k[0]] == pytest.approx(-error, rel=1e-6)
+            k = (table["param_method"] == name) & np.isclose(table["param_alpha"], a)
+            assert table["split0_test_score"][k][0] == pytest.approx(-error, rel=1e-6)
 
 
 def search_by_hand(X, t):
@@ -224,55 +211,40 @@ def test_the_start_for_scales_is_from_the_values_of_the_kernel():
 # Halving
 
 
-def test_the_second_fold_tries_what_is_near_the_best_of_the_first(classifier):
-    """The final or possible choices, on all folds."""
-    results = classifier[0].cv_results_
-    first, second = (results[f"split{t}_test_score"] for t in (0, 1))
-    steps, names = np.log10(results["param_C"]), results["param_method"]
-    dropped = set()
-    for name in set(names) - {one for one in names if one.endswith("-krr")}:
-        way = names == name
-        if not np.isfinite(second[way]).any():  # of those on columns one remains
-            dropped.add(name)
-            continue
-        best = steps[way][np.nanargmax(first[way])]
-        near = way & (np.abs(steps - best) < 1.5) & np.isfinite(first)
-        assert np.isfinite(second[near]).all()
-        assert (results["n_splits"][way & ~near & np.isfinite(second)] == 5).all()
-    columns = {one.name for one in plans.COLUMN_WAYS}
-    others = {one.name for one in plans.WAYS} - columns
-    best = {name: np.nanmax(first[names == name]) for name in others}
-    assert len(columns - dropped) == 1
-    assert len(others - dropped) == 3  # those that are best on the first fold
-    assert min(best[k] for k in others - dropped) >= max(best[k] for k in others & dropped)
-
-
-def test_later_folds_try_the_best_two_alone(classifier):
-    model, _, _ = classifier
-    results = model.cv_results_
-    least_squares = np.array([m.endswith("-krr") for m in results["param_method"]])
-    partners = set(results["param_method"][least_squares])
-    results = {k: np.array(v)[~least_squares] for k, v in results.items()}
+def test_folds_try_what_was_best_on_the_folds_before(classifier):
+    model, results = classifier[0], classifier[0].cv_results_
     names, n = results["param_method"], results["n_splits"]
-    late = set(names[n == 5])
-    assert partners == {f"{way.name}-krr" for way in plans.WAYS if not way.columns} & {
-        f"{name}-krr" for name in late
-    }
-    assert set(names) == {way.name for way in plans.WAYS}
-    columns = {way.name for way in plans.COLUMN_WAYS}
-    assert len(late - columns) == 2
-    assert len(late & columns) <= 1  # if it is among the best two of all
-    assert set(ways_of(model)) <= late | partners
-    names = np.where(np.isin(names, [way.name for way in plans.COLUMN_WAYS]), "", names)
-    late, n = late & set(names), np.where(names == "", 0, n)
-    some = set(names[n >= 2])  # others are dropped after the first fold
-    firsts = {k: results["mean_test_score"][(names == k) & (n >= 2)].max() for k in some}
-    worse = [firsts[k] for k in some - late]
-    two = np.mean([results[f"split{t}_test_score"] for t in (0, 1)], axis=0)
-    best = {k: np.nanmax(two[names == k]) for k in some}
-    assert min(best[k] for k in late) >= max(best[k] for k in some - late)
-    assert model.cv_results_["param_method"][model.best_index_] == model.members_[0].name
-    assert worse
+    steps = np.log10(results["param_C"])
+    first, second = (results[f"split{t}_test_score"] for t in (0, 1))
+    two = (first + second) / 2.0
+    of_columns = {way.name for way in plans.COLUMN_WAYS}
+    others = {way.name for way in plans.WAYS} - of_columns
+    squares = {name for name in names if name.endswith("-krr")}
+    assert set(names) - squares == of_columns | others
+
+    def best(name, scores):
+        return np.nanmax(scores[names == name])
+
+    # The second fold tries values near the best of the first, the later ones final choices.
+    tried = {name for name in of_columns | others if np.isfinite(second[names == name]).any()}
+    for name in tried:
+        way = names == name
+        top = steps[way][np.nanargmax(first[way])]
+        near = way & (np.abs(steps - top) < 1.5) & np.isfinite(first)
+        assert np.isfinite(second[near]).all()
+        assert (n[way & ~near & np.isfinite(second)] == 5).all()
+    assert len(tried & of_columns) == 1
+    assert len(tried & others) == 3
+    least = min(best(name, first) for name in tried & others)
+    assert least >= max(best(name, first) for name in others - tried)
+    # Later folds try the best two, and one on columns if it is among the best two of all.
+    late = set(names[n == 5]) - squares
+    assert len(late & others) == 2
+    least = min(best(name, two) for name in late & others)
+    assert least >= max(best(name, two) for name in (tried - late) & others)
+    assert squares == {f"{name}-krr" for name in late & others}
+    assert set(names_of(model)) <= late | squares
+    assert names[model.best_index_] == model.members_[0].name
 
 
 def test_the_ends_of_the_grid_are_reached():
@@ -306,15 +278,10 @@ def test_strategies(strategy, members):
 def test_one_machine_has_one_kernel():
     X, y = rings()
     model = al.MKLClassifierCV(ensemble=False).fit(X, y)
-    K = model.kernel_(X)
     assert isinstance(model.kernel_, Rescaled)
-    np.testing.assert_allclose(
-        K[:, model.support_] @ model.dual_coef_[:, 0] + model.intercept_,
-        model.decision_function(X), atol=1e-8
-    )  # fmt: skip
-    assert model.weights_.shape == (len(model.kernels_),)
-    parts = model.contributions(X, y).values
-    assert parts.shape == (len(model.kernels_), 1)
+    expected = model.kernel_(X)[:, model.support_] @ model.dual_coef_[:, 0] + model.intercept_
+    np.testing.assert_allclose(expected, model.decision_function(X), atol=1e-8)
+    assert model.contributions(X, y).values.shape == (len(model.kernels_), 1)
     for method in (model.bound, model.alignment_interval):  # more than the weights was learned
         raises(ValueError, "also learned other parameters", method, X, y)
 
@@ -323,9 +290,7 @@ def test_an_average_says_that_it_has_no_kernel(classifier):
     model, X, y = classifier
     for name in ("kernel_", "weights_", "statistics_", "dual_coef_"):
         raises(AttributeError, rf"no {name}: decisions are an average of \d", getattr, model, name)
-        assert not hasattr(model, name)
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        model.nothing  # noqa: B018
+    raises(AttributeError, "has no attribute 'nothing'", getattr, model, "nothing")
     for method in (model.bound, model.alignment_interval):
         raises(ValueError, "ensemble=False", method, X, y)
     assert 0.0 < model.bound(*rings(seed=5), held_out=True).value < 1.0
@@ -342,28 +307,25 @@ def test_contributions_of_an_average_add_up(regressor):
     assert found.values.sum() + found.offset[0] == pytest.approx(found.total[0])
     assert found.total[0] == pytest.approx(model.score(new, truth))
     if len(model.members_) > 1:
-        assert {name.split(":")[0] for name in found.names} == set(ways_of(model))
+        assert {name.split(":")[0] for name in found.names} == set(names_of(model))
 
 
 def test_texts_show_every_way_and_member(classifier):
-    model, _, _ = classifier
+    model, results = classifier[0], classifier[0].cv_results_
     text = model.summary()
-    for way in plans.WAYS:
-        assert f"\n{way.name} " in text
+    assert all(f"\n{way.name} " in text for way in plans.WAYS)
     header, *lines = (line.split() for line in text.split("\n\n")[0].splitlines())
-    shown, score = model.cv_results_["mean_test_shown"], model.cv_results_["mean_test_score"]
-    beside = {f"{a:.4f}": f"{b:.4f}" for a, b in zip(score, shown)}
+    scores = zip(results["mean_test_score"], results["mean_test_shown"])
+    shown = {f"{score:.4f}": f"{accuracy:.4f}" for score, accuracy in scores}
     at = header.index("score"), header.index("accuracy")
-    rows = lines[: [line[0] for line in lines].index("score:")]  # notes follow
-    assert all(line[at[1]] == beside[line[at[0]]] for line in rows)
-    averaged = "The average adds the decisions of the models, each multiplied by its factor."
-    assert (averaged in text) == (len(model.members_) > 1)
+    for line in lines[: [line[0] for line in lines].index("score:")]:  # notes follow
+        assert line[at[1]] == shown[line[at[0]]]
     for k, m in enumerate(model.members_, 1):
         head = f"Model {k} of {len(model.members_)} in the average"
         assert f"\n{head}: {m.name}, factor {m.share / m.unit:.3g}\n" in text
         assert m.name in model._repr_html_()
     table = model.kernel_table()
-    assert set(table["method"]) == set(ways_of(model))
+    assert set(table["method"]) == set(names_of(model))
     assert len({len(column) for column in table.values()}) == 1
 
 
@@ -375,7 +337,7 @@ def test_samples_of_weight_zero_are_not_there():
     model = al.MKLClassifierCV(kernels, weighting="auto", cv=cv, tol=1e-9).fit(X, y, weight)
     halved = al.MKLClassifierCV(kernels, weighting="auto", cv=cv[left], tol=1e-9)
     halved.fit(X[left], y[left])
-    assert ways_of(model) == ways_of(halved)
+    assert names_of(model) == names_of(halved)
     # Members agree to rounding, shares up to the tolerance of 0.01 of the models on folds.
     for one, other in zip(model.members_, halved.members_):
         found = one.model.decision_function(one.of(X))
@@ -386,18 +348,18 @@ def test_samples_of_weight_zero_are_not_there():
 def test_kernels_of_ones_own():
     X, y = rings()
     kernels = [al.Gaussian(), al.Columns("linear", [0, 1]), al.Laplacian()]
-    model = al.MKLClassifierCV(kernels, weighting="auto").fit(X, y)
-    assert {"uniform", "alignf", "single"} <= set(model.cv_results_["param_method"])
     grams = [k.resolve(X)(X) for k in kernels]
-    given = al.MKLClassifierCV("precomputed", weighting="auto").fit(grams, y)
-    assert set(given.cv_results_["param_method"]) == {"uniform", "alignf"}
-    assert given.predict([K[:7] for K in grams]).shape == (7,)
-    one = al.MKLClassifierCV([al.Gaussian()], weighting="auto").fit(X, y)
+
+    def tried(kernels, X, **options):
+        model = al.MKLClassifierCV(kernels, **options).fit(X, y)
+        return set(model.cv_results_["param_method"])
+
     own = {"uniform", "scaled-uniform"}
-    assert set(one.cv_results_["param_method"]) == own | {f"{name}-krr" for name in own}
-    assert al.MKLClassifierCV(kernels, weighting="alignf").fit(X, y).weights_.size == 3
-    asked = al.MKLClassifierCV(kernels, strategy="best").fit(X, y)
-    assert "single" in asked.cv_results_["param_method"]
+    assert {"uniform", "alignf", "single"} <= tried(kernels, X, weighting="auto")
+    assert tried("precomputed", grams, weighting="auto") == {"uniform", "alignf"}
+    expected = own | {f"{name}-krr" for name in own}
+    assert tried([al.Gaussian()], X, weighting="auto") == expected
+    assert "single" in tried(kernels, X, strategy="best")
 
 
 def test_sparse_samples_give_what_dense_ones_do():
@@ -441,18 +403,13 @@ def test_many_samples_have_least_squares_where_classes_overlap(overlap):
     X = rng.normal(size=(2100, 2))
     height = X[:, 0] - 1.2 + (2.0 * rng.normal(size=2100) if overlap else 0.0)
     model = al.MKLClassifierCV(machine="svm", random_state=0).fit(X, height > 0.0)
-    tried = {name.endswith("-krr") for name in model.cv_results_["param_method"]}
+    table, used = model.cv_results_, set(names_of(model))
+    tried = {name.endswith("-krr") for name in table["param_method"]}
     assert tried == ({True, False} if overlap else {False})
-    if not overlap:
-        return
     # A support vector machine is left out where least squares beat it.
-    table = model.cv_results_
     last = table["n_samples"] == table["n_samples"].max()
     names, scores = table["param_method"][last], table["mean_test_score"][last]
     best = {name: np.nanmax(scores[names == name]) for name in set(names)}
-    used = {m.name for m in model.members_}
-    for name in {name.removesuffix("-krr") for name in used}:
+    for name in {name.removesuffix("-krr") for name in used if overlap}:
         assert f"{name}-krr" in used
         assert (name in used) == (best[name] >= best[f"{name}-krr"])
-    assert model.predict(X[:5]).dtype == bool
-    assert model.decision_function(X[:5]).shape == (5,)
