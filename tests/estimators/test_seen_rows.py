@@ -1,6 +1,7 @@
 """Training rows are rejected by guarantees, and copies of training rows give a warning."""
 
 import pickle
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -40,54 +41,46 @@ def test_training_rows_are_not_held_out(fitted, rows):
     X, y = noise()
     new, labels = noise(200, 1)
     assert fitted.bound(new, labels, held_out=True).value > 0.5
+    message = f"{len(rows)} of the {len(rows)} rows of X are training"
     for given in (X[rows], X[rows].astype(np.float32), X[rows] + 0.0):
-        with pytest.raises(
-            ValueError, match=f"{len(rows)} of the {len(rows)} rows of X are training"
-        ):
-            fitted.bound(given, y[rows], held_out=True)
+        raises(ValueError, message, fitted.bound, given, y[rows], held_out=True)
     mixed = np.r_[new, X[rows]], np.r_[labels, y[rows]]
     message = f"{len(rows)} of the {200 + len(rows)} rows of X are training samples"
-    raises(ValueError, message, fitted.bound, *mixed, held_out=True)
-    raises(ValueError, message, fitted.alignment_interval, *mixed, held_out=True)
+    for method in (fitted.bound, fitted.alignment_interval):
+        raises(ValueError, message, method, *mixed, held_out=True)
 
 
-def test_what_was_saved_knows_the_rows(fitted, tmp_path):
+def test_rows_of_every_kind_are_known_again(fitted, tmp_path):
     X, y = noise()
-    al.save(fitted, tmp_path / "model")
-    copies = pickle.loads(pickle.dumps(fitted)), al.load(tmp_path / "model")
-    for copy in copies:
-        with pytest.raises(ValueError, match="5 of the 5 rows of X are training"):
-            copy.bound(X[:5], y[:5], held_out=True)
-
-
-def test_rows_of_every_kind_are_known_again():
-    X, y = noise()
-    binary = (X > 0.8) * X
     reg = al.MKLRegressor(LADDER).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="7 of the 7 rows"):
-        reg.bound(X[3:10], X[3:10, 0], held_out=True, label_range=(-9, 9))
     grams = [k(X) for k in LADDER]
-    clf = al.MKLClassifier("precomputed").fit(grams, y)
-    with pytest.raises(ValueError, match="20 of the 20 rows"):
-        clf.bound([K[:20] for K in grams], y[:20], held_out=True)
-    with pytest.raises(ValueError, match="60 of the 60 rows"):
-        clf.alignment_interval(grams, y, held_out=True, radius2=1.0)
-    for sparse in (scipy.sparse.csr_matrix(binary + np.eye(60, 3)), scipy.sparse.csr_matrix(X)):
-        clf = al.MKLClassifier(al.RankOneKernels()).fit(sparse, y)
-        raises(
-            ValueError, "rows of X are training", clf.bound, sparse[10:40], y[10:40], held_out=True
-        )
+    given = al.MKLClassifier("precomputed").fit(grams, y)
     words = [
         "".join("ab"[v] for v in row) for row in np.random.default_rng(0).integers(0, 2, (60, 9))
     ]
-    clf = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
-    raises(ValueError, "rows of X are training", clf.bound, words[:30], y[:30], held_out=True)
+    strings = al.MKLClassifier([al.StringSpectrum(2)]).fit(words, y)
     column = np.array(words)[:, None]
     of_column = al.MKLClassifier([al.StringSpectrum(2)]).fit(column, y)
-    np.testing.assert_array_equal(of_column.predict(column), clf.predict(words))
-    raises(
-        ValueError, "rows of X are training", of_column.bound, column[:30], y[:30], held_out=True
-    )
+    np.testing.assert_array_equal(of_column.predict(column), strings.predict(words))
+    al.save(fitted, tmp_path / "model")
+    cases = [
+        (reg, X[3:10], X[3:10, 0], "7 of the 7 rows", {"label_range": (-9, 9)}),
+        (given, [K[:20] for K in grams], y[:20], "20 of the 20 rows", {}),
+        (strings, words[:30], y[:30], "rows of X are training", {}),
+        (of_column, column[:30], y[:30], "rows of X are training", {}),
+        (pickle.loads(pickle.dumps(fitted)), X[:5], y[:5], "5 of the 5 rows of X are training", {}),
+        (al.load(tmp_path / "model"), X[:5], y[:5], "5 of the 5 rows of X are training", {}),
+    ]
+    for sparse in (
+        scipy.sparse.csr_matrix((X > 0.8) * X + np.eye(60, 3)),
+        scipy.sparse.csr_matrix(X),
+    ):
+        columns = al.MKLClassifier(al.RankOneKernels()).fit(sparse, y)
+        cases.append((columns, sparse[10:40], y[10:40], "rows of X are training", {}))
+    for model, rows, labels, message, options in cases:
+        raises(ValueError, message, model.bound, rows, labels, held_out=True, **options)
+    how = {"held_out": True, "radius2": 1.0}
+    raises(ValueError, "60 of the 60 rows", given.alignment_interval, grams, y, **how)
 
 
 def test_samples_of_weight_zero_are_not_seen():
@@ -124,6 +117,7 @@ def test_repeated_training_rows_are_not_held_out_in_any_order(kind):
     """Fresh samples of the same 64 rows are held out; the training ones and parts are not."""
     make = al.MKLRegressor if kind == "real" else al.MKLClassifier
     options = {"held_out": True, **({"label_range": (0.0, 8.0)} if kind == "real" else {})}
+    message = "rows of X are training samples"
     for seed in range(2):
         rng = np.random.default_rng(seed)
         X, y = binary(300, rng, kind)
@@ -131,15 +125,15 @@ def test_repeated_training_rows_are_not_held_out_in_any_order(kind):
         order = rng.permutation(300)
         fresh, target = binary(300, rng, kind)
         for rows in (np.arange(300), order, order[:200]):
-            with pytest.raises(ValueError, match="rows of X are training samples"):
-                model.bound(X[rows].astype(np.float32), y[rows], **options)
+            single = X[rows].astype(np.float32)
+            raises(ValueError, message, model.bound, single, y[rows], **options)
             assert model.bound(fresh[rows], target[rows], **options).n_samples == len(rows)
-        mixed = np.r_[order[:270], np.arange(30)]
-        with pytest.raises(ValueError, match="rows of X are training samples"):
-            model.bound(np.r_[X[order[:270]], fresh[:30]], np.r_[y, target][mixed], **options)
+        rows = order[:270]
+        mixed = np.r_[X[rows], fresh[:30]], np.r_[y[rows], target[:30]]
+        raises(ValueError, message, model.bound, *mixed, **options)
         if kind == "classes":
-            with pytest.raises(ValueError, match="rows of X are training samples"):
-                model.alignment_interval(X[order], y[order], held_out=True)
+            given = X[order], y[order]
+            raises(ValueError, message, model.alignment_interval, *given, held_out=True)
             assert model.alignment_interval(fresh, target, held_out=True).delta == 0.05
 
 
@@ -150,8 +144,8 @@ def test_few_different_rows_are_refused_as_a_whole():
     X, y = rng.integers(0, 2, (80, 1)) * 1.0, rng.integers(0, 2, 80)
     model = al.MKLClassifier([al.Gaussian(1.0)]).fit(X, y, np.r_[np.zeros(10), np.ones(70)])
     order = 10 + rng.permutation(70)
-    with pytest.raises(ValueError, match="70 of the 70 rows of X are training"):
-        model.bound(X[order], y[order], held_out=True)
+    message = "70 of the 70 rows of X are training"
+    raises(ValueError, message, model.bound, X[order], y[order], held_out=True)
     other = np.r_[X[order[:-1]], 1.0 - X[order[-1:]]]
     assert model.bound(other, y[order], held_out=True).n_samples == 70
 
@@ -171,24 +165,20 @@ def test_the_chance_of_repeats_bounds_that_of_new_samples(m, n):
 
 def test_copies_of_rows_are_doubted_with_their_share():
     """Noise labels, each sample five times: the interval excludes 0 for a true alignment of 0."""
-    X, y = noise(30)
-    X, y = np.repeat(X, 5, axis=0), np.repeat(y, 5)
-    message = r"150 of 150 rows \(100%\) equal another one"
-    with pytest.warns(DoubtfulResultWarning, match=message):
-        al.alignment_interval(X, y, al.Gaussian(1.0))
-    with pytest.warns(DoubtfulResultWarning, match=message):
-        al.alignment_interval(al.Gaussian(1.0)(X), y, "precomputed", radius2=1.0)
-    clf = al.MKLClassifier(LADDER).fit(X, y)
-    with pytest.warns(DoubtfulResultWarning, match=message):
-        clf.alignment_interval(X, y)
-    with pytest.warns(DoubtfulResultWarning, match=message):
-        clf.bound(X, y, draws=20)
-    copies, labels = np.repeat(noise(20, 3)[0], 2, axis=0), np.repeat(noise(20, 3)[1], 2)
-    with pytest.warns(DoubtfulResultWarning, match=r"40 of 40 rows"):
-        clf.bound(copies, labels, held_out=True)
-    reg = al.MKLRegressor(LADDER).fit(X, X[:, 0])
-    with pytest.warns(DoubtfulResultWarning, match=message):
-        reg.bound(label_range=(-9, 9))
+    X, y = (np.repeat(a, 5, axis=0) for a in noise(30))
+    clf, reg = al.MKLClassifier(LADDER).fit(X, y), al.MKLRegressor(LADDER).fit(X, X[:, 0])
+    copies, labels = (np.repeat(a, 2, axis=0) for a in noise(20, 3))
+    kernel, all_of_them = al.Gaussian(1.0), r"150 of 150 rows \(100%\) equal another one"
+    for message, call in (
+        (all_of_them, partial(al.alignment_interval, X, y, kernel)),
+        (all_of_them, partial(al.alignment_interval, kernel(X), y, "precomputed", radius2=1.0)),
+        (all_of_them, partial(clf.alignment_interval, X, y)),
+        (all_of_them, partial(clf.bound, X, y, draws=20)),
+        (all_of_them, partial(reg.bound, label_range=(-9, 9))),
+        ("40 of 40 rows", partial(clf.bound, copies, labels, held_out=True)),
+    ):
+        with pytest.warns(DoubtfulResultWarning, match=message):
+            call()
 
 
 # Hashes
@@ -197,12 +187,8 @@ def test_copies_of_rows_are_doubted_with_their_share():
 def test_hashes_are_the_same_in_every_process():
     """Fixed values: model files contain them."""
     X = np.array([[0.0, 1.5], [-0.0, 1.5], [1.5, 0.0], [0.0, 0.0]])
-    assert row_hashes(X).tolist() == [
-        5414276438321485015,
-        5414276438321485015,
-        3827890238133413329,
-        0,
-    ]
+    first, other = 5414276438321485015, 3827890238133413329
+    assert row_hashes(X).tolist() == [first, first, other, 0]
     for single in (True, False):
         sparse = row_hashes(scipy.sparse.csr_array(X), single)
         np.testing.assert_array_equal(sparse, row_hashes(X, single))
