@@ -60,14 +60,12 @@ def test_requests_are_those_of_a_scikit_learn_estimator_of_this_signature():
         assert ours.set_fit_request(groups=request) is ours
         theirs.set_fit_request(groups=request)
         assert _requests(ours) == _requests(theirs) == _requests(clone(ours))
-    ours.set_score_request(sample_weight="weight").set_score_request()
-    theirs.set_score_request(sample_weight="weight").set_score_request()
+    for one in (ours, theirs):
+        one.set_score_request(sample_weight="weight").set_score_request()
     assert _requests(ours) == _requests(theirs)
     unchanged = inspect.signature(theirs.set_fit_request).parameters["groups"].default
     assert _requests(ours.set_fit_request(groups=unchanged)) == _requests(theirs)
-
-
-def test_estimators_without_such_arguments_have_nothing_to_request():
+    # Estimators without such arguments have nothing to request.
     assert _requests(al.MKLRegressor())["fit"] == {"sample_weight": None}
     assert not hasattr(al.KernelCombiner(), "set_fit_request")
     assert not hasattr(al.KernelCombiner(), "set_score_request")
@@ -86,23 +84,32 @@ def test_wrong_requests_are_refused(estimator):
         estimator.set_fit_request(groups=True)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("estimator", TUNED, ids=str)
-def test_a_splitter_that_asks_for_groups_gets_them(estimator):
-    """Both in nested cross-validation, without requests; against loops by hand."""
+def test_groups_and_weights_reach_every_fit(estimator, weighted):
+    """Both in nested cross-validation, weights under another name; against loops by hand."""
     X, y, groups = _data(estimator)
-    outer = GroupKFold(4)
-    run = cross_validate(
-        estimator, X, y, params={"groups": groups}, cv=outer, return_estimator=True
-    )
+    weight = np.random.default_rng(1).random(len(y))
+    model, params, outer = clone(estimator), {"groups": groups}, GroupKFold(4)
+    if weighted:
+        model.set_fit_request(sample_weight="weight").set_score_request(sample_weight=False)
+        params["weight"] = weight
+    run = cross_validate(model, X, y, params=params, cv=outer, return_estimator=True)
     for t, (train, test) in enumerate(outer.split(X, y, groups)):
-        by_hand = clone(estimator).fit(X[train], y[train], groups=groups[train])
+        given = {"sample_weight": weight[train]} if weighted else {}
+        by_hand = clone(estimator).fit(X[train], y[train], groups=groups[train], **given)
         found = run["estimator"][t]
+        np.testing.assert_array_equal(found.dual_coef_, by_hand.dual_coef_)
+        assert run["test_score"][t] == by_hand.score(X[test], y[test])
         for key in ("split0_test_score", "split1_test_score", "mean_test_score"):
             np.testing.assert_array_equal(found.cv_results_[key], by_hand.cv_results_[key])
-        assert run["test_score"][t] == by_hand.score(X[test], y[test])
-    # Negative control: other inner folds do not give these scores.
-    other = clone(estimator).set_params(cv=KFold(3)).fit(X[train], y[train])
-    assert other.cv_results_["mean_test_score"].tolist() != list(found.cv_results_[key])
+    # Negative control: other inner folds or weights do not give these results.
+    other = clone(estimator).set_params(cv=KFold(3)).fit(X[train], y[train], **given)
+    assert list(other.cv_results_[key]) != list(found.cv_results_[key])
+    other = clone(estimator).fit(
+        X[train], y[train], sample_weight=weight[train] ** 2, groups=groups[train]
+    )
+    assert not np.array_equal(other.dual_coef_, by_hand.dual_coef_)
 
 
 def test_other_names_and_explicit_requests():
@@ -117,20 +124,13 @@ def test_other_names_and_explicit_requests():
         np.testing.assert_array_equal(pipeline[-1].cv_results_["mean_test_score"], expected)
     never = make_pipeline(clone(TUNED[0]).set_fit_request(groups=False))
     raises(TypeError, "unexpected argument", never.fit, X, y, groups=groups)
+    late = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS)
+    unasked = make_pipeline(clone(late))
+    raises(ValueError, r"groups[\s\S]*MKLClassifierCV.fit", unasked.fit, X, y, groups=groups)
     # The request of the splitter counts if present, also after another request.
-    late = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS).set_score_request(
-        sample_weight=True
-    )
+    late.set_score_request(sample_weight=True)
     assert _requests(late)["fit"]["groups"] is None
     assert _requests(late.set_params(cv=GroupKFold(3)))["fit"]["groups"] is True
-
-
-def test_groups_that_no_one_asked_for_are_an_error():
-    X, y, groups = _data(TUNED[0])
-    with pytest.raises(ValueError, match=r"groups[\s\S]*MKLClassifierCV.fit"):
-        make_pipeline(al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=CS)).fit(
-            X, y, groups=groups
-        )
 
 
 @pytest.mark.parametrize(
@@ -142,26 +142,3 @@ def test_groups_that_no_splitter_looks_at_are_named(estimator, cv):
     estimator = clone(estimator).set_params(cv=cv)
     with pytest.warns(UserWarning, match="groups are given, but cv=.* does not use them"):
         estimator.fit(X, y, groups=groups)
-
-
-@pytest.mark.parametrize("estimator", [*TUNED, al.MKLClassifier(KERNELS)], ids=str)
-def test_weights_reach_the_fit_beside_the_groups(estimator):
-    """In a cross-validation, under another name; against loops by hand."""
-    X, y, groups = _data(estimator)
-    weight = np.random.default_rng(1).random(len(y))
-    asking = clone(estimator).set_fit_request(sample_weight="weight")
-    asking.set_score_request(sample_weight=False)
-    params = {"weight": weight}
-    if hasattr(estimator, "cv"):
-        params["groups"] = groups
-    cv = KFold(3)
-    run = cross_validate(asking, X, y, params=params, cv=cv, return_estimator=True)
-    for (train, _), found in zip(cv.split(X), run["estimator"]):
-        given = {"groups": groups[train]} if hasattr(estimator, "cv") else {}
-        by_hand = clone(estimator).fit(X[train], y[train], sample_weight=weight[train], **given)
-        np.testing.assert_array_equal(found.dual_coef_, by_hand.dual_coef_)
-    # Negative control: without weights the coefficients are others.
-    other = clone(estimator).fit(X[train], y[train], **given)
-    assert other.dual_coef_.shape != by_hand.dual_coef_.shape or np.any(
-        other.dual_coef_ != by_hand.dual_coef_
-    )

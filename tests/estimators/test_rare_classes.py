@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import raises
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
@@ -44,6 +45,9 @@ def test_scores_of_a_default_search():
     model = al.MKLClassifierCV().fit(X, y)
     assert model.cv_results_["mean_test_shown"][model.best_index_] >= 0.99
     assert al.MKLClassifierCV(scoring="accuracy").fit(X, y).best_score_ == pytest.approx(0.99)
+    words = r"fewer than two classes with two samples.*'a'"
+    alone = np.arange(10.0)[:, None], ["a"] * 9 + ["b"]
+    raises(ValueError, words, al.MKLClassifierCV(cv=2).fit, *alone)
 
 
 def test_weights_that_empty_a_class():
@@ -65,34 +69,25 @@ def test_weights_of_a_class_that_a_training_set_lacks(weighting):
     model = al.MKLClassifierCV(["rbf", "linear"], weighting=weighting, Cs=[1.0, 10.0], cv=3)
     model.set_params(class_weight={3: 2.0}).fit(X, y)
     assert model.predict(X).tolist() == y.tolist()
-    with pytest.raises(ValueError, match="class_weight has labels that are not in y"):
-        model.set_params(class_weight={4: 2.0}).fit(X, y)
+    model.set_params(class_weight={4: 2.0})
+    raises(ValueError, "class_weight has labels that are not in y", model.fit, X, y)
 
 
 def test_class_weights_of_other_searches():
     X, y = lines((8, 8, 8, 1))
-    hyper = al.HyperKernelClassifierCV(
-        class_weight={3: 2.0}, cv=3, Cs=[1.0], alphas=[1.0], multiples=[1.0]
-    )
-    assert hyper.fit(X, y).best_score_ <= 1.0 - 1.0 / len(y) / 3
+    hyper = al.HyperKernelClassifierCV(class_weight={3: 2.0}, cv=3, Cs=[1.0], alphas=[1.0])
+    found = hyper.set_params(multiples=[1.0]).fit(X, y).best_score_
+    assert found <= 1.0 - 1.0 / len(y) / 3
+    grams = [X @ X.T, np.exp(-X @ X.T / 99)]
     model = al.MKLClassifier("precomputed", class_weight={3: 2.0})
-    found = al.cross_validate_kernels(model, [X @ X.T, np.exp(-X @ X.T / 99)], y, cv=3)
-    assert found["test_score"].shape == (3,)
+    assert al.cross_validate_kernels(model, grams, y, cv=3)["test_score"].shape == (3,)
     model.class_weight = {4: 2.0}
-    with pytest.raises(ValueError, match="class_weight has labels that are not in y"):
-        al.cross_validate_kernels(model, [X @ X.T], y, cv=3)
-
-
-def test_folds_cannot_separate_a_class_of_one_sample():
-    X = np.arange(10.0).reshape(-1, 1)
-    with pytest.raises(ValueError, match=r"fewer than two classes with two samples.*'a'"):
-        al.MKLClassifierCV(cv=2).fit(X, ["a"] * 9 + ["b"])
+    words = "class_weight has labels that are not in y"
+    raises(ValueError, words, al.cross_validate_kernels, model, grams, y, cv=3)
 
 
 def test_decisions_of_other_problems_are_refused():
-    with pytest.raises(ValueError, match=r"\(5, 1\); accepted: \(n, 3\)"):
-        summed_decisions(np.ones((5, 1)), 3)
-    with pytest.raises(ValueError, match="'ovr' makes of 4 classes"):
-        class_confidences(np.ones((5, 3)), np.arange(4), "ovr")
-    with pytest.raises(ValueError, match=r"accepted: \(n, 1\)"):
-        class_confidences(np.ones((5, 3)), np.arange(2), "ovo")
+    columns = np.ones((5, 3))
+    raises(ValueError, r"\(5, 1\); accepted: \(n, 3\)", summed_decisions, columns[:, :1], 3)
+    raises(ValueError, "of 4 classes", class_confidences, columns, np.arange(4), "ovr")
+    raises(ValueError, r"accepted: \(n, 1\)", class_confidences, columns, np.arange(2), "ovo")

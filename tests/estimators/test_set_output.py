@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from refusals import raises
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
@@ -47,15 +48,11 @@ def test_scikit_learn_check_of_containers(check, combiner):
 
 def test_an_own_choice_stands_above_the_global_one(wine):
     X, y = wine
+    own = al.KernelCombiner(KERNELS).set_output(transform="default")
     with sklearn.config_context(transform_output="pandas"):
         assert isinstance(al.KernelCombiner(KERNELS).fit_transform(X, y), pd.DataFrame)
-        own = al.KernelCombiner(KERNELS).set_output(transform="default")
         assert isinstance(own.fit_transform(X, y), np.ndarray)
-    assert isinstance(al.KernelCombiner(KERNELS).fit_transform(X, y), np.ndarray)
-
-
-def test_the_choice_outlives_clone_and_pickle(wine):
-    X, y = wine
+    # It outlives clone and pickle.
     model = al.KernelCombiner(KERNELS).set_output(transform="pandas")
     for copy in (clone(model), pickle.loads(pickle.dumps(model))):
         assert isinstance(copy.fit(X, y).transform(X), pd.DataFrame)
@@ -74,22 +71,18 @@ def test_given_matrices_have_no_index_to_pass_on(wine):
     assert K.columns[-1] == f"kernelcombiner{len(X) - 1}"
 
 
-def test_wrong_containers_and_names_are_refused(wine):
+def test_wrong_containers_and_names_are_refused(wine, monkeypatch):
     X, y = wine
-    model = al.KernelCombiner(KERNELS)
-    with pytest.raises(ValueError, match="transform='numpy' is not known; accepted: 'default', 'p"):
-        model.set_output(transform="numpy")
-    model.fit(X, y)
-    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
-        model.get_feature_names_out(["alcohol", "acid", "ash", "lemon"])
-    with pytest.raises(ValueError, match=r"length equal to number of features \(4\), got 2"):
-        al.KernelCombiner(KERNELS).fit(X.to_numpy(), y).get_feature_names_out(["a", "b"])
+    model, plain = al.KernelCombiner(KERNELS).fit(X, y), al.KernelCombiner(KERNELS)
+    words = "transform='numpy' is not known; accepted: 'default', 'p"
+    raises(ValueError, words, model.set_output, transform="numpy")
+    names = ["alcohol", "acid", "ash", "lemon"]
+    words = "input_features is not equal to feature_names_in_"
+    raises(ValueError, words, model.get_feature_names_out, names)
+    plain.fit(X.to_numpy(), y)
+    words = r"length equal to number of features \(4\), got 2"
+    raises(ValueError, words, plain.get_feature_names_out, names[:2])
     assert model.get_feature_names_out(list(X.columns)).tolist()[0] == "kernelcombiner0"
-
-
-def test_a_container_that_is_not_installed_is_named(wine, monkeypatch):
-    X, y = wine
     monkeypatch.setitem(sys.modules, "polars", None)
-    model = al.KernelCombiner(KERNELS).set_output(transform="polars")
-    with pytest.raises(ImportError, match="'polars' needs polars, which is not installed"):
-        model.fit_transform(X, y)
+    model.set_output(transform="polars")
+    raises(ImportError, "'polars' needs polars, which is not installed", model.fit_transform, X, y)

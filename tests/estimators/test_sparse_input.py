@@ -1,10 +1,9 @@
 """Estimators on sparse samples: equal to those on dense samples, for training and prediction."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import alignlearn as al
 from alignlearn.validation import SparseRows
@@ -22,20 +21,11 @@ MODELS = {
     "three classes": (al.MKLClassifier(KERNELS, weighting="align", tol=1e-9), LABELS, 1.0),
     "default kernels": (al.MKLClassifier(weighting="align", tol=1e-9), LABELS > 0, 1.0),
     "linear": (al.MKLClassifier("linear", tol=1e-9), LABELS > 0, 1.0),
-    "svc, C": (
-        al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.1, 1.0], tol=1e-9),
-        LABELS > 0,
-        1.0,
-    ),
-    "ridge": (al.MKLRegressor(KERNELS, alpha=0.1), Y, 0.0),
+    "svc, C": (al.MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], tol=1e-9), LABELS > 0, 1.0),
     "two targets": (al.MKLRegressor(KERNELS, alpha=0.1), np.column_stack([Y, A[:, 5]]), 0.0),
     "svr": (al.MKLRegressor(KERNELS, machine="svr", C=2.0, tol=1e-9), Y, 2.0),
     "ridge, alpha": (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0]), Y, 0.0),
-    "ridge, folds": (
-        al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.01, 1.0], cv=3),
-        Y,
-        0.0,
-    ),
+    "ridge, folds": (al.MKLRegressorCV(KERNELS, alphas=[0.01, 1.0], cv=3), Y, 0.0),
     "lkrr": (al.MKLRegressor(KERNELS, weighting="lkrr", alpha=0.1), Y, 0.0),
     "gram": (al.KernelCombiner(KERNELS), Y, 0.0),
     "gram, not centered": (al.KernelCombiner(KERNELS, center=False), Y, 0.0),
@@ -48,15 +38,11 @@ def values(model, X):
             return getattr(model, name)(X)
 
 
-def copy_of(model):
-    return type(model)(**model.get_params(deep=False))
-
-
 @pytest.mark.parametrize("case", MODELS)
 def test_sparse_and_dense_training_and_test_samples_mix(case):
     model, y, C = MODELS[case]
     form = [sparse.csr_array, sparse.csc_matrix][len(case) % 2]
-    dense, thin = copy_of(model).fit(A, y), copy_of(model).fit(form(A), y)
+    dense, thin = clone(model).fit(A, y), clone(model).fit(form(A), y)
     np.testing.assert_allclose(thin.weights_, dense.weights_, rtol=1e-7, atol=1e-9)
     assert thin.alignment_ == pytest.approx(dense.alignment_, rel=1e-10)
     expected = values(dense, NEW)
@@ -70,8 +56,6 @@ def test_sparse_and_dense_training_and_test_samples_mix(case):
     for fitted in (dense, thin):
         for new in (NEW, form(NEW)):
             np.testing.assert_allclose(values(fitted, new), expected, rtol=0, atol=slack)
-        again = pickle.loads(pickle.dumps(fitted))
-        np.testing.assert_array_equal(values(again, form(NEW)), values(fitted, form(NEW)))
 
 
 def test_what_is_kept_is_sparse_and_not_the_callers():
@@ -90,11 +74,8 @@ def test_what_is_kept_is_sparse_and_not_the_callers():
 
 
 def test_the_tag_says_which_kernels_take_sparse_samples():
-    tag = lambda kernels: al.MKLClassifier(kernels).__sklearn_tags__().input_tags.sparse  # noqa: E731
-    assert tag(None)
-    assert tag("rbf")
-    assert tag(KERNELS)
-    assert tag(al.RankOneKernels())
-    assert not tag("precomputed")
-    assert not tag([al.FromFunction(max), "rbf"])
-    assert not tag("unknown")
+    taken = (None, "rbf", KERNELS, al.RankOneKernels())
+    not_taken = ("precomputed", [al.FromFunction(max), "rbf"], "unknown")
+    for kernels in (*taken, *not_taken):
+        tags = al.MKLClassifier(kernels).__sklearn_tags__()
+        assert tags.input_tags.sparse == any(kernels is one for one in taken)

@@ -22,10 +22,8 @@ def average():
 
 
 def test_a_grid_ends_with_a_plain_model():
-    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3, probability="sigmoid").fit(
-        X, LABELS
-    )
-    plain = tuned.model_
+    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", cv=3, probability="sigmoid")
+    plain = tuned.fit(X, LABELS).model_
     assert type(plain) is al.MKLClassifier
     assert plain.C == tuned.C_
     np.testing.assert_array_equal(plain.decision_function(NEW), tuned.decision_function(NEW))
@@ -60,73 +58,54 @@ def test_seen_samples_are_refused_by_the_average_and_its_parts(average):
 # Machines
 
 
-@pytest.mark.parametrize("options", [{"n_centers": 30}])
-def test_nystrom_on_the_folds_is_a_grid_search(options):
-    cv = np.arange(80) % 4
-    options = {"machine": "nystrom", **options}
-    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.1, 1.0], cv=cv, **options).fit(
-        X, LABELS
-    )
-    assert tuned.chosen_machine_ == "nystrom"
-    if "n_centers" in options:
-        assert len(tuned.support_) <= 30
+def test_nystrom_on_the_folds_is_a_grid_search():
+    cv, options = np.arange(80) % 4, {"machine": "nystrom", "n_centers": 30}
+    tuned = al.MKLClassifierCV(KERNELS, weighting="alignf", Cs=[0.1, 1.0], cv=cv, **options)
+    assert tuned.fit(X, LABELS).chosen_machine_ == "nystrom"
+    assert len(tuned.support_) <= 30
     folds = al.folds.make_folds(cv, LABELS, True)
     grid = GridSearchCV(al.MKLClassifier(KERNELS, **options), {"C": [0.1, 1.0]}, cv=folds)
     grid.fit(X, LABELS)
     found, expected = tuned.cv_results_, grid.cv_results_
     np.testing.assert_allclose(found["mean_test_score"], expected["mean_test_score"], atol=0.03)
-    ridge = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 1.0], **options).fit(
-        X, TARGETS
-    )
-    assert ridge.n_splits_ == 5
+    ridge = al.MKLRegressorCV(KERNELS, weighting="alignf", alphas=[0.1, 1.0], **options)
+    assert ridge.fit(X, TARGETS).n_splits_ == 5
     assert ridge.chosen_machine_ == "nystrom"
     assert ridge.score(X, TARGETS) > 0.5
-
-
-def test_the_machine_in_the_features():
-    tuned = al.MKLClassifierCV(
-        al.RankOneKernels(),
-        weighting="alignf",
-        machine="dual-cd",
-        Cs=[0.1, 1.0],
-        cv=3,
-        probability="sigmoid",
-    ).fit(X, X[:, 0] > 0.0)
-    assert tuned.chosen_machine_ == "dual-cd"
-    assert tuned.score(X, X[:, 0] > 0.0) > 0.9
-    assert tuned.predict_proba(NEW).shape == (20, 2)
-    plain = al.MKLClassifier(al.RankOneKernels(), machine="dual-cd", C=tuned.C_)
-    plain.fit(X, X[:, 0] > 0.0)
+    # A strategy takes the machine.
+    tuned = al.MKLClassifierCV(machine="nystrom", n_centers=20, cv=3, Cs=[1.0, 10.0])
+    assert tuned.fit(X, LABELS).score(X, LABELS) > 0.8
+    assert all(m.model.chosen_machine_ == "nystrom" for m in tuned.members_)
+    ridge = al.MKLRegressorCV(machine="nystrom", n_centers=20, cv=3).fit(X, TARGETS)
+    assert all(len(m.model.support_) <= 20 for m in ridge.members_)
+    # And dual coordinate descent, whose model is the plain one.
+    options, y = {"machine": "dual-cd"}, X[:, 0] > 0.0
+    tuned = al.MKLClassifierCV(al.RankOneKernels(), weighting="alignf", Cs=[0.1, 1.0], **options)
+    tuned.set_params(cv=3, probability="sigmoid").fit(X, y)
+    assert tuned.score(X, y) > 0.9
+    plain = al.MKLClassifier(al.RankOneKernels(), C=tuned.C_, **options).fit(X, y)
     np.testing.assert_array_equal(plain.decision_function(NEW), tuned.decision_function(NEW))
 
 
-def test_a_strategy_takes_the_machine():
-    tuned = al.MKLClassifierCV(machine="nystrom", n_centers=20, cv=3, Cs=[1.0, 10.0])
-    tuned.fit(X, LABELS)
-    assert all(m.model.chosen_machine_ == "nystrom" for m in tuned.members_)
-    assert tuned.score(X, LABELS) > 0.8
-    ridge = al.MKLRegressorCV(machine="nystrom", n_centers=20, cv=3).fit(X, TARGETS)
-    assert all(len(m.model.support_) <= 20 for m in ridge.members_)
-
-
-def test_little_memory_gives_the_same_support_vector_machines():
+def test_little_memory_gives_the_same_machines():
     """Rows that are computed when needed, on the folds and on all samples."""
     options = {"Cs": [0.1, 1.0], "cv": 3, "tol": 1e-8}
-    whole = al.MKLClassifierCV(KERNELS, **options).fit(X, LABELS)
-    few = al.MKLClassifierCV(KERNELS, machine="svm", memory=30_000, **options).fit(X, LABELS)
-    assert few.best_params_ == whole.best_params_
-    np.testing.assert_allclose(few.decision_function(NEW), whole.decision_function(NEW), atol=1e-6)
-    by_rows = al.MKLRegressorCV(KERNELS, machine="svr", memory=30_000, **options).fit(X, TARGETS)
-    at_once = al.MKLRegressorCV(KERNELS, machine="svr", **options).fit(X, TARGETS)
-    np.testing.assert_allclose(by_rows.predict(NEW), at_once.predict(NEW), atol=1e-6)
-
-
-def test_little_memory_gives_the_same_ridge():
+    for make, y, machine in (
+        (al.MKLClassifierCV, LABELS, "svm"),
+        (al.MKLRegressorCV, TARGETS, "svr"),
+    ):
+        whole = make(KERNELS, machine=machine, **options).fit(X, y)
+        few = make(KERNELS, machine=machine, memory=30_000, **options).fit(X, y)
+        assert few.best_params_ == whole.best_params_
+        found, expected = (
+            (getattr(m, "decision_function", None) or m.predict)(NEW) for m in (few, whole)
+        )
+        np.testing.assert_allclose(found, expected, atol=1e-6)
     options = {"alphas": [0.1, 1.0], "cv": 3}
     whole = al.MKLRegressorCV(KERNELS, **options).fit(X, TARGETS)
     few = al.MKLRegressorCV(KERNELS, memory=66_000, **options).fit(X, TARGETS)
-    scores = (m.cv_results_["mean_test_score"] for m in (few, whole))
-    np.testing.assert_allclose(next(scores), next(scores), rtol=1e-6)
+    found, expected = (m.cv_results_["mean_test_score"] for m in (few, whole))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
     np.testing.assert_allclose(few.predict(NEW), whole.predict(NEW), atol=1e-6)
-    with pytest.raises(ValueError, match="leave-one-out needs"):
-        al.MKLRegressorCV(KERNELS, memory=30_000).fit(X, TARGETS)
+    least = al.MKLRegressorCV(KERNELS, memory=30_000)
+    raises(ValueError, "leave-one-out needs", least.fit, X, TARGETS)

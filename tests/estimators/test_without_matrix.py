@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from refusals import raises
+from sklearn.base import clone
 
 import alignlearn as al
 from alignlearn.solvers.smo_rows import least_memory
+from alignlearn.sources import pairs
 
 M = 300
 KERNELS = [al.Gaussian(0.1), al.Gaussian(1.0)]
@@ -22,7 +25,6 @@ def data():
 @pytest.fixture
 def no_matrix(monkeypatch):
     """Raises an error wherever the matrix of the combination is computed."""
-    from alignlearn.sources import pairs
 
     def refuse(self, exact=False):
         raise AssertionError("the Gram matrix was made")
@@ -30,25 +32,19 @@ def no_matrix(monkeypatch):
     monkeypatch.setattr(pairs.PairCombination, "gram", refuse)
 
 
-def test_classifier(data, request):
+def test_models_are_those_on_the_matrix(data, request):
     X, y = data
-    labels = np.digitize(y, [-0.5, 0.5])
-    options = {"tol": 1e-6, "C": 3.0}
-    whole = al.MKLClassifier(KERNELS, **options).fit(X, labels)
+    cases = (
+        (al.MKLClassifier(KERNELS, tol=1e-6, C=3.0), np.digitize(y, [-0.5, 0.5])),
+        (al.MKLRegressor(KERNELS, machine="svr", tol=1e-6, C=3.0), y),
+    )
+    expected = [clone(model).fit(X, target) for model, target in cases]
     request.getfixturevalue("no_matrix")
-    rows = al.MKLClassifier(KERNELS, memory=SMALL, **options).fit(X, labels)
-    np.testing.assert_allclose(rows.machine_.objective_, whole.machine_.objective_, rtol=1e-8)
-    np.testing.assert_allclose(rows.decision_function(X), whole.decision_function(X), atol=1e-4)
-    assert (rows.machine_.kkt_violation_ <= 1e-6).all()
-
-
-def test_regressor(data, request):
-    X, y = data
-    options = {"machine": "svr", "tol": 1e-6, "C": 3.0}
-    whole = al.MKLRegressor(KERNELS, **options).fit(X, y)
-    request.getfixturevalue("no_matrix")
-    rows = al.MKLRegressor(KERNELS, memory=f"{SMALL}B", **options).fit(X, y)
-    np.testing.assert_allclose(rows.predict(X), whole.predict(X), atol=1e-4)
+    for memory, (model, target), whole in zip((SMALL, f"{SMALL}B"), cases, expected):
+        rows = model.set_params(memory=memory).fit(X, target)
+        np.testing.assert_allclose(rows.machine_.objective_, whole.machine_.objective_, rtol=1e-8)
+        np.testing.assert_allclose(rows._decisions(X), whole._decisions(X), atol=1e-4)
+        assert np.all(rows.machine_.kkt_violation_ <= 1e-6)
 
 
 def test_single_precision_and_weights(data, no_matrix):
@@ -60,21 +56,13 @@ def test_single_precision_and_weights(data, no_matrix):
 
 
 def test_too_little_memory_is_refused_before_the_kernels_are_evaluated(data, monkeypatch):
-    from alignlearn.sources import pairs
-
     def refuse(self, *args, **options):
         raise AssertionError("stage 1 was begun")
 
+    X, y = data
+    hard = al.MKLClassifier(KERNELS, C=np.inf, memory=SMALL)
+    raises(ValueError, r"C=inf .* needs the Gram matrix .* more memory", hard.fit, X, y > 0)
     monkeypatch.setattr(pairs.PairSource, "statistics", refuse)
-    X, y = data
     least = f"memory=1000 bytes .* {M} samples .* at least {least_memory(M)}"
-    with pytest.raises(ValueError, match=least):
-        al.MKLClassifier(KERNELS, memory=1000).fit(X, y > 0)
-    with pytest.raises(ValueError, match=least):
-        al.MKLRegressor(KERNELS, machine="svr", memory=1000).fit(X, y)
-
-
-def test_a_hard_margin_says_what_it_needs(data):
-    X, y = data
-    with pytest.raises(ValueError, match=r"C=inf .* needs the Gram matrix .* more memory"):
-        al.MKLClassifier(KERNELS, C=np.inf, memory=SMALL).fit(X, y > 0)
+    raises(ValueError, least, al.MKLClassifier(KERNELS, memory=1000).fit, X, y > 0)
+    raises(ValueError, least, al.MKLRegressor(KERNELS, machine="svr", memory=1000).fit, X, y)
