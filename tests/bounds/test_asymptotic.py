@@ -43,12 +43,3 @@ def test_the_public_face_says_that_it_is_approximate():
     expected = asymptotic_interval(X @ X.T, np.outer(centered, centered), 0.05)
     assert (linear.low, linear.high) == pytest.approx(expected[:2])
     assert not linear.not_met
-
-
-def test_what_does_not_vary_has_no_interval():
-    y = np.array([1.0, 1, 1, 1, -1, -1])
-    assert asymptotic_interval(np.ones((6, 6)), np.outer(y, y)) == (0.0, 1.0, True)
-    with pytest.raises(ValueError, match="m >= 5"):
-        asymptotic_interval(np.eye(4), np.eye(4))
-    with pytest.raises(ValueError, match="delta"):
-        asymptotic_interval(np.eye(6), np.eye(6), 0.0)

@@ -24,6 +24,7 @@ from refusals import not_refused
 
 import alignlearn.bounds
 from alignlearn.bounds import (
+    asymptotic,
     binomial,
     class_betting,
     class_intervals,
@@ -254,6 +255,7 @@ WRONG = [
     (u_statistics.quadruple_variance, "m >= 8", (np.eye(7), np.eye(7))),
     (rates.pair_mean_tail, "m=1", (1, 0.1, 1.0, 1.0, 0.5)),
     (class_intervals.target_interval_from, "m >= 2", (1, 0.05, 0.1, 0.1, 0.5, _UNIT, 4.0)),
+    (asymptotic.asymptotic_interval, "m >= 5", (np.eye(4), np.eye(4))),
     (binomial.clopper_pearson, "whole number from 0 to 2", (3, 2, 0.1, 0.1)),
     (binomial.clopper_pearson, "whole number", (-1, 2, 0.1, 0.1)),
     (binomial.clopper_pearson, "trials", (0, 0, 0.1, 0.1)),
@@ -267,6 +269,10 @@ WRONG = [
     (fitted.learned_alignment_interval, "n_kernels >= 1", (9, 0.05, 1.0, 1.0, 1.0, 1.0, 1.0, 0)),
     (held_out.binomial_upper, "from 0 to m=10", (11, 10, 0.05)),
     (rates.ridge_optimum_printed, "r must be a real number", ("one", 0.5)),
+    (rates.width_error, "must", (0.0, [1.0], [1.0])),
+    (rates.width_error, "must", (1.0, [0.0], [1.0])),
+    (rates.width_error, "must", (1.0, [1.0], [0.0])),
+    (rates.mean_gaussian, ">= 0", (-1.0, [1.0])),
     (u_statistics.kernel_range, "radius2", (0.0,)),
     (learned.margin_bound, "finite numbers", ([], 1.0, 0.1, 0.1)),
     (learned.margin_bound, "finite numbers", ([np.nan], 1.0, 0.1, 0.1)),

@@ -117,13 +117,6 @@ def test_more_room_and_a_larger_radius_give_more():
     assert four == pytest.approx(2 * first)
 
 
-def test_signs_are_all_there_and_different():
-    signs = rademacher.sign_vectors(5)
-    assert signs.shape == (16, 5)
-    assert (signs[:, 0] == 1).all()
-    assert len(np.unique(signs, axis=0)) == 16
-
-
 @each(
     ("call", "message"),
     [

@@ -68,22 +68,9 @@ def test_the_machine_is_ridge_regression_on_components():
     assert found.bound.not_met  # the first rows may be sorted
 
 
-def test_the_bound_holds_and_says_something():
-    """Errors on new samples of models from 120 samples, also with labels that are noise."""
-    for seed in range(8):
-        K, y = sample(1120, seed)
-        found = own_sample.own_sample_machine(K[:120, :120], y[:120])
-        risk = np.mean(y[120:] * (K[120:, found.first] @ found.coef + found.intercept) <= 0)
-        assert risk < found.bound.value < 0.5
-        noise = np.random.default_rng(seed).permutation(y[:120])
-        assert own_sample.own_sample_machine(K[:120, :120], noise).bound.value > 0.5
-
-
 def test_the_first_part_is_two_fifths_at_random():
     for m, size in ((3, 2), (4, 2), (10, 4), (200, 80)):
-        found = own_sample.random_part(m)
-        assert len(set(found.tolist())) == size
-        assert 0 <= found.min() <= found.max() < m
+        assert len(set(own_sample.random_part(m).tolist()) & set(range(m))) == size
     assert not np.array_equal(np.sort(own_sample.random_part(200)), np.arange(80))
     np.testing.assert_array_equal(own_sample.random_part(50), own_sample.random_part(50, 0))
 
@@ -93,7 +80,6 @@ def test_samples_sorted_by_class_do_not_make_it_false():
 
     With rows sorted by label, the first part would have one class only.
     """
-    marked = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
         y = np.where(rng.random(1200) < 0.7, 1.0, -1.0)
@@ -107,8 +93,7 @@ def test_samples_sorted_by_class_do_not_make_it_false():
         assert found.not_met == ()
         assert "drawn at random" in found.hypotheses[1]
         in_order = own_sample.own_sample_machine(K[:200, :80], y[:200], first=np.arange(80))
-        marked += "may be sorted" in in_order.not_met[0]
-    assert marked == 10
+        assert "may be sorted" in in_order.not_met[0]
 
 
 def test_units_of_the_kernel_do_not_matter():

@@ -17,10 +17,6 @@ from alignlearn.bounds.checks import HypothesisNotMet
 from alignlearn.bounds.sample_price import quadratic_weights
 
 
-def terms(C, T):
-    return C @ C.T, C @ T
-
-
 def drawn(seed, p=4, n=9, shift=0.2):
     rng = np.random.default_rng(seed)
     C, T = rng.random((p, n)), rng.normal(size=n) + 1.0
@@ -29,7 +25,8 @@ def drawn(seed, p=4, n=9, shift=0.2):
 
 @each("seed", range(20))
 def test_weights_are_those_of_a_general_solver(seed):
-    M, a = terms(*drawn(seed)[:2])
+    C, T, *_ = drawn(seed)
+    M, a = C @ C.T, C @ T
     found = quadratic_weights(M, a)
     general = minimize(
         lambda v: v @ M @ v - 2 * v @ a,
@@ -48,10 +45,8 @@ def test_weights_of_singular_and_of_small_matrices():
         found = quadratic_weights(unit * M, unit * a)
         assert found[0] + found[1] == pytest.approx(1.0)
         assert found[2] == pytest.approx(0.5)
-    small = np.diag([1.0, 1e-10])  # a small eigenvalue that is not rounding
-    assert quadratic_weights(small, np.diagonal(small)) == pytest.approx([1.0, 1.0])
-    least = np.diag([1.0, 1.5e-14])
-    assert quadratic_weights(least, np.diagonal(least)) == pytest.approx([1.0, 1.0])
+    for least in (1e-10, 1.5e-14):  # small eigenvalues that are not rounding
+        assert quadratic_weights(np.diag([1.0, least]), [1.0, least]) == pytest.approx([1.0, 1.0])
     noise = np.diag([1.0, 2e-15])
     assert quadratic_weights(noise, np.array([1.0, 1.0]))[1] == 0.0
     assert quadratic_weights(np.zeros((2, 2)), np.zeros(2)).tolist() == [0.0, 0.0]
@@ -62,8 +57,7 @@ def test_weights_of_singular_and_of_small_matrices():
 def test_the_price_by_hand_and_its_inequality(seed, eps):
     """|h|^2 in the norm of the inverse by solving, and the ridge; rho by its definition."""
     C, T, B, S = drawn(seed)
-    M, a = terms(C, T)
-    M_s, a_s = terms(B, S)
+    M, a, M_s, a_s = C @ C.T, C @ T, B @ B.T, B @ S
     v, best = quadratic_weights(M_s, a_s), quadratic_weights(M, a)
     h = (M - M_s) @ v - (a - a_s)
     D = np.diag(np.diag(M))
@@ -94,30 +88,18 @@ def test_moments_by_hand():
     h, shares = quadruples()
     best, eps = np.array([0.4, 0.7]), 0.3
     found = price.price_moments(h, shares, best, eps)
-    mean = sum(s * one for s, one in zip(shares, h))
+    mean = np.tensordot(shares, h, 1)
     M = mean[:2, :2]
     D = np.diag(np.diag(M))
-    inverse = np.linalg.inv(M + eps * D)
-    error = matrix = relative = 0.0
-    largest = []
-    for s, one in zip(shares, h - mean):
-        x = one[:2, :2] @ best - one[:2, 2]
-        sizes = (
-            x @ inverse @ x,
-            np.trace(one[:2, :2] @ inverse @ one[:2, :2] @ np.linalg.inv(D)),
-            np.trace(one[:2, :2] @ inverse @ one[:2, :2] @ inverse),
-        )
-        error, matrix, relative = (
-            error + s * sizes[0],
-            matrix + s * sizes[1],
-            relative + s * sizes[2],
-        )
-        largest.append(sizes)
-    expected = [error, matrix, relative]
-    assert [found.error, found.matrix, found.relative] == pytest.approx(expected, rel=1e-9)
-    most = np.sqrt(np.max(largest, axis=0))
+    inverse, sizes = np.linalg.inv(M + eps * D), []
+    for one in h - mean:
+        x, A = one[:2, :2] @ best - one[:2, 2], one[:2, :2]
+        of_matrix = [np.trace(A @ inverse @ A @ B) for B in (np.linalg.inv(D), inverse)]
+        sizes.append([x @ inverse @ x, *of_matrix])
+    means = [found.error, found.matrix, found.relative]
+    assert means == pytest.approx(shares @ sizes, rel=1e-9)
     tops = [found.error_largest, found.matrix_largest, found.relative_largest]
-    assert tops == pytest.approx(most, rel=1e-9)
+    assert tops == pytest.approx(np.sqrt(np.max(sizes, axis=0)), rel=1e-9)
     assert found.eps == eps
     far = np.concatenate([h, 100.0 * h[:1] + 50.0])  # never seen, so not the maximum
     again = price.price_moments(far, np.append(shares, 0.0), best, eps)
@@ -126,28 +108,19 @@ def test_moments_by_hand():
 
 def test_the_deviation_by_hand():
     moments = price.PriceMoments(0.01, 2.0, 3.0, 5.0, 7.0, 1.5, 4.0)
-    k, level = 2500, math.log(6 / 0.1)
-
-    def deviation(second, largest):
-        return math.sqrt(2 * second * level / k) + 2 * largest * level / (3 * k)
-
-    x, z, eta = deviation(2.0, 3.0), deviation(5.0, 7.0), deviation(1.5, 4.0)
-    for s in (0.3, 3.0):
-        forms = (x + z * s) ** 2, x**2 / (1 - 2 * eta)
-        expected = (min(forms) + 0.01 * s * s) / 0.8
-        found = price.learned_price_deviation(10_003, 0.1, moments, s, 0.8)
-        assert found == pytest.approx(expected, rel=1e-12)
-    for k in (20, 60):  # eta is between 1/2 and 1, where the second form does not exist
-        x, z, eta = deviation(2.0, 3.0), deviation(5.0, 7.0), deviation(1.5, 4.0)
-        if k == 60:
-            assert 0.5 < eta < 1.0
-        found = price.learned_price_deviation(4 * k, 0.1, moments, 0.3, 0.8)
-        assert found == pytest.approx(((x + 0.3 * z) ** 2 + 0.01 * 0.09) / 0.8)
-    few = price.learned_price_deviation(40, 0.1, moments, 0.3, 0.8)  # eta is above 1/2
-    k = 10
-    x, z = deviation(2.0, 3.0), deviation(5.0, 7.0)
-    assert deviation(1.5, 4.0) > 0.5
-    assert few == pytest.approx(((x + 0.3 * z) ** 2 + 0.01 * 0.09) / 0.8)
+    level, etas = math.log(6 / 0.1), {}
+    for m, s in ((10_003, 0.3), (10_003, 3.0), (240, 0.3), (80, 0.3), (40, 0.3)):
+        k = m // 4
+        x, z, etas[m] = (
+            math.sqrt(2 * second * level / k) + 2 * largest * level / (3 * k)
+            for second, largest in ((2.0, 3.0), (5.0, 7.0), (1.5, 4.0))
+        )
+        forms = [(x + z * s) ** 2]
+        if etas[m] < 0.5:  # the second form does not exist otherwise
+            forms.append(x**2 / (1 - 2 * etas[m]))
+        found = price.learned_price_deviation(m, 0.1, moments, s, 0.8)
+        assert found == pytest.approx((min(forms) + 0.01 * s * s) / 0.8, rel=1e-12)
+    assert etas[10_003] < 0.5 < etas[240] < 1.0
 
 
 def test_what_is_refused():

@@ -8,16 +8,12 @@ from alignlearn.theory import CLAIMS
 from alignlearn.theory.reference import hyper
 
 
-def test_prop_4_1_with_the_norm_of_the_corrected_form():
+def test_excess_of_the_loss_against_a_histogram():
+    """The mass beside the median spread over atoms, E|y - k| - E|y| by direct summation."""
     file = CLAIMS.module("p4-prop-4-1")
     case = file.counterexample()
     assert file.corrected_bound(case) == pytest.approx(0.1)
     assert file.sharpened_bound(case) == pytest.approx(0.1 / 2**0.5)
-
-
-def test_excess_of_the_loss_against_a_histogram():
-    """The mass beside the median spread over atoms, E|y - k| - E|y| by direct summation."""
-    file = CLAIMS.module("p4-prop-4-1")
     a, b, q, u = 0.6, 0.5, 2.5, 0.9
     edges = np.linspace(0, a, 20001)
     mass = np.diff(b * edges ** (q - 1))
@@ -51,18 +47,15 @@ def test_rank_on_a_grid():
 
 
 def test_sections_that_are_no_kernels():
+    """Those of the Gaussian form need 4 v2 >= v1."""
     file = CLAIMS.module("p4-definite-coefficients")
-    X = np.array([[0.0], [1.0]])
-    gram = file.affine(*hyper.ordered_pairs(X)).reshape(2, 2)
+    gram = file.affine(*hyper.ordered_pairs(np.array([[0.0], [1.0]]))).reshape(2, 2)
     assert np.linalg.eigvalsh(gram) == pytest.approx([-1.618, 0.618], abs=5e-4)
-
-
-@pytest.mark.parametrize(("share", "definite"), [(1.02, True), (0.98, False)])
-def test_sections_of_the_gaussian_form_need_four_v2_at_least_v1(share, definite):
     X = np.linspace(0, 3, 8)[:, None]
-    kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=share / 4 - 1)
-    gram = hyper.learned_gram(X[:1], np.ones(1), X, kernel)
-    assert (np.linalg.eigvalsh(gram)[0] > -1e-12) == definite
+    for share, definite in ((1.02, True), (0.98, False)):
+        kernel = partial(hyper.gaussian, sigma2=1.0, sigma_h2=share / 4 - 1)
+        gram = hyper.learned_gram(X[:1], np.ones(1), X, kernel)
+        assert (np.linalg.eigvalsh(gram)[0] > -1e-12) == definite
 
 
 @pytest.mark.parametrize(("middle", "definite"), [(-0.5, True), (-3.0, False)])
@@ -92,24 +85,14 @@ def test_support_vector_regression_has_no_duality_gap_and_the_other_sign():
     assert beta[0] == pytest.approx(0.05)
 
 
-@pytest.mark.parametrize(
-    ("points", "C", "r", "value"),
-    [
-        ([[0.3], [-0.5], [1.1], [0.4]], [[1.5]], 3.0, 1.71878878e-2),
-        (
-            [[0.3, 0.1], [-0.5, 0.2], [1.1, -0.7], [0.4, 0.9]],
-            [[1.5, 0.3], [0.3, 0.8]],
-            4.0,
-            1.68348403e-4,
-        ),
-    ],
-)
-def test_wishart_hyper_kernel(points, C, r, value):
+def test_wishart_hyper_kernel():
     """The closed form and quadrature."""
     file = CLAIMS.module("p4-wishart")
-    points, C = np.array(points), np.array(C)
+    points = np.array([[0.3, 0.1], [-0.5, 0.2], [1.1, -0.7], [0.4, 0.9]])
+    C = np.array([[1.5, 0.3], [0.3, 0.8]])
     for form in (file.closed_form, file.by_three, file.integral):
-        assert form(points, C, r) == pytest.approx(value, rel=1e-8)
+        assert form(points[:, :1], C[:1, :1], 3.0) == pytest.approx(1.71878878e-2, rel=1e-8)
+        assert form(points, C, 4.0) == pytest.approx(1.68348403e-4, rel=1e-8)
 
 
 def test_concatenation_misses_the_pairs_across():
@@ -149,21 +132,16 @@ def test_mean_over_pairs_against_all_samples():
     assert chances.sum() == pytest.approx(1)
 
 
-def test_krein_machine_must_not_use_the_coefficients_of_the_absolute_kernel():
-    file = CLAIMS.module("p4-ksvm")
-    case = file._control_case()
-    np.testing.assert_allclose(file.measure(case), file.bound(case), atol=1e-9)
-    assert np.abs(file._original(case) - file.bound(case)).max() > 0.19
-
-
-def test_unordered_pairs_without_weights_are_another_problem():
-    file = CLAIMS.module("p4-symmetric-reduction")
-    case = file._control_case()
-    np.testing.assert_allclose(file.bound(case), file.measure(case), rtol=1e-9)
-    assert np.abs(file._unweighted(case) - file.measure(case)).max() > 0.2
-
-
-def test_non_negative_coefficients_for_a_negative_target_are_exactly_zero():
+def test_controls_are_other_problems():
+    """Coefficients of the absolute kernel, unordered pairs without weights, a negative target."""
+    for name, other, apart in (
+        ("p4-ksvm", "_original", 0.19),
+        ("p4-symmetric-reduction", "_unweighted", 0.2),
+    ):
+        file = CLAIMS.module(name)
+        case = file._control_case()
+        np.testing.assert_allclose(file.measure(case), file.bound(case), rtol=1e-9, atol=1e-9)
+        assert np.abs(getattr(file, other)(case) - file.bound(case)).max() > apart
     file = CLAIMS.module("p4-nnls")
     negative, _ = file._fit(file._control_case())
     assert (negative == 0).all()
