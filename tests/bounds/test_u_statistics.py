@@ -8,6 +8,7 @@ from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.bounds.concentration import smallest_sample_size
 from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
+from alignlearn.theory.p1_alignment.u_statistic import kernel_moments
 from alignlearn.theory.reference.problems import FiniteDistribution
 from cases import each
 
@@ -70,8 +71,6 @@ def test_the_estimated_variance_is_unbiased_and_has_no_effect_on_the_sample():
     p = np.array([0.5, 0.3, 0.2])
     K, L = gram(features(5, 3)), gram(features(6, 3))
     law = FiniteDistribution(p)
-    from alignlearn.theory.p1_alignment.u_statistic import kernel_moments
-
     true = kernel_moments(law, K, L)[1]
     found = []
     for seed in range(400):

@@ -14,28 +14,11 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from written_out import GAMMAS, GAUSSIANS, centered_kernels, errors_at, problem, trial_of
 
 from alignlearn.cli import main
-from alignlearn.comparison import (
-    ALPHA_GRID,
-    C_GRID,
-    DEFAULT_METHODS,
-    Comparison,
-    Protocol,
-    compare,
-    split,
-)
+from alignlearn.comparison import DEFAULT_METHODS, Comparison, Protocol, compare, split
 from alignlearn.comparison.columns import COLUMNS, Column
 from alignlearn.comparison.figure import plot_comparison
-from alignlearn.comparison.trial import grid
 from alignlearn.folds import prequential_blocks
-from alignlearn.kernels import (
-    Columns,
-    FromFunction,
-    Gaussian,
-    Laplacian,
-    Linear,
-    RankOneKernels,
-    gaussian_kernels,
-)
+from alignlearn.kernels import Columns, FromFunction, Gaussian, Laplacian, Linear, RankOneKernels
 from alignlearn.machines.paths import ridge_path
 from alignlearn.significance import prequential_test
 
@@ -106,28 +89,12 @@ def test_the_test_fold_decides_nothing():
         np.testing.assert_array_equal(getattr(first, name)[:, 0], getattr(second, name)[:, 0])
     assert np.all(second.error[:, 0] > 10.0 * first.error[:, 0])
     assert np.any(first.weights[:, 1:] != second.weights[:, 1:])
-
-
-def test_validation_labels_do_not_change_the_weights():
-    X, y = problem("regression")
-    first = compare(X, y, GAUSSIANS, methods=("align", "alignf"))
+    # Labels to validate with choose the parameter, not the weights.
     y2 = y.copy()
     y2[split(y, 5, "regression")[1]] *= -3.0
-    second = compare(X, y2, GAUSSIANS, methods=("align", "alignf"))
-    np.testing.assert_array_equal(first.weights[:, 0], second.weights[:, 0])
+    second = compare(X, y2, GAUSSIANS)
+    np.testing.assert_array_equal(first.weights[2:, 0], second.weights[2:, 0])
     assert np.any(first.parameter[:, 0] != second.parameter[:, 0])
-
-
-def test_inputs_are_not_modified():
-    X, y = problem("three", noise=0.0)
-    X.flags.writeable = y.flags.writeable = False
-    compare(X, y, GAUSSIANS, methods=("uniform",))
-
-
-# Folds
-
-
-# Scaling of columns
 
 
 def test_minmax_is_fitted_on_the_training_folds():
@@ -165,7 +132,7 @@ def test_rank_one_kernels_agree_with_linear_kernels_on_columns():
 )
 def test_sparse_samples_compare_like_dense_ones(scale, form):
     # Distances do not depend on the missing shift of sparse columns.
-    kernels = [Laplacian(0.2), *gaussian_kernels([0.02, 0.3])]
+    kernels = [Laplacian(0.2), Gaussian(0.02), Gaussian(0.3)]
     if scale == "none":
         kernels += ["laplacian", "linear", "cosine"]
     rng = np.random.default_rng(2)
@@ -208,15 +175,12 @@ def test_ridge_path_of_an_indefinite_matrix():
         ridge_path(K, y, K, (1.0, 0.5), skip_indefinite=True)
 
 
-def test_default_grids_run_from_strong_to_weak_regularization():
-    assert list(C_GRID) == sorted(C_GRID)
-    assert list(ALPHA_GRID) == sorted(ALPHA_GRID, reverse=True)
+def test_ties_go_to_the_stronger_regularization_in_any_order_of_the_grid():
     # A tie goes to the stronger regularization: two distant clusters are never confused.
     X = np.repeat([[0.0], [9.0]], 30, axis=0) + np.random.default_rng(0).normal(size=(60, 1))
     found = compare(X, np.repeat([0, 1], 30), ["linear"], protocol=Protocol(grid=(16.0, 1.0, 4.0)))
     assert np.all(found.validation_error == 0.0)
     assert np.all(found.parameter == 1.0)
-    assert grid(Protocol(grid=(1.0, 9.0, 2.0)), "regression") == (9.0, 2.0, 1.0)
     # The order of a grid does not matter.
     X, y = problem("regression")
     errors = [compare(X, y, GAUSSIANS, protocol=Protocol(grid=g)).error for g in ((1, 9), (9, 1))]
@@ -277,7 +241,7 @@ def test_prequential_losses_are_of_samples_that_came_later(monkeypatch):
 
 def test_prequential_losses_of_real_targets_are_capped_squares():
     X, y = problem("regression", 80)
-    y[-1] = 1e3  # far beyond the observed values
+    y = np.append(y[:-1], 1e3)  # far beyond the observed values
     protocol = Protocol(4, test="prequential", grid=(0.1, 1.0), random_state=2)
     options = {"methods": ("uniform", "alignf"), "protocol": protocol}
     found = compare(X, y, GAUSSIANS, **options)
@@ -329,7 +293,11 @@ def test_a_column_is_added_in_one_place(monkeypatch, tmp_path):
     assert re.search(r"on test fold +largest +p against uniform", head)
     assert f"{found.largest_weight[1].mean():.4f} +- " in rows[1]
     assert "largest: of weights." in found.legend()
-    assert found.to_frame().largest_weight.iloc[-1] == found.largest_weight[1, -1]
+    frame = found.to_frame()
+    assert frame.shape == (2 * found.protocol.n_folds, 8 + len(found.kernel_names))
+    row = frame[(frame["method"] == "alignf") & (frame["fold"] == 3)].iloc[0]
+    assert (row["error"], row["largest_weight"]) == (found.error[1, 3], found.largest_weight[1, 3])
+    assert row[f"weight of {found.kernel_names[2]}"] == found.weights[1, 3, 2]
     right = plot_comparison(found).axes[2]
     assert right.get_xlabel() == "largest weight"
     np.testing.assert_array_equal(right.get_lines()[-1].get_xdata(), found.largest_weight[1].mean())
@@ -385,16 +353,3 @@ def test_bad_input_is_named():
     for method in ("best-single", "lkrr", "aligned-krr", "ensemble"):
         cases.append((method, partial(compare, one, Y60, GAUSSIANS, methods=(method,)), "constant"))
     assert not_refused(cases) == []
-
-
-# Published numbers
-
-
-def test_the_frame_holds_every_number():
-    X, y = problem("regression")
-    found = compare(X, y, GAUSSIANS, methods=("uniform", "alignf"))
-    frame = found.to_frame()
-    assert frame.shape == (2 * found.protocol.n_folds, 7 + len(found.kernel_names))
-    row = frame[(frame["method"] == "alignf") & (frame["fold"] == 3)].iloc[0]
-    assert row["error"] == found.error[1, 3]
-    assert row[f"weight of {found.kernel_names[2]}"] == found.weights[1, 3, 2]

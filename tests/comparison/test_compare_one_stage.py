@@ -1,28 +1,19 @@
 """One-stage methods of the comparison: rules and models on explicit matrices; invariances."""
 
 from functools import lru_cache, partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from refusals import not_refused
 from scipy import sparse
-from written_out import (
-    GAUSSIANS,
-    centered_kernels,
-    check_trials,
-    errors_at,
-    is_real,
-    problem,
-    trial_of,
-)
+from written_out import GAUSSIANS, check_trials, errors_at, is_real, problem, trial_of
+from written_out import centered_kernels as kernels_of
 
-from alignlearn.comparison import C_GRID, Protocol, compare, one_stage
 from alignlearn.comparison import METHODS as ALL_METHODS
+from alignlearn.comparison import Protocol, compare, one_stage
 from alignlearn.comparison.ensemble import Ensemble
 from alignlearn.comparison.figure import plot_comparison
 from alignlearn.kernels import Columns, Linear, RankOneKernels
-from alignlearn.statistics import AlignmentStatistics
 from alignlearn.weights.one_stage import L1SVM, LKRR, AlignedKRR
 
 ALPHAS = (10.0, 0.5, 1e-2)
@@ -111,7 +102,7 @@ def test_alignment_is_that_of_the_learned_kernel():
     found = found_on("regression")
     for t in range(5):
         trial = trial_of(X, y, t)
-        target, kernels = trial[0][1] - trial[0][1].mean(), centered_kernels(trial)[0]
+        target, kernels = trial[0][1] - trial[0][1].mean(), kernels_of(trial)[0]
         for i in (1, 2):
             K = np.tensordot(found.weights[i, t], kernels, 1)
             value = target @ K @ target / (np.linalg.norm(K) * (target @ target))
@@ -144,38 +135,7 @@ def test_a_class_of_three_samples():
     assert np.all(np.isfinite(found.weights))
 
 
-def test_terms_of_aligned_krr_have_one_size_at_the_uniform_kernel():
-    rng = np.random.default_rng(0)
-    B = rng.normal(size=(4, 9))
-    stats = AlignmentStatistics(rng.random(4) + 0.1, B @ B.T, np.ones(4), 7.0, 9)
-    u = np.full(4, 0.25)
-    rules = one_stage.rules("aligned-krr", stats, (2.0, 0.5))
-    sizes = [7.0 / alpha * s for alpha in (2.0, 0.5) for s in one_stage.STRENGTHS for _ in range(2)]
-    np.testing.assert_allclose([r.gamma * (u @ stats.a) for r in rules], sizes)
-    np.testing.assert_allclose([r.gamma2 * (u @ stats.M @ u) for r in rules], sizes)
-    assert [r.gamma1 for r in rules[::2]] == [0.0] * 6
-    np.testing.assert_allclose(
-        [r.gamma1 * (u @ u) for r in rules[1::2]], 0.1 * np.array(sizes[1::2])
-    )
-
-
 # Grids, errors, table, figure and command line
-
-
-class _Trial(SimpleNamespace):
-    """The data from which a grid is chosen; a plain namespace takes no weak references."""
-
-
-def test_default_grids():
-    X, y = problem("regression", m=30)
-    found = compare(X, y, GAUSSIANS, methods=("lkrr", "ensemble"))
-    assert set(found.parameter[1]) <= set(one_stage.ALPHA_GRID)
-    assert list(one_stage.ALPHA_GRID) == sorted(one_stage.ALPHA_GRID, reverse=True)
-    assert set(one_stage.ALIGNED_ALPHA_GRID) <= set(one_stage.ALPHA_GRID)
-    options = {"scale": np.ones(2), "protocol": Protocol(), "task": "classification"}
-    for kernels, largest in ((RankOneKernels(), 32.0), ([Linear()], 2048.0)):
-        trial = _Trial(kernels=kernels, grid=C_GRID, **options)
-        assert one_stage.OneStage(trial)._grid("l1-svm")[-1] == largest
 
 
 def test_methods_that_do_not_fit_are_named():
@@ -184,14 +144,15 @@ def test_methods_that_do_not_fit_are_named():
         ("three", None, "aligned-krr", "'aligned-krr' is for regression.*task='regression'"),
         ("regression", None, "l1-svm", "'l1-svm' is for classification.* 'lkrr', 'aligned-krr', "),
         ("two", RankOneKernels(), "ensemble", "'ensemble' is not available for RankOneKernels"),
+        ("two", RankOneKernels(), "bayesian-mkl", "'bayesian-mkl' is not available for RankOne"),
+        ("regression", None, "svm-cv", "'svm-cv' is for classification.*'aligned-rf'"),
+        ("regression", None, "bayesian-mkl", "'bayesian-mkl' is for classification"),
     )
-    assert (
-        not_refused(
-            (method, partial(compare, *problem(kind), kernels, methods=("uniform", method)), words)
-            for kind, kernels, method, words in cases
-        )
-        == []
+    calls = (
+        (method, partial(compare, *problem(kind), kernels, methods=("uniform", method)), words)
+        for kind, kernels, method, words in cases
     )
+    assert not_refused(calls) == []
 
 
 def test_table_and_verdict_take_the_ensemble_as_a_reference():
@@ -206,8 +167,7 @@ def test_table_and_verdict_take_the_ensemble_as_a_reference():
 
 def test_figure_shows_every_method_apart():
     found = found_on("two")
-    figure = plot_comparison(found)
-    left, right = figure.axes
+    left, right = plot_comparison(found).axes
     assert len(left.patches) == 3 * len(found.learned)
     handles, labels = right.get_legend_handles_labels()
     assert found.learned == METHODS["two"][1:-1]

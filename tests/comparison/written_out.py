@@ -18,10 +18,11 @@ def problem(kind, m=60, noise=0.2):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, -1.0]
     y = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1] + noise * rng.normal(size=m)
-    if kind == "regression":
-        return X, y
-    cuts = [0.4] if kind == "two" else [-0.2, 1.0]
-    return X, np.array(["low", "mid", "top"])[np.digitize(y, cuts)]
+    if kind != "regression":
+        cuts = [0.4] if kind == "two" else [-0.2, 1.0]
+        y = np.array(["low", "mid", "top"])[np.digitize(y, cuts)]
+    X.flags.writeable = y.flags.writeable = False  # a comparison does not change its input
+    return X, y
 
 
 def is_real(y):

@@ -11,24 +11,20 @@ from alignlearn.dependence import alignment_test, cka_matrix, hsic_test, real_gr
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 A, ONES, NUMBERS = X[:8], np.ones(30), np.arange(5.0)
-SKEW, HOLES = np.triu(np.ones((5, 5))), np.where(np.eye(5) > 0, np.nan, 1j)
 LOW_RANK = {"method": "low-rank", "n_permutations": 1}
 # Function, words of the error, arguments, options.
 CASES = [
     (hsic_test, "view 'Y' has 7 samples, but view 'X' has 8", (A, A[:7]), {}),
     (hsic_test, "view 'Y' is constant under its kernel", (X, ONES), {}),
-    (hsic_test, "view 'X' is constant under its kernel", (np.full(30, 2.0), X), {}),
     (hsic_test, r"view 'X': table 'a' has shape \(\)", ({"a": 1}, X), {}),
     (hsic_test, "view 'Y': X consists of several tables", (X, {"a": X, "b": X}), {}),
     (hsic_test, "kernels has 1 items for 2 views", (X, X, ["rbf"]), {}),
-    (hsic_test, "kernels has 3 items for 2 views", (X, X, ["rbf"] * 3), {}),
     (hsic_test, "view 'Y': .*positive semi-definite",
      (np.eye(4), np.diag([1.0, 1.0, -1.0, 1.0]), "precomputed"), {}),
     (hsic_test, "at least 2", (X[:1], X[:1]), {}),
     (hsic_test, "X has 5 samples", (X[:5], X[:5]), {"method": "gamma"}),
     (hsic_test, "X has 3 samples", (X[:3], X[:3]), {"unbiased": True}),
     (hsic_test, "the distribution of the biased", (X, X), {"method": "gamma", "unbiased": True}),
-    (hsic_test, "the distribution of the biased", (X, X), {**LOW_RANK, "unbiased": True}),
     (hsic_test, "view 'Y' is constant under its kernel", (X, ONES), LOW_RANK),
     (hsic_test, "X has 30 samples; .* at least 10000", (X, X), {"method": "low-rank"}),
     (al.dhsic_test, "views: 1 given; accepted: two or more", (X,), {}),
@@ -39,11 +35,8 @@ CASES = [
     (al.mmd_test, r"Y has shape \(30, 1\), but X has \(30, 2\)", (X, X[:, :1]), {}),
     (al.mmd_test, "Y has 1 samples; accepted for this test: at least 2", (X, X[:1]), {}),
     (al.mmd_test, "constant", (np.ones(4), np.ones(5)), {}),
-    (al.mmd_test, "Y contains NaN", (X, np.nan * X), {}),
     (al.mmd_test, "cannot be evaluated on new", (X @ X.T, X @ X.T, "precomputed"), {}),
     (al.kci_test, "view 'Y' has 29 samples, but view 'X' has 30", (X, X[:29], X), {}),
-    (al.kci_test, "view 'Z' has 29 samples, but view 'X' has 30", (X, X, X[:29]), {}),
-    (al.kci_test, "view 'X' is constant under its kernel", (ONES, X, X), {}),
     (al.kci_test, "view 'Z' is constant under its kernel", (X, X, ONES), {}),
     (al.kci_test, "view 'Z': .*infinity", (X, X, X * np.inf), {}),
     (al.kci_test, "X has 19 samples; accepted .* at least 20", (X[:19],) * 3, {}),
@@ -54,11 +47,9 @@ CASES = [
     (alignment_test, "y has 4 targets, but X has 5 samples", (np.eye(5), NUMBERS[:4]), {}),
     (alignment_test, "y has 4 samples, but K has 5", (np.eye(5), np.eye(4)), {}),
     (alignment_test, "not Hermitian", (1j * np.ones((5, 5)), NUMBERS), {}),
-    (alignment_test, "Hermitian|NaN", (HOLES, NUMBERS), {}),
     (real_gram, "must be a matrix", (np.ones(3, dtype=complex),), {}),
     (real_gram, "NaN", (np.array([[np.nan + 0j]]),), {"test": True}),
     (cka_matrix, r"number 0 has shape \(.*,\)\. Reshape a single feature", (A,), {}),
-    (cka_matrix, r"number 1 has shape \(\d+,\)\. Reshape a single feature", ([A, A[:, 0]],), {}),
     (cka_matrix, r"features\[1\] has 7 rows, but features\[0\] has 8", ([A, A[:7]],), {}),
     (cka_matrix, r"features\[1\]: X is a sparse matrix", ([A, csr_array(A)],), {}),
     (cka_matrix, "polynomial.* has values that are not finite", ([A, 1e160 * A],),

@@ -1,5 +1,7 @@
 """Layers of networks recorded during a run: with a stand-in for torch, and with torch itself."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from refusals import raises
@@ -83,9 +85,19 @@ class OnDevice(np.ndarray):
         return np.empty(shape).view(OnDevice)
 
 
+class Hooks(list):
+    def add(self, hook):
+        self.append(hook)
+        return SimpleNamespace(remove=lambda: self.remove(hook))
+
+
 class Module:
-    def __init__(self, **parts):
-        self.parts, self.hooks, self.pre = parts, [], []
+    """The interface of a torch module, computing a given function of tensors."""
+
+    def __init__(self, forward=None, **parts):
+        self.parts, self.hooks, self.pre = parts, Hooks(), Hooks()
+        self.register_forward_hook, self.register_forward_pre_hook = self.hooks.add, self.pre.add
+        self.forward = forward or self.forward
 
     def named_modules(self, prefix=""):
         yield prefix, self
@@ -94,12 +106,6 @@ class Module:
 
     def children(self):
         return iter(self.parts.values())
-
-    def register_forward_hook(self, hook):
-        return Handle(self.hooks, hook)
-
-    def register_forward_pre_hook(self, hook):
-        return Handle(self.pre, hook)
 
     def __call__(self, x):
         for hook in list(self.pre):
@@ -110,43 +116,26 @@ class Module:
         return out
 
 
-class Handle:
-    def __init__(self, hooks, hook):
-        hooks.append(hook)
-        self.remove = lambda: hooks.remove(hook)
+def layer(weights):
+    return Module(lambda x: Tensor(x.values @ weights, history=True))
 
 
-class Layer(Module):
-    def __init__(self, weights, kind=None):
-        super().__init__()
-        self.weights, self.kind = weights, kind
-
-    def forward(self, x):
-        return Tensor(x.values @ self.weights, history=True, kind=self.kind)
+def in_place(x):
+    np.maximum(x.values, 0.0, out=x.values)
+    return x
 
 
-class InPlace(Module):
-    def forward(self, x):
-        np.maximum(x.values, 0.0, out=x.values)
-        return x
-
-
-class Several(Module):
-    def forward(self, x):
-        return (x, [x])
-
-
-class Scalar(Module):
-    def forward(self, x):
-        return Tensor(np.float64(x.values.sum()), history=True)
+def scalar(x):
+    return Tensor(np.float64(x.values.sum()), history=True)
 
 
 class Network(Module):
     """The same nonlinearity after two layers."""
 
     def __init__(self, rng, width=6):
-        first, second = rng.normal(size=(4, width)), rng.normal(size=(width, 3))
-        super().__init__(one=Layer(first), relu=InPlace(), two=Layer(second), loss=Scalar())
+        self.weights = rng.normal(size=(4, width)), rng.normal(size=(width, 3))
+        one, two = map(layer, self.weights)
+        super().__init__(one=one, relu=Module(in_place), two=two, loss=Module(scalar))
 
     def forward(self, x):
         if x.values.shape[1] != 4:
@@ -158,9 +147,9 @@ class Network(Module):
         return out
 
     def expected(self, x):
-        one = x @ self.parts["one"].weights
+        one = x @ self.weights[0]
         relu = np.maximum(one, 0.0)
-        two = relu @ self.parts["two"].weights
+        two = relu @ self.weights[1]
         return [one, relu, two, np.maximum(two, 0.0)]
 
     def n_hooks(self):
@@ -236,16 +225,13 @@ def test_bad_networks_layers_and_passes_are_named():
     raises(TypeError, r"model must be a torch\.nn\.Module, got 3", al.CKARecorder, 3)
     raises(TypeError, r"other must be a torch\.nn\.Module", al.CKARecorder, model, np.eye(2))
     raises(ValueError, "other and model are the same", al.CKARecorder, model, model)
-    with pytest.raises(ValueError, match="other_layers is given without other"):
-        al.CKARecorder(model, other_layers=["one"])
+    words = "other_layers is given without other"
+    raises(ValueError, words, al.CKARecorder, model, other_layers=["one"])
     for layers in (["three"], [], ["one", "one"], "three"):
-        with pytest.raises(ValueError, match=r"layers: got .*; accepted: different names among"):
-            al.CKARecorder(model, layers=layers)
-    with (
-        al.CKARecorder(model, layers=["loss"]),
-        pytest.raises(TypeError, match="layer 'loss' of model gives a Tensor"),
-    ):
-        model(x)
+        words = r"layers: got .*; accepted: different names among"
+        raises(ValueError, words, al.CKARecorder, model, layers=layers)
+    with al.CKARecorder(model, layers=["loss"]):
+        raises(TypeError, "layer 'loss' of model gives a Tensor", model, x)
     with al.CKARecorder(model, other):
         model(x)
         raises(ValueError, "model was called twice", model, x)
@@ -254,15 +240,15 @@ def test_bad_networks_layers_and_passes_are_named():
         raises(ValueError, "contains NaN", model, Tensor(x.values * np.nan))
         model(x)
         model.parts["two"].forward = lambda x: (_ for _ in ()).throw(KeyError("stop"))
-        with pytest.raises(KeyError):
-            model(x)
+        raises(KeyError, "stop", model, x)
     assert recorder.accumulator.n_batches == 1
-    unused = Module(a=Layer(np.eye(4)), b=Layer(np.eye(4)))
+    unused = Module(layer(np.eye(4)), a=layer(np.eye(4)), b=layer(np.eye(4)))
     unused.forward = unused.parts["a"]
     with al.CKARecorder(unused, layers=["a", "b"]), pytest.raises(ValueError, match="'b' of"):
         unused(x)
-    with al.CKARecorder(Several(), kernels="rbf") as recorder:
-        recorder._networks[0].module(x)
+    several = Module(lambda x: (x, [x]))
+    with al.CKARecorder(several, kernels="rbf") as recorder:
+        several(x)
     assert recorder.matrix() == pytest.approx(1.0)
 
 
@@ -294,20 +280,17 @@ def test_products_on_a_device_are_those_of_arrays(m, monkeypatch):
     for unbiased in (False, True):
         found, expected = (_linear_products(s, unbiased) for s in (there, sets))
         np.testing.assert_allclose(found, expected, rtol=1e-10)
-    np.testing.assert_allclose(
-        al.cka_matrix([1e-200 * A for A in there], unbiased=True),
-        al.cka_matrix(sets, unbiased=True),
-        atol=1e-12,
-    )
-    sums = al.CKAAccumulator().update([A.reshape(m, -1, 1) for A in there], there[:1])
-    np.testing.assert_allclose(
-        sums.matrix(), al.CKAAccumulator().update(sets, sets[:1]).matrix(), atol=1e-12
-    )
-    with pytest.raises(ValueError, match=r"features\[1\]: X contains NaN"):
-        al.cka_matrix([there[0], there[1] * np.nan])
-    with pytest.raises(ValueError, match=r"features\[1\] has 5 rows, but features\[0\] has"):
-        al.cka_matrix([there[0], there[1][:5]])
-    raises(ValueError, r"features\[1\] has shape", al.cka_matrix, [there[0], there[1][:, :0]])
+    found = al.cka_matrix([1e-200 * A for A in there], unbiased=True)
+    np.testing.assert_allclose(found, al.cka_matrix(sets, unbiased=True), atol=1e-12)
+    found = al.CKAAccumulator().update([A.reshape(m, -1, 1) for A in there], there[:1])
+    expected = al.CKAAccumulator().update(sets, sets[:1])
+    np.testing.assert_allclose(found.matrix(), expected.matrix(), atol=1e-12)
+    for words, second in (
+        (r"features\[1\]: X contains NaN", there[1] * np.nan),
+        (r"features\[1\] has 5 rows, but features\[0\] has", there[1][:5]),
+        (r"features\[1\] has shape", there[1][:, :0]),
+    ):
+        raises(ValueError, words, al.cka_matrix, [there[0], second])
 
 
 # Torch itself, where it is installed

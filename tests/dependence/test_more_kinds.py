@@ -61,13 +61,8 @@ def test_all_pairs_of_orders_of_three_samples_are_equally_likely():
     grams = A @ A.transpose(0, 2, 1)
     grams /= np.abs(grams).max(axis=(1, 2), keepdims=True)
     orders = [list(o) for o in itertools.permutations(range(3))]
-    exact = np.sort(
-        [
-            np.sum(grams[0] * grams[1][np.ix_(o, o)] * grams[2][np.ix_(p, p)])
-            for o in orders
-            for p in orders
-        ]
-    )
+    moved = [[K[np.ix_(o, o)] for o in orders] for K in grams[1:]]
+    exact = np.sort([np.sum(grams[0] * L * M) for L, M in itertools.product(*moved)])
     sums, means, rounding = permuted_joint(grams, np.random.default_rng(1), 20_000)
     assert sums[0] == pytest.approx(np.sum(np.prod(grams, axis=0)))
     assert means[0] == pytest.approx(np.prod(grams.mean(axis=2), axis=0).mean())
@@ -81,14 +76,10 @@ def test_all_pairs_of_orders_of_three_samples_are_equally_likely():
 
 @pytest.mark.parametrize(
     ("test", "views", "m", "draws"),
-    [
-        (al.dhsic_test, 3, 16, 400),
-        (al.dhsic_test, 3, 64, 200),
-        (partial(al.hsic_test, kernels="linear"), 2, 40, 400),
-    ],
+    [(al.dhsic_test, 3, 64, 200), (partial(al.hsic_test, kernels="linear"), 2, 40, 400)],
 )
 def test_p_values_of_independent_variables_are_uniform(test, views, m, draws):
-    """Ten classes by a chi-square; nine shifts of one set of orders, or four of each set."""
+    """Ten classes by a chi-square; four shifts of each set of orders."""
     rng = np.random.default_rng(0)
     counts = np.zeros(10)
     for _ in range(draws):
@@ -158,11 +149,9 @@ def test_mmd_finds_another_spread_and_keeps_its_level():
     x, y = rng.normal(size=60), 2.5 * rng.normal(size=80)
     assert al.mmd_test(x, y, random_state=0).p_value < 0.01
     assert al.mmd_test(x, y, "linear", random_state=0).p_value > 0.05  # of means only
-    p = [
-        al.mmd_test(rng.poisson(1.0, 12), rng.poisson(1.0, 20), n_permutations=19).p_value
-        for _ in range(100)
-    ]
-    assert 1 <= np.sum(np.array(p) <= 0.1) <= 19
+    draws = ((rng.poisson(1.0, 12), rng.poisson(1.0, 20)) for _ in range(100))
+    p = np.array([al.mmd_test(*samples, n_permutations=19).p_value for samples in draws])
+    assert 1 <= np.sum(p <= 0.1) <= 19
     words = al.mmd_test(list("aabab"), list("bbab"), al.FromFunction(lambda s, t: 1.0 * (s == t)))
     assert 0.0 < words.p_value <= 1.0
     assert words.statistic == pytest.approx(2.0 * (3 / 5 - 1 / 4) ** 2)
@@ -249,6 +238,8 @@ def test_units_and_offsets_of_z_change_nothing():
     given = al.kci_test(x, y, K, [None, None, "precomputed"], random_state=1)
     own = al.kci_test(x, y, z, [None, None, al.Gaussian(1.0)], random_state=1)
     assert given.statistic == pytest.approx(own.statistic, rel=1e-9)
+    with pytest.warns(DoubtfulResultWarning, match="Z explains all but a share of .* of X"):
+        al.kci_test(3.0 * z, y, z)
 
 
 @pytest.mark.parametrize("kernels", [None, "precomputed"])
@@ -263,15 +254,6 @@ def test_single_precision_has_the_p_value_of_double_precision(kernels):
         single = al.kci_test(*[v.astype(np.float32) for v in views], kernels, random_state=0)
         assert single.p_value == pytest.approx(double.p_value, abs=0.01)
         assert single.statistic == pytest.approx(double.statistic, rel=1e-2)
-
-
-def test_a_function_of_z_is_doubtful():
-    rng = np.random.default_rng(8)
-    z, y = rng.normal(size=(2, 60))
-    with pytest.warns(
-        DoubtfulResultWarning, match="Z explains all but a share of .* of the variation of X"
-    ):
-        al.kci_test(3.0 * z, y, z)
 
 
 # Many samples
@@ -319,8 +301,3 @@ def test_twenty_thousand_samples_by_default_and_levels_with_ties():
         options = {"n_permutations": 19, "n_centers": 8, "random_state": rng}
         p.append(al.hsic_test(a, b, method="low-rank", **options).p_value)
     assert 8 <= np.sum(np.array(p) <= 0.1) <= 33
-
-
-# Bad input
-
-X = np.random.default_rng(12).normal(size=(30, 2))

@@ -97,9 +97,6 @@ def test_trials_use_up_the_level(expected):
     assert low <= found <= high
     assert attained(found) == pytest.approx(max(map(attained, range(low, high + 1))))
     assert prequential_test(np.zeros(n), np.ones(n), pilot=pilot).n_star == found
-
-
-def test_trials_of_many_samples_are_the_upper_share():
     assert trials_from_pilot([0, 1], [1, 0], 10**6) == 850_000
 
 

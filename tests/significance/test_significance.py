@@ -9,6 +9,8 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from scipy import integrate, stats
 
 from alignlearn.significance import (
@@ -25,24 +27,16 @@ from alignlearn.significance import (
 # Demsar (2006), table 6: AUC on 14 data sets. The last digit decides a tie: on "wine", the last
 # row but one, the printed values of C4.5+cf and C4.5+m+cf are both 0.975 and their ranks 2 and 3.
 NAMES = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
+# A row for each method, in thousandths.
 AUC = np.array(
     [
-        [0.763, 0.768, 0.771, 0.798],
-        [0.599, 0.591, 0.590, 0.569],
-        [0.954, 0.971, 0.968, 0.967],
-        [0.628, 0.661, 0.654, 0.657],
-        [0.882, 0.888, 0.886, 0.898],
-        [0.936, 0.931, 0.916, 0.931],
-        [0.661, 0.668, 0.609, 0.685],
-        [0.583, 0.583, 0.563, 0.625],
-        [0.775, 0.838, 0.866, 0.875],
-        [1.000, 1.000, 1.000, 1.000],
-        [0.940, 0.962, 0.965, 0.962],
-        [0.619, 0.666, 0.614, 0.669],
-        [0.972, 0.981, 0.9751, 0.975],
-        [0.957, 0.978, 0.946, 0.970],
+        [763, 599, 954, 628, 882, 936, 661, 583, 775, 1000, 940, 619, 972, 957],
+        [768, 591, 971, 661, 888, 931, 668, 583, 838, 1000, 962, 666, 981, 978],
+        [771, 590, 968, 654, 886, 916, 609, 563, 866, 1000, 965, 614, 975.1, 946],
+        [798, 569, 967, 657, 898, 931, 685, 625, 875, 1000, 962, 669, 975, 970],
     ]
 )
+AUC = AUC.T / 1000
 ALTERNATIVES = ("less", "greater", "two-sided")
 
 
@@ -71,16 +65,12 @@ def test_paired_t_test_is_scipys_in_any_unit(alternative, n, unit):
     assert ours.mean_difference / ours.standard_error == pytest.approx(ours.statistic, rel=1e-12)
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_equal_errors_give_p_1(alternative):
-    a = np.array([0.1, 0.2, 0.3])
-    b = np.array([0.1, 0.2, 0.1 + 0.2])  # a rounding error is no difference
-    plain = paired_t_test(a, b, alternative)
-    assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)
-    assert corrected_resampled_t_test(a, b, 80, 20, alternative) == plain
-
-
-def test_equal_differences_give_the_limit():
+def test_equal_errors_give_p_1_and_equal_differences_the_limit():
+    a, b = np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.1 + 0.2])  # equal but for rounding
+    for alternative in ALTERNATIVES:
+        plain = paired_t_test(a, b, alternative)
+        assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)
+        assert corrected_resampled_t_test(a, b, 80, 20, alternative) == plain
     a = np.array([0.1, 0.2, 0.3, 1.7])
     b = a + 0.1
     assert len(set(b - a)) > 1  # by rounding
@@ -176,9 +166,6 @@ def test_holm_gives_the_published_example():
     np.testing.assert_array_equal(result.adjusted < 0.05, [True, False, True])
     published = holm([3.143, 2.000, 2.893, 1.964], 14, control=0, names=NAMES)
     np.testing.assert_allclose(published.adjusted, result.adjusted, atol=1e-3)
-
-
-def test_holm_over_all_pairs():
     result = holm(demsar())
     assert result.pairs == tuple(itertools.combinations(NAMES, 2))
     np.testing.assert_allclose(result.p_value, 2 * stats.norm.sf(np.abs(result.z)), rtol=1e-12)
@@ -264,7 +251,6 @@ def test_nemenyi_is_consistent_and_its_groups_are_the_largest(table, level):
         (lambda: pairwise_t_tests(np.ones((5, 1))), r"errors has shape \(5, 1\); .* \(2, 2\)"),
         (lambda: pairwise_t_tests(np.ones((5, 2)), n_test=3), "both or neither"),
         (lambda: friedman_test(np.ones((1, 5))), r"results has shape \(1, 5\)"),
-        (lambda: friedman_test(AUC, ["a", "b"]), "names=.*4 different names"),
         (lambda: friedman_test(AUC, ["a", "b", "c", "a"]), "names=.*4 different names"),
         (lambda: holm_adjusted([0.1, 1.2]), r"p_values=.*all in \[0, 1\]"),
         (lambda: holm(demsar(), control=4), "control=4; accepted: 0 to 3"),
@@ -281,8 +267,6 @@ def test_bad_arguments_are_named(call, message):
 
 def check_texts(figure, axes):
     """Labels are inside the figure and do not overlap, and names are beside the lines."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     FigureCanvasAgg(figure).draw()
     texts = [text for ax in axes for text in (*ax.texts, ax.title, ax.xaxis.label)]
     texts += [label for ax in axes for label in ax.get_xticklabels()]
@@ -300,44 +284,31 @@ def check_texts(figure, axes):
         assert shared < 2.0 or min(one.x1, two.x1) <= max(one.x0, two.x0)
 
 
-def many(k, n):
-    table = np.random.default_rng(0).normal(size=(n, k)) + np.linspace(0.0, 3.0, k)
-    return friedman_test(table, [f"kernel {j} " + "and more " * (j % 5) for j in range(k)])
+def drawn_ranks():
+    yield demsar()
+    yield nemenyi([2.0, 2.0, 2.0], 5)
+    yield nemenyi([1.0, 2.0, 3.0], 2, names=["$2^{-3}$", "x" * 90, "a_b\nin two lines"])
+    for n, k in ((5, 2), (40, 24), (300, 60)):
+        table = np.random.default_rng(0).normal(size=(n, k)) + np.linspace(0.0, 3.0, k)
+        yield friedman_test(table, [f"kernel {j} " + "and more " * (j % 5) for j in range(k)])
 
 
-@pytest.mark.parametrize(
-    "ranks",
-    [
-        demsar(),
-        many(2, 5),
-        many(24, 40),
-        many(60, 300),
-        nemenyi([2.0, 2.0, 2.0], 5),
-        nemenyi([1.0, 2.0, 3.0], 2, names=["$2^{-3}$", "x" * 90, "a_b\nin two lines"]),
-    ],
-    ids=["example", "two", "many", "very many", "ties", "names"],
-)
-def test_texts_of_the_diagram_are_inside_and_apart(ranks):
-    axes = critical_difference_diagram(ranks, title="A title")
-    check_texts(axes.figure, [axes])
+def test_texts_of_the_diagram_are_inside_and_apart():
+    for ranks in drawn_ranks():
+        axes = critical_difference_diagram(ranks, title="A title")
+        check_texts(axes.figure, [axes])
 
 
-def test_diagrams_share_a_figure():
-    from matplotlib.figure import Figure
-
+def test_diagram_shows_names_ranks_and_the_groups():
     figure = Figure((11.0, 2.5), layout="constrained")
     both = figure.subplots(1, 2)
     for axes in both:
         assert critical_difference_diagram(demsar(), title="A title", ax=axes) is axes
     check_texts(figure, both)
-
-
-def test_diagram_shows_names_ranks_and_the_groups():
     axes = critical_difference_diagram(nemenyi(demsar(), level=0.1))
     texts = [text.get_text() for text in axes.texts]
-    for name, rank in zip(NAMES, ["3.14", "2.00", "2.89", "1.96"]):
-        assert f"{name}  {rank}" in texts
-    assert "critical difference 1.12 (level 0.1)" in texts
+    shown = {f"{name}  {rank}" for name, rank in zip(NAMES, ["3.14", "2.00", "2.89", "1.96"])}
+    assert shown | {"critical difference 1.12 (level 0.1)"} <= set(texts)
     stems = sorted(line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 3)
     np.testing.assert_allclose(stems, [1.964, 2.000, 2.893, 3.143], atol=5e-4)
     # Groups are the first three methods and the last two, whose bars must not touch.

@@ -15,16 +15,12 @@ from alignlearn.theory import CLAIMS, HypothesisNotMet
 from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.registry import proof_file
 from alignlearn.theory.verification import verify
-from cases import each
+from refusals import raises
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "lab" / "check_proofs"
-CHECKED = (
-    "p1-lemma-6",
-    "p1-prop-10",
-    "p1-learned-price",
-    "p1-lemma-20",
-    "p2-algorithm-1-hessian",
+CHECKED = tuple(
+    ["p1-lemma-6", "p1-prop-10", "p1-learned-price", "p1-lemma-20", "p2-algorithm-1-hessian"]
 )
 
 needs_tree = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the source tree")
@@ -44,17 +40,15 @@ def _text(name):
     return " ".join(proof_file(name).read_text(encoding="utf-8").split())
 
 
-def test_these_claims_are_machine_checked():
+def test_these_claims_are_machine_checked_and_nothing_is_admitted():
     assert tuple(name for name in CLAIMS if proof_file(name)) == CHECKED
-    with pytest.raises(KeyError, match="is not a claim"):
-        proof_file("p1-lemma-7")
-
-
-@each("name", CHECKED)
-def test_file_and_proof_name_each_other(name):
-    file = proof_file(name)
-    assert f"Machine-checked in Coq ({file.name})" in " ".join(CLAIMS.module(name).__doc__.split())
-    assert f"`{file.name}`" in (file.parent / "proofs.md").read_text(encoding="utf-8")
+    raises(KeyError, "is not a claim", proof_file, "p1-lemma-7")
+    for name in CHECKED:
+        file, document = proof_file(name), " ".join(CLAIMS.module(name).__doc__.split())
+        assert f"Machine-checked in Coq ({file.name})" in document
+        assert f"`{file.name}`" in (file.parent / "proofs.md").read_text(encoding="utf-8")
+        for word in ("Admitted", "admit", "Axiom", "Parameter", "Conjecture", "Hypothesis"):
+            assert word not in _text(name)
 
 
 # -- the assistant ---------------------------------------------------------------------
@@ -119,20 +113,12 @@ def test_without_coq_the_script_says_so(tmp_path):
 # -- what needs no assistant -----------------------------------------------------------
 
 
-@each("name", CHECKED)
-def test_nothing_is_admitted(name):
-    text = _text(name)
-    for word in ("Admitted", "admit", "Axiom", "Parameter", "Conjecture", "Hypothesis"):
-        assert word not in text
-
-
 def test_verify_names_the_machine_checked_claims():
-    stream = io.StringIO()
-    verify(["p1-lemma-1", "p1-lemma-20"], 1, stream)
-    assert "Machine-checked (scripts/lab/check_proofs): p1-lemma-20." in stream.getvalue()
-    stream = io.StringIO()
-    verify(["p1-lemma-1"], 1, stream)
-    assert "Machine-checked" not in stream.getvalue()
+    for names, shown in ((["p1-lemma-1", "p1-lemma-20"], True), (["p1-lemma-1"], False)):
+        stream = io.StringIO()
+        verify(names, 1, stream)
+        words = "Machine-checked (scripts/lab/check_proofs): p1-lemma-20."
+        assert (words in stream.getvalue()) == ("Machine-checked" in stream.getvalue()) == shown
 
 
 # Fixpoint E: the weighted sum over a list of pairs (weight, point).
@@ -256,9 +242,7 @@ def test_lemma_20_in_coq_is_the_claim():
         np.testing.assert_allclose(file.measure(case), w / b - v / a, atol=1e-12)
         assert file.sharp_bound(case) == pytest.approx(2 * np.sqrt((w - v) @ (w - v)) / (a + b))
 
-
-def test_the_witness_of_lemma_20_has_no_negative_entry():
-    file = CLAIMS.module("p1-lemma-20")
+    # The witness has no negative entry.
     assert "(forall i, 0 <= v i /\\ 0 <= w i)" in _text("p1-lemma-20")
     case = file._control_case()
     assert min(case["v"].min(), case["v_new"].min()) == 0
@@ -281,7 +265,8 @@ def test_the_two_points_in_coq_are_those_of_the_claim():
     file = CLAIMS.module("p2-algorithm-1-hessian")
     for seed in range(10):
         case = file.cases(RandomDraw(seed))
-        forms = [np.einsum("i,kij,j->k", a, case["kernels"], a) for a in _ends(case)]
+        ends = case["alpha"], case["beta"], case["beta"] - case["alpha"]
+        forms = [np.einsum("i,kij,j->k", a, case["kernels"], a) for a in ends]
         X, Z, u = (np.maximum(form, 0.0) for form in forms)
         r, s = np.sqrt(np.linalg.norm(X)), np.sqrt(np.linalg.norm(Z))
         p, q = np.sqrt(X) / r, np.sqrt(Z) / s
@@ -295,10 +280,6 @@ def test_the_two_points_in_coq_are_those_of_the_claim():
         )
         tolerance = 1e-9 * file._rounding(case) / file.measure(case)[0]
         assert ratio == pytest.approx(file.measure(case)[0], rel=1e-6 + tolerance)
-
-
-def _ends(case):
-    return case["alpha"], case["beta"], case["beta"] - case["alpha"]
 
 
 PROP_10 = (

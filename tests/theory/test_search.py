@@ -1,9 +1,8 @@
 """An adversary against the corrected claims; it finds violations of wrong ones."""
 
-import numpy as np
 import pytest
-from alignlearn.theory import CLAIMS, check
-from alignlearn.theory.search import VectorDraw, adversary
+from alignlearn.theory import CLAIMS
+from alignlearn.theory.search import adversary
 from alignlearn.theory.verification import select
 from cases import each
 
@@ -19,10 +18,12 @@ CLOSE = {
     "p1-theorem-13-corrected": 0.8,
     "p1-theorem-14-sharpened": 0.99,
     "p1-hypothesis-bound-sharpened": 0.8,
+    "p1-theorem-16-corrected": 0.99,
     "p1-trace-degenerate": 0.99,
     "p1-lemma-20-corollary": 0.9,
     "p1-prop-21": 0.9,
     "p2-theorem-2": 0.9,
+    "p2-prop-3-corrected": 0.0,
     "p2-y-norm": 0.9,
     "p4-eq-2-1-corrected": 0.99,
     "p4-theorem-2-corrected": 0.95,
@@ -37,28 +38,12 @@ CLOSE = {
 
 @pytest.mark.parametrize("name", CLOSE)
 def test_corrected_claims_resist_and_are_not_idle(name):
-    of_hyper_kernels = name.startswith("p4")
-    verdict = adversary(CORRECTED[name], 500, random_state=0)
-    assert verdict.outcome == "holds" or (of_hyper_kernels and verdict.outcome == "vacuous")
+    steps = {"p1-theorem-16-corrected": 2000, "p2-prop-3-corrected": 80}.get(name, 500)
+    verdict = adversary(CORRECTED[name], steps, random_state=0)
+    assert verdict.outcome == "holds" or (name.startswith("p4") and verdict.outcome == "vacuous")
     assert CLOSE[name] <= verdict.tightness <= 1 + 1e-6
-
-
-def test_more_search_attains_the_stability_of_two_stages():
-    verdict = adversary(CORRECTED["p1-theorem-16-corrected"], 2000, random_state=0)
-    assert 0.99 <= verdict.tightness <= 1 + 1e-6
-
-
-def test_stability_of_lkrr_resists():
-    assert adversary(CORRECTED["p2-prop-3-corrected"], 80, random_state=0).outcome == "holds"
 
 
 @each("name", ["p1-lemma-6", "p1-prop-7", "p1-theorem-14-footnote", "p1-l1-l2"])
 def test_the_adversary_finds_violations_of_false_claims(name):
     assert adversary(CLAIMS[name], 800, random_state=0).outcome == "violated"
-
-
-def test_same_vector_same_case():
-    claim = CLAIMS["p1-lemma-18"]
-    vector = np.random.default_rng(0).random(50)
-    first, second = (check(claim, claim.cases(VectorDraw(vector))) for _ in range(2))
-    assert first.measured == second.measured

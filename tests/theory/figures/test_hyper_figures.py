@@ -20,10 +20,6 @@ def test_measured_errors_follow_the_bias_and_not_the_printed_slope(alpha, expect
     assert abs(printed - expected) > 0.1
 
 
-def test_slope_of_a_power():
-    assert hyper.slope([1, 10, 100], [5.0, 0.5, 0.05]) == pytest.approx(-1)
-
-
 def test_power_index_figure_marks_the_optima_of_the_ledger():
     figure = figures.draw("hyper-theta", quick=True)
     left, right = figure.axes
@@ -31,14 +27,6 @@ def test_power_index_figure_marks_the_optima_of_the_ledger():
     for best in ((0.5, 0.5), (0.6, 0.3), (0.8, 0.4), (0.75, 0.375)):
         assert any(np.allclose(mark, best, atol=1e-4) for mark in marks), best
     assert all(ax.get_title(loc="left") and ax.get_legend() for ax in (left, right))
-
-
-def test_rate_figure_has_both_panels():
-    figure = figures.draw("hyper-rate", quick=True)
-    assert [ax.get_title(loc="left")[:3] for ax in figure.axes] == ["(a)", "(b)"]
-    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert any("as printed: $m^{-0.3}$" in label for label in labels)
-    assert any("proved" in label and "$m^{-0.15}$" in label for label in labels)
 
 
 def test_ridge_errs_as_much_as_the_bound_says_and_a_ladder_does_not():

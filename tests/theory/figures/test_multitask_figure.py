@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from alignlearn.theory import figures
 from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.figures import multitask
 
@@ -26,10 +25,3 @@ def test_the_complexity_falls_with_n_and_the_printed_bound_does_not(n_tasks):
     # (7) is larger by the root of the number of tasks than with a constraint on the sum.
     np.testing.assert_allclose(printed / found.bounds[:, 2], np.sqrt(n_tasks))
     assert (np.diff(found.bounds, axis=1) >= 0).all()
-
-
-def test_the_figure_has_a_panel_for_each_number_of_tasks():
-    figure = figures.draw("rademacher", quick=True)
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["$T=1$ task", "$T=2$ tasks", "$T=5$ tasks", "$T=10$ tasks"]
-    assert len(figure.axes[0].get_legend().get_texts()) == 5

@@ -6,12 +6,14 @@ from alignlearn.theory import CLAIMS, check
 from alignlearn.theory.bounds import neighborhood
 from alignlearn.theory.figures.curves import CURVES, find_curve
 from alignlearn.theory.figures.drawing import draw_curve
+from refusals import raises
 
 from alignlearn.bounds import rademacher
 
 
 def test_theorem_12_becomes_useful_where_the_ledger_says():
-    curve = CURVES["p1-theorem-12"]
+    curve = find_curve("p1-theorem-12-refined")
+    assert curve is CURVES["p1-theorem-12"]
     starts = curve.smallest(0.05, level=1.0)
     expected = {"printed": 1.2e7, "form (ii)": 2.66e4, "form (iii)": 3.1e3, "interval": 5.8e2}
     assert starts == pytest.approx(expected, rel=0.03)
@@ -103,24 +105,18 @@ def test_the_curves_of_complexities_are_their_bounds():
     assert found["from disjoint pairs"] == pytest.approx([6 / 5**0.5] * 2)
 
 
-def test_curves_are_found_by_any_of_their_names():
-    assert find_curve("p1-theorem-12-refined") is CURVES["p1-theorem-12"]
-    with pytest.raises(ValueError, match=r"p1-lemma-1 has no bound for each m.*p1-theorem-12"):
-        find_curve("p1-lemma-1")
-    with pytest.raises(ValueError, match=r"is not a claim.*p1-theorem-12"):
-        find_curve("lemma")
-
-
 def test_bad_input_of_curves():
-    curve = CURVES["p1-theorem-17"]
-    with pytest.raises(ValueError, match="lam0"):
-        curve.values([10], 0.05, {"ridge": 1.0})
-    with pytest.raises(ValueError, match="delta"):
-        curve.values([10], 1.0)
-    with pytest.raises(ValueError, match="m >= 4"):
-        CURVES["p1-u-statistic"].values([3])
-    with pytest.raises(ValueError, match="lam0 must be positive"):
-        CURVES["p1-theorem-16"].values([10], 0.05, {"lam0": -1.0})
+    for words, name, *given in (
+        ("lam0", "p1-theorem-17", [10], 0.05, {"ridge": 1.0}),
+        ("delta", "p1-theorem-17", [10], 1.0),
+        ("m >= 4", "p1-u-statistic", [3]),
+        ("lam0 must be positive", "p1-theorem-16", [10], 0.05, {"lam0": -1.0}),
+    ):
+        raises(ValueError, words, CURVES[name].values, *given)
+    raises(
+        ValueError, r"p1-lemma-1 has no bound for each m.*p1-theorem-12", find_curve, "p1-lemma-1"
+    )
+    raises(ValueError, r"is not a claim.*p1-theorem-12", find_curve, "lemma")
 
 
 def test_a_curve_is_drawn_with_its_level_and_its_forms():
