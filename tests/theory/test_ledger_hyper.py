@@ -1,11 +1,14 @@
 """The numbers of the claims on hyper-kernels, to their known digits."""
 
 from functools import partial
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from alignlearn.theory import CLAIMS
 from alignlearn.theory.reference import hyper
+from cases import each
 
 
 def test_excess_of_the_loss_against_a_histogram():
@@ -58,7 +61,7 @@ def test_sections_that_are_no_kernels():
         assert (np.linalg.eigvalsh(gram)[0] > -1e-12) == definite
 
 
-@pytest.mark.parametrize(("middle", "definite"), [(-0.5, True), (-3.0, False)])
+@each(("middle", "definite"), [(-0.5, True), (-3.0, False)])
 def test_a_negative_midpoint_between_two_positive_ones(middle, definite):
     """C = 1, middle, 1 at -1, 0, 1 against the sum of exponentials of section 4 of the proofs."""
     X = np.array([[-1.0], [0.0], [1.0]])
@@ -67,9 +70,8 @@ def test_a_negative_midpoint_between_two_positive_ones(middle, definite):
     v1, v2 = hyper.variances(1.0, 0.5)
     rate = 1 / (2 * v1) - 1 / (8 * v2)
     c, x = np.array([-1.0, 0.0, 1.0]), np.linspace(-20, 20, 401)
-    heights = np.array([1.0, middle, 1.0]) * np.exp(
-        -(c**2) * (1 / (2 * v2) + 1 / (8 * rate * v2**2))
-    )
+    decay = 1 / (2 * v2) + 1 / (8 * rate * v2**2)
+    heights = np.array([1.0, middle, 1.0]) * np.exp(-(c**2) * decay)
     assert ((heights * np.exp(np.outer(x, c) / v2)).sum(1).min() >= 0) == definite
     gram = hyper.learned_gram(X, beta, np.linspace(-4, 4, 15)[:, None], kernel)
     assert (np.linalg.eigvalsh(gram)[0] >= -1e-12) == definite
@@ -116,8 +118,6 @@ def test_concentration_over_pairs_in_the_case_of_the_ledger():
 
 
 def test_mean_over_pairs_against_all_samples():
-    from itertools import product
-
     file = CLAIMS.module("p4-lemma-4-3-step")
     case = {"m": 4, "chance": 0.3, "xi": (0.2, -0.7, 1.0)}
     values, weights = file.mean_over_pairs(case)
@@ -149,8 +149,6 @@ def test_controls_are_other_problems():
 
 def test_every_row_of_the_table_names_claims():
     """The last part of proofs.md lists every claim of the folder."""
-    from pathlib import Path
-
     text = Path(CLAIMS.module("p4-a-5").__file__).with_name("proofs.md").read_text("utf-8")
     table = text.partition("## The statements of the paper")[2]
     for name in CLAIMS:

@@ -9,6 +9,7 @@ from alignlearn.theory.draws import RandomDraw
 from alignlearn.theory.p3_multitask import tasks
 from alignlearn.theory.reference import multitask
 from cases import each
+from refusals import raises
 
 ONE = np.array([[2.0, 1.0], [1.0, 2.0]])
 
@@ -17,21 +18,14 @@ def file(name):
     return CLAIMS.module(name)
 
 
-def verdicts(name):
-    claim = CLAIMS[name]
-    printed = check(claim, claim.counterexample())
-    assert printed.outcome == "violated"
-    return printed, check(claim.corrected, claim.counterexample())
-
-
 # -- section 2 and the matrices --------------------------------------------------------
 
 
 def test_lemma_2_on_matrices_that_are_not_symmetric():
     lemma = file("p3-lemma-2")
-    first, second = lemma.counterexample(), lemma.transposed_counterexample()
-    assert (lemma.measure(first), lemma.bound(first), lemma.corrected_bound(first)) == (1, 0, 1)
-    assert (lemma.measure(second), lemma.bound(second), lemma.corrected_bound(second)) == (1, 2, 1)
+    for case, printed in ((lemma.counterexample(), 0), (lemma.transposed_counterexample(), 2)):
+        found = lemma.measure(case), lemma.bound(case), lemma.corrected_bound(case)
+        assert found == (1, printed, 1)
     rng = np.random.default_rng(0)
     A = rng.integers(-3, 4, (4, 4))
     case = {"A": A + A.T, "B": rng.integers(-3, 4, (4, 4))}
@@ -57,7 +51,7 @@ def test_the_terms_of_the_paper_are_products_of_v(seed):
 
 
 def test_khat_of_the_example():
-    """0.95 K; 1.266667 K with -4c; 0.844444 K by proposition 1."""
+    """0.95 K; 1.266667 K with -4c; 0.844444 K by proposition 1; K/2 of it without regularizer."""
     prop = file("p3-prop-1")
     case = prop.counterexample()
     for values, factor in (
@@ -70,16 +64,12 @@ def test_khat_of_the_example():
     # At eta = 5 beta proposition 1 and the stationary point of (15) agree by accident.
     same = case | {"eta": 5.0}
     np.testing.assert_allclose(prop.bound(same), prop.corrected_bound(same))
+    free = case | {"beta": 0.0}
+    np.testing.assert_allclose(prop.bound(free), 0.5 * ONE.ravel())
+    np.testing.assert_allclose(prop.measure(free), ONE.ravel())
 
 
-def test_proposition_1_without_the_regularizer_halves_the_kernel():
-    prop = file("p3-prop-1")
-    case = prop.counterexample() | {"beta": 0.0}
-    np.testing.assert_allclose(prop.bound(case), 0.5 * ONE.ravel())
-    np.testing.assert_allclose(prop.measure(case), ONE.ravel())
-
-
-@pytest.mark.parametrize("factor", [2.0, 4.0])
+@each("factor", [2.0, 4.0])
 def test_the_stationary_point_by_differences(factor):
     case = tasks.random_model(RandomDraw(3), least_ratio=4.5)
     model = file("p3-model")
@@ -106,29 +96,23 @@ def test_the_printed_model_has_no_minimum():
     assert min(fixed) >= model.bound(model.counterexample())
 
 
-@pytest.mark.parametrize("eta", [3.0, 10.0, 100.0])
+@each("eta", [3.0, 10.0, 100.0])
 def test_eta_does_not_matter(eta):
     """The minimum over Khat is beta sum_t tr K_t and a constant, -beta^2 d'A^+d/(2 eta)."""
     model = file("p3-elimination")
     case = tasks.random_model(RandomDraw(5)) | {"beta": 1.0, "eta": eta}
-    constant = model.bound(case | tasks_at_zero(case))[1]
+    constant = model.bound(case | {"mu": 0 * case["mu"], "lam": 0 * case["lam"]})[1]
     trace = sum(np.trace(K) for K in tasks.learned(case))
     assert model.measure(case)[1] - constant == pytest.approx(trace)
 
 
-def tasks_at_zero(case):
-    return {"mu": 0 * case["mu"], "lam": 0 * case["lam"]}
-
-
-@pytest.mark.parametrize(("eta", "value"), [(3.0, 1.0), (1.5, -0.5)])
-def test_convexity_of_the_example(eta, value):
+def test_convexity_of_the_example():
+    """A kernel of one sample spans everything."""
     convexity = file("p3-convexity")
-    assert convexity.smallest_eigenvalue(convexity.example(eta)) == pytest.approx(value)
-
-
-def test_a_kernel_of_one_sample_spans_everything():
-    case = {"kernels": [np.ones((1, 1, 1))], "targets": [np.ones((1, 1))]}
-    assert file("p3-convexity").smallest_eigenvalue(case | {"eta": 1.0, "beta": 1.0}) > 0
+    found = [convexity.smallest_eigenvalue(convexity.example(eta)) for eta in (3.0, 1.5)]
+    assert found == pytest.approx([1.0, -0.5])
+    case = {"kernels": [np.ones((1, 1, 1))], "targets": [np.ones((1, 1))], "eta": 1.0, "beta": 1.0}
+    assert convexity.smallest_eigenvalue(case) > 0
 
 
 def test_a_round_can_raise_the_objective():
@@ -155,10 +139,10 @@ def test_one_optimal_alpha_is_not_enough():
 
 
 def test_the_radius_of_the_proof():
-    printed, fixed = verdicts("p3-psi-alpha")
-    assert printed.measured == pytest.approx(2.828427, abs=5e-7)
-    assert printed.bound == pytest.approx(1.732051, abs=5e-7)
-    assert fixed.measured == pytest.approx(1.414214, abs=5e-7)
+    claim = CLAIMS["p3-psi-alpha"]
+    printed, fixed = (check(form, claim.counterexample()) for form in (claim, claim.corrected))
+    found = printed.measured, printed.bound, fixed.measured
+    assert found == pytest.approx((2.828427, 1.732051, 1.414214), abs=5e-7)
 
 
 def test_the_printed_bound_of_an_empty_class():
@@ -172,13 +156,11 @@ def test_the_printed_bound_of_an_empty_class():
     printed = np.sqrt(0.5 * (terms.d @ inner @ terms.b + (lemma + room) / 2)) / 2
     assert printed == pytest.approx(0.353553, abs=5e-7)
     for call in (neighborhood.neighborhood_bounds, neighborhood.neighborhood_complexity):
-        with pytest.raises(HypothesisNotMet, match="empty"):
-            call(*tasks.class_of(case))
+        raises(HypothesisNotMet, "empty", call, *tasks.class_of(case))
     near = empty.near_target()
-    room = 4 * (near["rho"] - 0.0)
-    assert room == 4
-    with pytest.raises(HypothesisNotMet, match="empty"):
-        neighborhood.neighborhood_bounds(near["kernels"], near["targets"], 1.0, near["rho"])
+    given = near["kernels"], near["targets"], 1.0, near["rho"]
+    assert near["rho"] == 1
+    raises(HypothesisNotMet, "empty", neighborhood.neighborhood_bounds, *given)
 
 
 def test_the_arithmetic_mean_depends_on_the_unit_of_the_kernels():
@@ -203,6 +185,3 @@ def test_the_chain_and_how_tight_it_is(seed):
     assert (np.diff(chain) >= -1e-9).all()
     assert chain[0] / chain[2] > 0.8
     assert chain[0] / chain[-1] < 1.0 / np.sqrt(T) + 1e-9
-
-
-# -- coupling --------------------------------------------------------------------------

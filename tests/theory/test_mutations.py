@@ -37,17 +37,11 @@ def test_declared_mutants_are_refused(name):
 
 
 def toy(kind="upper", bound=2.0, measured=1.5, **more):
-    fixed = {"source": "none", "statement": "x", "hypotheses": "none", "rtol": 0.0}
+    words = dict.fromkeys(("source", "statement", "hypotheses"), "none")
     sides = {"bound": lambda case: bound, "measure": lambda case: measured}
-    return Claim(
-        name="toy",
-        kind=kind,
-        cases=lambda draw: {"delta": 0.1, "m": 4},
-        negative_control=NegativeControl(dict, note="none"),
-        **fixed,
-        **sides,
-        **more,
-    )
+    control = NegativeControl(dict, note="none")
+    given = {"cases": lambda draw: {"delta": 0.1, "m": 4}, "negative_control": control} | more
+    return Claim(name="toy", kind=kind, rtol=0.0, **words, **sides, **given)
 
 
 @each(
@@ -75,12 +69,11 @@ def test_margin_of_a_statement_with_probability_needs_enough_violations():
     for shrunk, outcome in ((verdict.margin - 1e-9, False), (verdict.margin + 1e-9, True)):
         wrong = toy(bound=1.0 - shrunk, measured=measured, confidence=0.9)
         assert (check(wrong, {"delta": 0.1}).outcome == "violated") == outcome
-    assert check(toy(bound=1.0, measured=np.zeros(3), confidence=0.9), {"delta": 0.1}).margin == (
-        math.inf
-    )
+    few = toy(bound=1.0, measured=np.zeros(3), confidence=0.9)
+    assert check(few, {"delta": 0.1}).margin == math.inf
 
 
-@pytest.mark.parametrize(("trials", "delta"), [(40, 0.5), (400, 0.05), (3, 0.1)])
+@each(("trials", "delta"), [(40, 0.5), (400, 0.05), (3, 0.1)])
 def test_least_refused_is_the_least(trials, delta):
     least = least_refused(trials, delta)
     assert violation_interval(least - 1, trials)[0] <= delta
@@ -95,12 +88,8 @@ def test_what_is_not_noticed_is_a_problem(monkeypatch):
     )
     result = sensitivity(loose, 2, 4)
     assert (result.margin, result.caught, result.looseness) == (0.25, 0.5, pytest.approx(4 / 3))
-    assert result.mutants == {
-        "times m^(-1/2)": True,
-        "times m^(-1/10)": False,
-        "a tenth less": False,
-        "half": True,
-    }
+    caught = {"times m^(-1/2)": True, "half": True}
+    assert result.mutants == caught | {"times m^(-1/10)": False, "a tenth less": False}
     assert len(result.problems) == 3
     monkeypatch.setattr("alignlearn.theory.mutations.select", lambda names=None: [loose])
     stream = io.StringIO()
@@ -134,10 +123,8 @@ def test_the_table():
     stream = io.StringIO()
     assert report(["p1-lemma-18"], 3, 20, stream=stream) == 0
     lines = stream.getvalue().splitlines()
-    assert [line.split()[:2] for line in lines[2:4]] == [
-        ["p1-lemma-18-sharpened", "20%"],
-        ["p1-lemma-18-scalar", "1%"],
-    ]
+    rows = [["p1-lemma-18-sharpened", "20%"], ["p1-lemma-18-scalar", "1%"]]
+    assert [line.split()[:2] for line in lines[2:4]] == rows
     assert "4 forms, 0 that do not notice" in lines[-1]
     with pytest.raises(ValueError, match="examples"):
         report(examples=0)

@@ -74,18 +74,15 @@ def test_rows_that_follow_name_a_row_that_fails():
         "p3-model": "p3-omega",
         "p3-prop-1": "p3-omega",
     }
-    for claim in followers:
-        root = CLAIMS[claim.follows]
-        assert not root.status.holds
-        assert not root.follows
+    roots = [CLAIMS[claim.follows] for claim in followers]
+    assert not any(root.status.holds or root.follows for root in roots)
 
 
 def test_the_docstrings_say_the_same():
     for claim in PRINTED:
-        if claim.status is Status.TRUE:
-            continue
         text = " ".join(_paragraph(claim.name).split())
-        assert f"Verdict: {claim.status.value}" in text, claim.name
+        true = claim.status is Status.TRUE
+        assert true or f"Verdict: {claim.status.value}" in text, claim.name
 
 
 def _paragraph(name):
@@ -93,8 +90,7 @@ def _paragraph(name):
     file = Path(CLAIMS.module(name).__file__)
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     parts = re.split(r"\n\n(?=`p\d-[\w-]+`\.)", text)
-    named = [part for part in parts if part.startswith(f"`{name}`.")]
-    return named[0] if named else parts[0]
+    return next((part for part in parts if part.startswith(f"`{name}`.")), parts[0])
 
 
 # -- the oracles -----------------------------------------------------------------------
@@ -115,10 +111,7 @@ def test_a_degenerate_claim_says_nothing_in_any_case():
     # The left side of the learning bound tends to the predictor 0, of risk 1.
     h, _ = file.predictions(file.one_kernel(400, 1.0))
     assert np.abs(h).max() < 0.01
-
-
-def test_a_degenerate_record_is_noticed_where_it_is_wrong():
-    claim = CLAIMS["p1-alignf-stability"]
+    # A record that is wrong is noticed.
     finding = examine(replace(claim, status=Status.TRUE), 2)
     assert not finding.as_recorded
     useful = replace(claim, trivial=lambda case: 2 * claim.bound(case))
@@ -200,7 +193,7 @@ def test_the_2_cycle_in_the_limit():
     assert file.least_radius(1 / 3, 1.0) == np.inf
     assert file.least_radius(1 / 3 - 1e-9, 1.0) > 1e8
     t = np.linspace(1.001, 50, 500)
-    assert (t * (1 - 1 / 3) - (1 + t**2) / 3 < 0).all()
+    assert (t * (1 - 1 / 3) < (1 + t**2) / 3).all()
 
 
 def test_refusing_where_a_class_is_missing_counts_as_no_error():

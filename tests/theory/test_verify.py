@@ -12,11 +12,8 @@ def test_table_and_exit_code():
     stream = io.StringIO()
     assert verify(["p1-lemma-1", "p1-lemma-6"], examples=5, stream=stream) == 0
     lines = stream.getvalue().splitlines()
-    assert [line.split()[0] for line in lines[1:4]] == [
-        "p1-lemma-1",
-        "p1-lemma-6",
-        "p1-lemma-6-corrected",
-    ]
+    names = ["p1-lemma-1", "p1-lemma-6", "p1-lemma-6-corrected"]
+    assert [line.split()[0] for line in lines[1:4]] == names
     assert "3 claims, 0 not as recorded" in lines[-1]
 
 
@@ -39,10 +36,9 @@ def test_a_claim_that_hypothesis_can_break_is_shrunk_and_reported():
 
 def test_a_control_that_passes_is_noticed():
     claim = CLAIMS["p1-lemma-1"]
-    idle = replace(
-        claim, negative_control=NegativeControl(claim.negative_control.case, note="idle")
-    )
-    assert "negative control" in " ".join(examine(idle, 3).problems)
+    control = NegativeControl(claim.negative_control.case, note="idle")
+    problems = examine(replace(claim, negative_control=control), 3).problems
+    assert "negative control" in " ".join(problems)
 
 
 def test_without_hypothesis_numpy_draws_take_over(monkeypatch):

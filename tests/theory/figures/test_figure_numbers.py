@@ -23,15 +23,10 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_finite_distribution_stands_for_the_mixture():
-    distribution, K = alignment.mixture_distribution()
+    law, K = alignment.mixture_distribution()
     exact = mixture().gaussian_moments(1.0)
-    assert distribution.moments(K, K).theta == pytest.approx(exact.kernel_norm, rel=1e-4)
-    assert distribution.alignment(K, distribution.target()) == pytest.approx(
-        exact.alignment, rel=1e-4
-    )
-
-
-def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
+    moments = law.moments(K, K).theta, law.alignment(K, law.target())
+    assert moments == pytest.approx((exact.kernel_norm, exact.alignment), rel=1e-4)
     found = alignment.sample_concentration([150], 300)
     rng = np.random.default_rng(1)
     direct = []
@@ -47,9 +42,10 @@ def test_concentration_of_the_finite_distribution_is_that_of_the_mixture():
 def test_the_marks_of_the_concentration_figure_are_at_one_half():
     starts = alignment.half_starts()
     assert starts["printed"] == pytest.approx(4 * 12_113_323, rel=1e-3)
-    a, rho = mixture().gaussian_moments(1.0).kernel_norm, mixture().gaussian_moments(1.0).alignment
+    exact = mixture().gaussian_moments(1.0)
+    numbers = 0.05, exact.alignment * np.sqrt(exact.kernel_norm), exact.kernel_norm, 1.0
     for m, below in ((starts["interval"] - 1, False), (starts["interval"], True)):
-        found = alignment_interval_from(m, 0.05, rho * np.sqrt(a), a, 1.0)
+        found = alignment_interval_from(m, *numbers)
         assert (found.high - found.low < 0.5) == below
     assert starts["unbiased"] < 1000 < starts["form (iii)"] < starts["form (ii)"]
 
@@ -96,10 +92,8 @@ def test_one_stage_stability_against_the_claim():
 def test_the_coin_breaks_theorem_3():
     m = np.array([10, 1000])
     found = risk.coin_quantile(m)
-    printed = [lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]
-    right = [exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]
-    assert (found > printed).all()
-    assert (found <= right).all()
+    assert (found > [lkrr_bound_printed(0.0, s, 0.05, 10.0, 0.0) for s in m]).all()
+    assert (found <= [exchange_bound(0.0, s, 0.05, 0.0, 100.0) for s in m]).all()
 
 
 def test_a_constant_kernel_breaks_theorem_17():
@@ -169,7 +163,8 @@ def test_the_same_figure_gives_the_same_file(tmp_path):
 
 
 @each("name", figures.FIGURES)
-def test_committed_figures_are_there_and_small(name):
+def test_figures_are_committed_and_readable_at_the_width_of_a_page(name):
+    assert list(too_small_or_cut(figures.draw(name, quick=True))) == []
     assert 5_000 < (ROOT / "figures" / f"{name}.png").stat().st_size < 150_000
     svg = ROOT / "figures" / f"{name}.svg"
     assert svg.stat().st_size < 300_000
@@ -193,11 +188,6 @@ def too_small_or_cut(figure):
             small = text.get_fontsize() * scale < style.SMALLEST_LETTERS
             if small or not (inside or text in ticks):
                 yield text.get_text()
-
-
-@each("name", figures.FIGURES)
-def test_letters_are_readable_at_the_width_of_a_page_and_within_the_figure(name):
-    assert list(too_small_or_cut(figures.draw(name, quick=True))) == []
 
 
 def test_small_letters_and_cut_letters_are_found():

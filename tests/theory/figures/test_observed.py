@@ -52,13 +52,10 @@ def test_resamples_are_within_the_bound_and_fall_with_their_size():
 
 def test_the_figure_shows_the_sample_and_its_size():
     X, y = sample()
-    figure = theory.curve_for([al.Gaussian(0.1)(X), al.Gaussian(1.0)(X)], y, "p1-interval")
-    (ax,) = figure.axes
-    labels = ax.get_legend_handles_labels()[1]
-    assert labels[-1] == "bootstrap of the sample"
+    (ax,) = theory.curve_for([al.Gaussian(0.1)(X), al.Gaussian(1.0)(X)], y, "p1-interval").axes
+    assert ax.get_legend_handles_labels()[1][-1] == "bootstrap of the sample"
     assert any(list(line.get_xdata()) == [80, 80] for line in ax.lines)
-    real = theory.curve_for(al.Gaussian(0.1)(X), X[:, 0], "p1-prop-11")
-    assert real.axes
+    assert theory.curve_for(al.Gaussian(0.1)(X), X[:, 0], "p1-prop-11").axes
 
 
 def test_what_is_refused():

@@ -1,7 +1,7 @@
 """The claims test the library's solvers: a slightly wrong solver is noticed."""
 
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 
 import numpy as np
 import pytest
@@ -21,33 +21,15 @@ def _skewed(weights):
     return weights * (1 + SKEW * (np.arange(len(weights)) % 2 == 0))
 
 
-def _wrong_weights(solve):
-    @wraps(solve)
-    def wrong(*args):
-        weights, details = solve(*args)
-        return _skewed(weights), details
-
-    return wrong
+def _changed(change, solve):
+    """The solver, its result changed."""
+    return wraps(solve)(lambda *args, **options: change(solve(*args, **options)))
 
 
-def _wrong_prediction(predict):
-    return lambda self, K: (1 + SKEW) * predict(self, K)
-
-
-def _wrong_program(solve):
-    def wrong(M, a, **options):
-        found = solve(M, a, **options)
-        return replace(found, v=_skewed(found.v))
-
-    return wrong
-
-
-def _wrong_iterate(iterate):
-    def wrong(*args):
-        state = iterate(*args)
-        return replace(state, alpha=(1 + SKEW) * state.alpha)
-
-    return wrong
+_wrong_weights = partial(_changed, lambda found: (_skewed(found[0]), found[1]))
+_wrong_prediction = partial(_changed, lambda found: (1 + SKEW) * found)
+_wrong_program = partial(_changed, lambda found: replace(found, v=_skewed(found.v)))
+_wrong_iterate = partial(_changed, lambda state: replace(state, alpha=(1 + SKEW) * state.alpha))
 
 
 SOLVERS = [
