@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from alignlearn.theory.bounds import hyper_rates as rates
-from scipy.special import gammaln
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,6 @@ def test_gaussian_moments_by_the_recursion_of_even_orders():
         for share in (0.0, 0.5, 1.0)
     ]
     assert max(ratios) == pytest.approx(1.0965, abs=5e-5)
-    assert gammaln(41) > np.log(3198)
 
 
 @pytest.mark.parametrize("widths", [[1.0], [0.25, 4.0], 4.0 ** np.arange(-3, 4)])

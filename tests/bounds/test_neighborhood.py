@@ -105,16 +105,6 @@ def test_random_signs_are_within_their_error():
         assert 0 < found.standard_error < 0.1 * exact
 
 
-def test_more_room_and_a_larger_radius_give_more():
-    kernels, targets, _, rho = problem(6)
-    first, second = (
-        neighborhood.neighborhood_complexity(kernels, targets, 1.0, r).value for r in (rho, rho + 5)
-    )
-    assert first < second
-    four = neighborhood.neighborhood_complexity(kernels, targets, 4.0, rho).value
-    assert four == pytest.approx(2 * first)
-
-
 @each(
     ("call", "message"),
     [

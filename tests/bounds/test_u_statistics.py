@@ -8,8 +8,6 @@ from alignlearn.theory.bounds import u_statistics as unbiased
 from alignlearn.theory.bounds.concentration import smallest_sample_size
 from alignlearn.theory.figures.curves import CURVES, MIXTURE_VARIANCES, mixture
 from alignlearn.theory.p1_alignment import u_kernel
-from alignlearn.theory.p1_alignment.u_statistic import kernel_moments
-from alignlearn.theory.reference.problems import FiniteDistribution
 from cases import each
 
 
@@ -65,16 +63,3 @@ def test_smallest_samples_of_theorem_d(below, m):
     assert found == pytest.approx(m, rel=0.01)
     # Form (iii), with McDiarmid's inequality, is informative from 3,157 samples on.
     assert found < 3157 or below < 0.2
-
-
-def test_the_estimated_variance_is_unbiased_and_has_no_effect_on_the_sample():
-    p = np.array([0.5, 0.3, 0.2])
-    K, L = gram(features(5, 3)), gram(features(6, 3))
-    law = FiniteDistribution(p)
-    true = kernel_moments(law, K, L)[1]
-    found = []
-    for seed in range(400):
-        i = law.sample(16, seed)
-        found.append(unbiased.quadruple_variance(K[np.ix_(i, i)], L[np.ix_(i, i)], 4, seed))
-    error = np.std(found) / 20
-    assert np.mean(found) == pytest.approx(true, abs=4 * error)

@@ -1,5 +1,6 @@
 """One-stage methods of the comparison: rules and models on explicit matrices; invariances."""
 
+import re
 from functools import lru_cache, partial
 
 import numpy as np
@@ -157,12 +158,10 @@ def test_methods_that_do_not_fit_are_named():
 
 def test_table_and_verdict_take_the_ensemble_as_a_reference():
     found = found_on("two")
-    line = next(text for text in found.table().splitlines() if text.startswith("ensemble"))
     mean, spread = found.error[2].mean(), found.error[2].std(ddof=1)
-    assert line.split()[:6] == ["ensemble", f"{mean:.4f}", "+-", f"{spread:.4f}", "-", "-"]
+    assert re.search(rf"(?m)^ensemble +{mean:.4f} \+- {spread:.4f} +- +-", found.table())
     assert "nan" not in str(found)
-    assert "ensemble" not in found.verdict()
-    assert "l1-svm" in found.verdict()
+    assert re.search("(?s)^(?!.*ensemble).*l1-svm", found.verdict())
 
 
 def test_figure_shows_every_method_apart():
@@ -170,14 +169,9 @@ def test_figure_shows_every_method_apart():
     left, right = plot_comparison(found).axes
     assert len(left.patches) == 3 * len(found.learned)
     handles, labels = right.get_legend_handles_labels()
-    assert found.learned == METHODS["two"][1:-1]
-    assert labels[1:] == [*found.learned, "ensemble of machines"]
+    assert labels[1:] == [*METHODS["two"][1:-1], "ensemble of machines"]
     np.testing.assert_array_equal(handles[-1].get_ydata(), found.error[-1].mean())
-    assert handles[-1].get_linestyle() == ":"
     joined = [line for line in right.lines if line.get_color() == "#CCCCCC"]
     assert [len(line.get_xdata()) for line in joined] == [len(found.methods) - 1] * 5
-
-
-def test_styles_of_all_methods_differ():
     for column in zip(*(method.style for method in ALL_METHODS.values())):
         assert len(set(column)) == len(ALL_METHODS)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from alignlearn.comparison import ensemble
 from alignlearn.comparison.ensemble import Ensemble
 
 
@@ -53,16 +52,6 @@ def test_the_combination_is_the_ridge_regression_of_held_out_predictions():
     stacked = np.vstack([H.T, np.sqrt(ridge) * np.eye(3)])
     expected = np.linalg.lstsq(stacked, np.append(y - y.mean(), np.zeros(3)), rcond=None)[0]
     np.testing.assert_allclose(model.weights_[:, 0], expected, rtol=1e-8)
-
-
-def test_one_machine_needs_no_combination(monkeypatch):
-    monkeypatch.setattr(ensemble, "_RIDGE", 1e-9)
-    X, K = data(m=80)
-    y = np.sin(X[:, 0])
-    model = Ensemble("krr", 0.01).fit(K[1:2], y)
-    coef, b = bordered(K[1], y, 0.01)
-    assert model.weights_[0, 0] == pytest.approx(1.0, abs=0.1)
-    assert np.corrcoef(model.predict(K[1:2]), K[1] @ coef + b)[0, 1] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -66,7 +66,7 @@ def test_paired_t_test_is_scipys_in_any_unit(alternative, n, unit):
 
 
 def test_equal_errors_give_p_1_and_equal_differences_the_limit():
-    a, b = np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.1 + 0.2])  # equal but for rounding
+    a, b = np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.1 + 0.2])  # equal up to rounding
     for alternative in ALTERNATIVES:
         plain = paired_t_test(a, b, alternative)
         assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)

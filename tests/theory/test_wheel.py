@@ -1,6 +1,5 @@
 """The wheel: the theory's folders and their text files are in it, and it imports on its own."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -42,30 +41,19 @@ assert check(claim, claim.cases(RandomDraw(0))).outcome == "holds"
 """
 
 
-def _can_build_here():
-    """Whether the installed packages can build a wheel, so that pip downloads nothing."""
-    found = importlib.util.find_spec
-    if found("setuptools") is None:
-        return False
-    return bool(found("wheel") or found("setuptools.command.bdist_wheel"))
-
-
 @pytest.fixture
 def unpacked(tmp_path):
     """The wheel of a copy of the tree, unpacked; building leaves nothing in the tree itself."""
     folder = tmp_path / "wheel"
-    folder.mkdir()
+    (folder / "tree").mkdir(parents=True)
     for name in ("pyproject.toml", "setup.cfg", "README.md", "LICENSE"):
-        (folder / "tree").mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / "tree")
     for name in ("alignlearn", "theory"):
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, folder / "tree" / name, ignore=ignore)
-    options = ["--no-build-isolation"] if _can_build_here() else []
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", *options, "-w", str(folder)]
-    built = subprocess.run(
-        [*command, str(folder / "tree")], capture_output=True, text=True, timeout=1200
-    )
+    options = ["--no-deps", "--no-build-isolation", "-w", str(folder)]  # downloads nothing
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(folder / "tree")]
+    built = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     assert built.returncode == 0, built.stdout + built.stderr
     (wheel,) = folder.glob("alignlearn-*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -81,13 +69,8 @@ def _probe(folder):
     """
     paths = (str(folder), sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
-    return subprocess.run(
-        [sys.executable, "-S", "-W", "error", "-c", _PROBE, str(folder)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-S", "-W", "error", "-c", _PROBE, str(folder)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 def test_the_wheel_imports_and_has_the_proofs_and_what_is_missing_is_noticed(unpacked, tmp_path):

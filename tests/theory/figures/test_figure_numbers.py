@@ -12,7 +12,6 @@ from alignlearn.theory.figures.curves import CURVES, mixture
 from alignlearn.theory.reference.problems import gaussian_kernel
 from cases import each
 
-import alignlearn as al
 from alignlearn import datasets
 from alignlearn.bounds.fitted import exchange_bound
 from alignlearn.bounds.intervals import alignment_interval_from
@@ -118,15 +117,6 @@ def test_algorithm_1_converges_where_the_ledger_says():
     assert (made > 0).tolist() == [False, True, True]
     assert made[1] > 5 * made[2]
     assert (algorithm.random_counts([0.5], 60) > 0).all()
-
-
-def test_alignments_against_the_library():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
-    K = gaussian_kernel(X, 1.0)
-    L = np.outer(y, y)
-    expected = al.alignment(K, L), al.alignment(K, L, kind="uncentered")
-    assert data.alignments(K, y) == pytest.approx(expected)
 
 
 # Published correlations, centered and not, and a bound on the difference for one assignment of

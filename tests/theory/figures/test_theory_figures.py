@@ -31,12 +31,6 @@ def test_an_interval_is_informative_where_its_length_is_one_half():
     assert "dots: from here on below 0.5" in texts
 
 
-def test_the_picture_of_theorem_16_states_how_fast_weights_change():
-    axes = draw_curve(CURVES["p1-theorem-16"], [10, 1000]).axes[0]
-    assert "weight_rate = 1" in axes.get_title(loc="left")
-    assert any("those of alignf need not" in t.get_text() for t in axes.texts)
-
-
 def test_theorem_17_becomes_useful_where_the_ledger_says():
     curve = CURVES["p1-theorem-17"]
     kept = "printed, M1^2/4 for M1 M2/4"
