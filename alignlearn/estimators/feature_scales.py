@@ -240,7 +240,9 @@ def root_of(A):
 
 
 def transformed(X, root):
-    """Multiply samples by the roots of scales or by the root of a matrix; sparse stays sparse."""
+    """Multiply samples by the roots of scales, where sparse ones stay so, or by a matrix."""
+    if is_sparse(X) and root.ndim == 2:
+        return X.tocsr() @ root.astype(X.dtype)
     if is_sparse(X):
         from scipy.sparse import csr_array
 

@@ -264,7 +264,10 @@ class Tuned(KernelModel):
         for name in list(vars(self)):
             if name in private or (name.endswith("_") and not name.startswith("_")):
                 del self.__dict__[name]
-        return self._prepared(X, sample_weight, y, self._task)
+        X = self._prepared(X, sample_weight, y, self._task)
+        if self.kernels is None and self._by_strategy():
+            X = inputs.dense_if_small(X, check_memory("memory", self.memory))
+        return X
 
     def _sends_calls(self):
         """Whether workers get whole calls of a strategy, and this process has its own engine.

@@ -72,10 +72,12 @@ class MKLClassifierCV(Tuned, KernelClassifier):
         In ``fit``, pass an indefinite matrix as ``Precomputed(K, fix="clip")``, which also
         transforms the rows of new samples, or as ``Precomputed(K, is_psd=False)``. For complex
         Hermitian matrices the real part is used. All kernels except functions and precomputed
-        matrices also accept SciPy sparse X, which stays sparse. A dict has a kernel, a sequence of
-        them or columns for each name; columns (an integer, a slice, a sequence of integers or of
-        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on several
-        tables.
+        matrices also accept SciPy sparse X, which stays sparse, except with the default: a
+        matrix with at most 500 columns, of whose entries at least 2% are stored, is
+        converted to an array for more candidates. A dict has a kernel, a sequence of them
+        or columns for each name; columns (an integer, a slice, a sequence of integers or of
+        column names) mean a linear kernel on them. See the notes of `MKLClassifier` on
+        several tables.
     weighting : str, object, or list of them, optional
         "uniform", "align", "alignf", "alignf-linear", "align-lq", "easymkl", "lkrr", "l1-svm",
         "aligned-krr", "consensus", "max-entropy", "structure", or a rule object. Several are

@@ -79,3 +79,28 @@ def test_the_tag_says_which_kernels_take_sparse_samples():
     for kernels in (*taken, *not_taken):
         tags = al.MKLClassifier(kernels).__sklearn_tags__()
         assert tags.input_tags.sparse == any(kernels is one for one in taken)
+
+
+def test_the_default_fits_a_small_sparse_matrix_like_the_array():
+    # Indicators of 3 columns, and 1 column of numbers: the usual output of a ColumnTransformer.
+    rng = np.random.default_rng(7)
+    levels = rng.integers(0, 8, size=(120, 3))
+    X = np.c_[np.eye(8)[levels].reshape(120, -1), rng.normal(size=120)]
+    y = levels[:, 0] % 3 + X[:, -1] * (levels[:, 1] > 3)
+    how = (al.MKLRegressorCV, y, sparse.csc_matrix), (al.MKLClassifierCV, y > 1, sparse.coo_array)
+    for Model, target, form in how:
+        dense, thin = (Model(random_state=0).fit(Z, target) for Z in (X, form(X)))
+        assert "columns" in set(thin.cv_results_["param_method"])
+        for new in (X, form(X)):
+            np.testing.assert_allclose(values(thin, new), values(dense, X), rtol=0, atol=1e-9)
+
+
+def test_the_default_keeps_wide_and_very_sparse_matrices_sparse():
+    rng = np.random.default_rng(8)
+    wide = rng.normal(size=(60, 501)) * (rng.random((60, 501)) < 0.1)
+    thin = np.zeros((60, 100))
+    thin[np.arange(60), np.arange(60) % 7] = 1.0 + rng.random(60)
+    for X in (wide, thin):
+        y = X[:, :5].sum(axis=1)
+        model = al.MKLRegressorCV(random_state=0).fit(sparse.csr_array(X), y)
+        assert "columns" not in set(model.cv_results_["param_method"])
