@@ -365,13 +365,11 @@ def test_kernels_of_ones_own():
 def test_sparse_samples_give_what_dense_ones_do():
     X, y = rings()
     X = np.where(np.abs(X) < 0.3, 0.0, X)
+    kernels = [al.Gaussian(0.5), al.Gaussian(4.0)]  # with the default, X becomes an array
     options = {"strategy": "best", "Cs": [1.0, 10.0], "tol": 1e-6}
-    dense = al.MKLClassifierCV(**options).fit(X, y).cv_results_
-    found = al.MKLClassifierCV(**options).fit(sparse.csr_array(X), y).cv_results_
-    assert set(dense["param_method"]) - set(found["param_method"]) == {
-        "rotated-single",
-        *(way.name for way in plans.COLUMN_WAYS),
-    }
+    dense = al.MKLClassifierCV(kernels, **options).fit(X, y).cv_results_
+    found = al.MKLClassifierCV(kernels, **options).fit(sparse.csr_array(X), y).cv_results_
+    assert set(dense["param_method"]) - set(found["param_method"]) == {"rotated-single"}
     both = np.isin(dense["param_method"], found["param_method"])
     np.testing.assert_allclose(found["mean_test_score"], dense["mean_test_score"][both], atol=1e-3)
 
