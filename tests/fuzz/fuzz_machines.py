@@ -1,6 +1,5 @@
-"""Results of other programs for the models: optimality by definition, and scikit-learn's."""
+"""Oracles for the models: optimality of a dual solution, and ridge regression by definition."""
 
-import warnings
 from itertools import combinations
 
 import numpy as np
@@ -32,9 +31,10 @@ def confidences(raw, n_classes, multiclass):
 
 
 def check_svm(what, K, coef, linear, bounds, epsilon, tol, slack):
-    """Feasibility, and the optimality conditions to ``tol``, of a dual solution; its gap.
+    """Feasibility, and the optimality conditions to ``tol``, of a dual solution.
 
     The dual is: minimize b'Kb / 2 + linear'b + epsilon |b|_1, sum(b) = 0, lower <= b <= upper.
+    The conditions are necessary, and sufficient if K is definite.
     """
     lower, upper = bounds
     size = np.abs(coef).sum()
@@ -51,79 +51,21 @@ def check_svm(what, K, coef, linear, bounds, epsilon, tol, slack):
     low, high = (gradient + down).max(), (gradient + up).min()
     allowed = tol + slack
     require(low - high <= allowed, f"{what}: optimality", f"{low - high:.3g} > {allowed:.3g}")
-    return _gap(gradient, coef, lower, upper, epsilon)
 
 
-def _gap(gradient, coef, lower, upper, epsilon):
-    """The smallest duality gap over the intercepts that matter: values of the slopes."""
-    candidates = np.unique(np.concatenate([gradient - epsilon, gradient + epsilon]))
-    slope = gradient - candidates[:, None]
-    with np.errstate(invalid="ignore"):
-        least = np.minimum(np.minimum((epsilon - slope) * -lower, (epsilon + slope) * upper), 0.0)
-    gaps = (slope * coef + epsilon * np.abs(coef) - least).sum(axis=1)
-    return float(max(gaps.min(), 0.0))
-
-
-def compare_svm(what, K, ours, theirs, gaps, slack):
-    """Functions of two solutions differ, up to the intercept, at most by what their gaps allow.
-
-    The primal objective is strongly convex in w: |w - w*|^2 <= 2 gap.
-    """
-    functions = [np.asarray(K @ c, float) for c in (ours, theirs)]
-    difference = functions[0] - functions[1]
-    difference = np.abs(difference[:, None] - difference)
-    diagonal = np.diagonal(K)
-    apart = np.sqrt(np.maximum(np.asarray(diagonal[:, None] + diagonal - 2 * K, float), 0.0))
-    allowed = sum(np.sqrt(2 * g) for g in gaps) * apart * (1 + 1e-6) + 2 * slack
-    worst = float((difference - allowed).max())
-    require(worst <= 0.0, f"{what}: not scikit-learn's function", f"{worst:.3g} above the bound")
-
-
-def sklearn_svc(K, sign, cost, tol):
-    """Signed coefficients of scikit-learn's SVC on one problem, 0 where the sign is 0."""
-    from sklearn.svm import SVC
-
-    used = np.flatnonzero(sign)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        machine = SVC(C=1.0, kernel="precomputed", tol=tol, max_iter=10**6)
-        machine.fit(K[np.ix_(used, used)], sign[used] > 0, sample_weight=cost[used])
-    coef = np.zeros(len(sign))
-    coef[used[machine.support_]] = machine.dual_coef_[0]
-    return coef
-
-
-def sklearn_svr(K, y, C, epsilon, tol):
-    """Signed coefficients of scikit-learn's SVR."""
-    from sklearn.svm import SVR
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        machine = SVR(C=C, epsilon=epsilon, kernel="precomputed", tol=tol, max_iter=10**6)
-        machine.fit(K, y)
-    coef = np.zeros(len(y))
-    coef[machine.support_] = machine.dual_coef_[0]
-    return coef
-
-
-def sklearn_ridge(K, K_test, y, alpha):
-    """Predictions of scikit-learn's KernelRidge on centered kernels, and a bound on rounding.
+def ridge(K, K_test, y, alpha):
+    """Predictions of ridge regression on centered kernels, and a bound on rounding.
 
     ``K`` (m, m) and ``K_test`` (n, m) in long double, not centered.
     """
-    from sklearn.kernel_ridge import KernelRidge
-
     means = K.mean(axis=0)
     centered = K - means - K.mean(axis=1)[:, None] + means.mean()
     against = K_test - means - K_test.mean(axis=1)[:, None] + means.mean()
     centered, against = np.asarray(centered, float), np.asarray(against, float)
     mean = y.mean(axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a singular matrix is reported
-        machine = KernelRidge(alpha=alpha, kernel="precomputed").fit(centered, y - mean)
+    dual = np.linalg.solve(centered + alpha * np.eye(len(y)), y - mean)
     values = np.linalg.eigvalsh(centered)
     with np.errstate(over="ignore"):
         condition = (max(values[-1], 0.0) + alpha) / max(alpha + min(values[0], 0.0), 1e-300)
-    dual = np.abs(machine.dual_coef_).max()
-    size = np.abs(against).sum(axis=1).max() * dual + np.abs(y).max()
-    return machine.predict(against) + mean, condition, 32 * len(y) * condition * size
+    size = np.abs(against).sum(axis=1).max() * np.abs(dual).max() + np.abs(y).max()
+    return against @ dual + mean, condition, 32 * len(y) * condition * size

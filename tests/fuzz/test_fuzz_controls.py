@@ -98,11 +98,6 @@ def test_documented_errors_pass(monkeypatch):
     only(monkeypatch, raising(ValueError("number=... is wrong")))
 
 
-def test_slow_cases_are_caught(monkeypatch):
-    monkeypatch.setattr(drawing, "SLOW", 0.0)
-    raises(Wrong, "takes more than", run, test_fuzz_statistics.test_measures, 2)
-
-
 def test_cases_that_do_not_come_back_are_interrupted(monkeypatch):
     monkeypatch.setattr(drawing, "STUCK", 0.2)
 

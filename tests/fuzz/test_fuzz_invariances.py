@@ -1,4 +1,4 @@
-"""Fuzz cases of invariances, of the combiner and of the rules for weights."""
+"""Fuzz cases of invariances, and of the combiner."""
 
 import pickle
 
@@ -80,12 +80,8 @@ def test_combiner(draws):
     """`KernelCombiner`: Gram matrices of the learned kernel, centered or not."""
     setting = setup(draws, psd=False)
     centered = draws.chance(0.6)
-    y = (
-        classes(draws, len(setting.S))
-        if draws.chance(0.5)
-        else draws.numbers.normal(size=len(setting.S))
-    )
-    task = "regression" if y.dtype == float else "classification"
+    task, m = draws.pick("classification", "regression"), len(setting.S)
+    y = classes(draws, m) if task == "classification" else draws.numbers.normal(size=m)
     rule = draws.pick(*TWO_STAGE)
     model = al.KernelCombiner(setting.kernels, weighting=rule, center=centered, task=task)
     if not setting.usable:
@@ -115,39 +111,3 @@ def test_combiner(draws):
 
 def _with(v, form):
     return v._replace(**{field: np.abs(getattr(v, source)) for field, source in form.items()})
-
-
-@fuzz(1)
-def test_weights(draws):
-    """The two-stage rules by definition, and AlignF against SciPy's nnls."""
-    from scipy.optimize import nnls
-
-    setting = setup(draws, double=True, psd=False)
-    y = draws.numbers.normal(size=len(setting.S))
-    if not setting.usable:
-        return "no bound"
-    s = al.alignment_statistics(setting.S.given, y, setting.kernels, task="regression")
-    d = 1 / np.sqrt(np.diagonal(s.M))
-    S, b = s.M * np.outer(d, d), d * s.a
-    found = al.AlignF().solve(s)
-    require(np.all(found.weights >= 0), "AlignF: a negative weight")
-    values, vectors = np.linalg.eigh(S)
-    values = np.maximum(values, 1e-13 * values[-1])
-    root = vectors * np.sqrt(values)
-    reference = nnls(root.T, (vectors / np.sqrt(values)).T @ b)[0] * d
-    slack = 1e-6 if found.converged else 1e-3
-    if reference.any() and not found.fallback:
-        best = s.alignment(reference)
-        require(
-            found.alignment >= best - slack, "AlignF: nnls is better", f"{found.alignment} {best}"
-        )
-    for _ in range(5):
-        other = s.alignment(draws.numbers.random(len(b)) * (draws.numbers.random(len(b)) < 0.5) * d)
-        require(found.fallback or found.alignment >= other - slack, "AlignF: not the best")
-    align = al.Align(normalize=None).solve(s)
-    if not align.fallback:
-        expected = np.maximum(b, 0) / s.target_norm
-        require(np.allclose(align.weights, expected, rtol=1e-12, atol=1e-15), "Align")
-    uniform = al.Uniform().solve(s)
-    require(np.allclose(uniform.weights, 1 / len(b)), "Uniform")
-    return "weights"

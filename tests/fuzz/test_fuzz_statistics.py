@@ -257,23 +257,3 @@ def _rounding(exact, centered, unbiased, uncentered):
     more = unbiased_factor(m) if unbiased else 1.0
     slack = E[0] * C[1] + E[1] * C[0] + E[0] * E[1] + m * EPS * C[0] * C[1]
     return more * slack, [more * (2 * e * c + e**2 + m * EPS * c**2) for e, c in zip(E, C)]
-
-
-@fuzz(1)
-def test_accumulated(draws):
-    """`AlignmentAccumulator` over batches."""
-    batches = [samples(draws, low=4) for _ in range(2)]
-    d = min(S.exact.shape[1] for S in batches)
-    total = al.AlignmentAccumulator([al.Gaussian(0.5), al.Linear()], task="regression")
-    sums = []
-    for S in batches:
-        X = np.round(np.asarray(draws.numbers.normal(size=(len(S), d))), 3)
-        y = draws.numbers.normal(size=len(X))
-        total.update(X, y)
-        E = np.asarray(X, LD)
-        K = [np.exp(-LD(0.5) * ((E[:, None] - E[None]) ** 2).sum(-1)), E @ E.T]
-        Y = np.asarray(y, LD) - np.asarray(y, LD).mean()
-        sums.append([u_statistic(A, np.outer(Y, Y)) / len(X) ** 2 for A in K])
-    found, exact = total.statistics().a, np.mean(np.array(sums), axis=0)
-    close("accumulated a", found, exact, 1e-11 * (1 + d), np.array([False] * 2), "")
-    return "accumulator"
