@@ -72,8 +72,9 @@ def test_csv_prints_the_comparison_and_writes_the_figure(csv, table, folder, cap
 def test_target_task_and_protocol_options_reach_the_comparison(csv, table, capsys):
     X, y = table
     options = "--target a --task regression --folds 4 --scale minmax --random-state 7 --no-figure"
-    text = csv_with_numbers(csv, table)
-    assert main(["compare", text, *options.split(), "--methods", "uniform, alignf"]) == 0
+    np.savetxt("numbers.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,y", comments="")
+    words = [*options.split(), "--methods", "uniform, alignf"]
+    assert main(["compare", "numbers.csv", *words]) == 0
     out = capsys.readouterr().out
     protocol = Protocol(4, "minmax", 7)
     Z = np.column_stack([X[:, 1:], y])
@@ -81,12 +82,6 @@ def test_target_task_and_protocol_options_reach_the_comparison(csv, table, capsy
     assert errors_in(out)["alignf"][0] == pytest.approx(found.error[1].mean(), abs=1e-3)
     assert "real-valued target, kernel ridge regression" in out
     assert "4 folds (2 for training, 1 for validation, 1 for testing)" in " ".join(out.split())
-
-
-def csv_with_numbers(csv, table):
-    X, y = table
-    np.savetxt("numbers.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,y", comments="")
-    return "numbers.csv"
 
 
 def test_npz_and_another_target(folder, table, capsys):

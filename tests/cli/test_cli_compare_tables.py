@@ -50,30 +50,20 @@ def test_the_columns_are_those_of_a_data_frame(table, capsys):
     assert np.mean(found["methods"]["alignf"]["error"]) < 0.3  # the category alone has more
 
 
-def test_options_read_numbers_as_before(table, capsys):
+def test_options_read_numbers_as_before(tmp_path, table, capsys):
     how = "--target", "label", "--folds", "3", "--drop", "day"
     assert any("TablePreparer" in note for note in compared(capsys, table, *how)["notes"])
     asked = compared(capsys, table, *how, "--missing", "drop")
     assert not any("TablePreparer" in note for note in asked["notes"])
-
-
-def test_numbers_without_gaps_are_scaled_as_before(tmp_path, capsys):
+    # Numbers without gaps need no preparation.
     lines = [f"{a},{b},{int(a > 0)}" for a, b in np.random.default_rng(0).normal(size=(60, 2))]
     path = written(tmp_path / "numbers.csv", lines, "a,b,y")
     found = compared(capsys, path, "--target", "y", "--folds", "3")
     assert not any("TablePreparer" in note for note in found["notes"])
-
-
-def test_a_column_that_is_left_out_is_no_target(tmp_path):
-    path = written(tmp_path / "table.csv", rows())
-    sample = read_sample(path, drop=["label"])
-    assert sample.target == "day"
-    assert sample.frame.columns == ["amount", "color"]
-
-
-def test_columns_that_do_not_exist(table, capsys):
     assert main(["compare", table, "--target", "nothing", "--no-figure"]) == 2
     assert "nothing" in capsys.readouterr().err
+    sample = read_sample(table, drop=["label"])  # a column that is left out is no target
+    assert (sample.target, sample.frame.columns) == ("day", ["amount", "color"])
 
 
 def test_amounts_are_numbers_as_in_fit(tmp_path, capsys):

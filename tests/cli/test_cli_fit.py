@@ -125,6 +125,20 @@ def written(path, content, arguments=()):
     return fitted or main(["predict", str(model), str(path), "--out", str(found)])
 
 
+def fit(path, *asked):
+    """The model file of a file of numbers or dates whose target is its last column."""
+    model = str(path.with_suffix(".alignlearn"))
+    assert main(["fit", str(path), "--out", model, "--quiet", *asked]) == 0
+    return model
+
+
+def predicted(capsys, model, path, *asked):
+    """The predictions that are printed."""
+    capsys.readouterr()
+    assert main(["predict", model, str(path), *asked]) == 0
+    return [float(line.split(",")[0]) for line in capsys.readouterr().out.splitlines()[1:]]
+
+
 def rows_of(*columns):
     return "".join(f"{','.join(map(str, row))}\n" for row in zip(*columns))
 
@@ -155,8 +169,7 @@ def test_words_among_numbers_are_missing_values(tmp_path, capsys):
     assert "column 'a': '-' is read as missing (6 rows)" in capsys.readouterr().out
     few = tmp_path / "few.csv"
     few.write_text("a,c\n0.5,0\n-,1\n")
-    assert main(["predict", str(tmp_path / "t.model"), str(few)]) == 0
-    assert abs(float(capsys.readouterr().out.split()[1]) - 0.5) < 0.2
+    assert abs(predicted(capsys, str(tmp_path / "t.model"), few)[0] - 0.5) < 0.2
 
 
 def test_targets_that_are_no_classes(tmp_path, capsys):
@@ -165,12 +178,7 @@ def test_targets_that_are_no_classes(tmp_path, capsys):
     assert "the target 'y' is 'x' in all rows; accepted: two values" in capsys.readouterr().err
     assert written(tmp_path / "t.csv", "a,y\n" + rows_of(a, [f"k{i}" for i in range(60)])) == 2
     assert "60 classes in 60 rows" in capsys.readouterr().err
-
-
-def test_few_rows(tmp_path, capsys):
-    file = tmp_path / "few.csv"
-    file.write_text("a,b\n1,2\n3,4\n5,6\n")
-    assert main(["fit", str(file)]) == 2
+    assert written(tmp_path / "few.csv", "a,b\n1,2\n3,4\n5,6\n") == 2
     assert "3 rows with a target; accepted: at least 10" in capsys.readouterr().err
 
 
@@ -213,27 +221,19 @@ def test_dates_are_those_of_pandas(tmp_path, form, order):
     assert np.allclose(found.frame.numbers[:, 0], days, rtol=0, atol=1e-9)
 
 
-def test_midnight_and_noon_of_twelve_hours():
+def test_parts_of_dates():
+    """By hand: midnight and noon of twelve hours, years of two digits, and other time zones."""
     fields = ["1/13/2026 12:00 AM", "1/13/2026 12:30 PM", "1/13/2026 1:00 pm", ""]
     days, _ = read_dates(fields, "a", None)
-    assert np.allclose((days[:3] - days[0]) * 24.0, [0.0, 12.5, 13.0])
-    assert np.isnan(days[3])
+    assert np.allclose((days - days[0]) * 24.0, [0.0, 12.5, 13.0, np.nan], equal_nan=True)
     for wrong in ("1/13/2026 13:00 AM", "1/13/2026 0:10 PM", "2/30/2026", "13/13/2026", "1/2-2026"):
         assert read_dates([*fields, wrong], "a", None) == (None, ())
-
-
-def test_two_digits_of_a_year_are_those_of_posix():
-    """From 69 they are of the 20th century, as in `strptime`."""
+    # From 69 years are of the 20th century, as in `strptime`.
     fields = ["01/13/68", "01/13/69", "01/13/99", "01/13/00"]
     days, _ = read_dates(fields, "a", None)
-    assert [datetime.strptime(f, "%m/%d/%y").year for f in fields] == [2068, 1969, 1999, 2000]
-    assert days.tolist() == [
-        (datetime.strptime(f, "%m/%d/%y") - datetime(1970, 1, 1)).days for f in fields
-    ]
-
-
-def test_times_east_and_west_of_greenwich_are_read_in_utc():
-    """Noon in Tehran is 3.5 hours before noon in UTC, and noon in Newfoundland 3.5 hours after."""
+    first = [datetime(year, 1, 13) - datetime(1970, 1, 1) for year in (2068, 1969, 1999, 2000)]
+    assert days.tolist() == [since.days for since in first]
+    # Noon in Tehran is 3.5 hours before noon in UTC, and noon in Newfoundland 3.5 hours after.
     fields = ["2026-01-02T12:00:00" + zone for zone in ("Z", "+03:30", "-03:30", "-0330")]
     days, _ = read_dates(fields, "a", None)
     np.testing.assert_allclose(24.0 * (days - days[0]), [0.0, -3.5, 3.5, 3.5], atol=1e-6)
@@ -247,17 +247,13 @@ def test_dates_of_unknown_order_need_an_option(tmp_path, capsys):
     (note,) = [note for note in found.notes if "'sold'" in note]
     assert "--dates day-first" in note
     assert "2025-01-01" in note
-    model = tmp_path / "model.alignlearn"
-    asked = ["--target", "price", "--out", str(model), "--dates", "day-first", "--quiet"]
-    assert main(["fit", str(path), *asked]) == 0
+    model = fit(path, "--dates", "day-first")
     assert al.load(model).preparation_.dates == (0,)
     new = _written(tmp_path, pd.DatetimeIndex(days[::5]), "%d/%m/%Y", "new.csv")
-    assert main(["predict", str(model), str(new)]) == 2
+    assert main(["predict", model, str(new)]) == 2
     assert "--dates day-first" in capsys.readouterr().err
-    assert main(["predict", str(model), str(new), "--dates", "day-first"]) == 0
-    predicted = [float(line) for line in capsys.readouterr().out.splitlines()[1:]]
-    want = pd.read_csv(new)["price"]
-    assert np.corrcoef(predicted, want)[0, 1] > 0.9
+    found = predicted(capsys, model, new, "--dates", "day-first")
+    assert np.corrcoef(found, pd.read_csv(new)["price"])[0, 1] > 0.9
     # Equal in either order: nothing to declare.
     same = pd.DatetimeIndex([f"2025-{k:02}-{k:02}" for k in range(1, 13)])
     assert read_raw(_written(tmp_path, same, "%d/%m/%Y", "same.csv")).frame.dates == (0,)
@@ -268,12 +264,9 @@ def test_a_column_of_words_in_fit_has_words_in_predict(tmp_path, capsys):
     days = [f"2026-01-{k:02}" if k % 3 else "none" for k in range(1, 28)]
     rows = [f"{day},{k},{(k % 3 == 0) + 0.01 * k}" for k, day in enumerate(days, 1)]
     path.write_text("\n".join(["day,size,price", *rows]) + "\n")
-    model = tmp_path / "words.alignlearn"
-    assert main(["fit", str(path), "--target", "price", "--out", str(model), "--quiet"]) == 0
+    model = fit(path)
     path.write_text("day,size\n2026-01-02,2\n2026-01-04,4\n")
-    capsys.readouterr()
-    assert main(["predict", str(model), str(path)]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(predicted(capsys, model, path)) == 2
 
 
 def test_numbers_with_symbols(tmp_path, capsys):
@@ -286,11 +279,8 @@ def test_numbers_with_symbols(tmp_path, capsys):
     path.write_text("\n".join(["money,whole,share,mixed,price", *rows, '"","","","",1\n']))
     frame, notes = read_raw(path)[:2]
     assert list(frame.categories) == [3]
-    given = dict(zip(frame.columns, [*frame.numbers.T[:3], None, frame.numbers[:, 3]]))
-    assert np.allclose(given["money"][:-1], values)
-    assert np.allclose(given["whole"][:-1], np.round(values))
-    assert np.allclose(given["share"][:-1], values)
-    assert np.isnan(given["money"][-1])
+    for found, wanted in zip(frame.numbers.T, (values, np.round(values), values)):
+        assert np.allclose(found, [*wanted, np.nan], equal_nan=True)
     (note,) = [note for note in notes if "'money'" in note]
     assert rows[0].split('"')[1] in note
     # Points separate thousands where commas are decimal signs.
@@ -304,16 +294,14 @@ def test_numbers_with_symbols(tmp_path, capsys):
 
 
 def test_a_model_of_numbers_with_symbols_reads_plain_numbers_and_a_single_column(tmp_path, capsys):
-    path, model = tmp_path / "one.csv", tmp_path / "one.alignlearn"
+    path = tmp_path / "one.csv"
     values = np.arange(1.0, 61.0) * 1000.0
     rows = [f'"${v:,.0f}",{v / 1000.0}' for v in values]
     path.write_text("\n".join(["money,price", *rows]) + "\n")
-    assert main(["fit", str(path), "--target", "price", "--out", str(model), "--quiet"]) == 0
+    model = fit(path)
     for new in ('"$20,000"', "20000"):
         path.write_text(f"money\n{new}\n")
-        capsys.readouterr()
-        assert main(["predict", str(model), str(path)]) == 0
-        assert float(capsys.readouterr().out.split()[1]) == pytest.approx(20.0, abs=0.5)
+        assert predicted(capsys, model, path) == pytest.approx([20.0], abs=0.5)
 
 
 # --- files as spreadsheets and other programs write them ----------------------------------------
@@ -340,11 +328,10 @@ def test_separators_of_thousands(tmp_path, separator):
     assert "column 'a': fields such as" in notes
     if separator != ",":  # with decimal commas
         fields = [f"{a:,.2f}".replace(",", separator).replace(".", ",") for a in A]
-        text = "a;y\n" + "".join(f"{a};{b}\n" for a, b in zip(fields, B))
-        assert np.array_equal(read(tmp_path, text)[0]["a"], A)
-        fields[0] = "1.234,50"  # two separators
-        text = "a;y\n" + "".join(f"{a};{b}\n" for a, b in zip(fields, B))
-        assert read(tmp_path, text)[1] == ["a"]
+        lines = ["a;y", *(f"{a};{b}" for a, b in zip(fields, B))]
+        assert np.array_equal(read(tmp_path, "\n".join(lines))[0]["a"], A)
+        lines[1] = "1.234,50;1"  # two separators
+        assert read(tmp_path, "\n".join(lines))[1] == ["a"]
 
 
 def test_brackets_are_negative(tmp_path):
@@ -403,9 +390,7 @@ def test_prices_among_words(tmp_path, capsys):
     assert written(tmp_path / "t.csv", content) == 0
     few = tmp_path / "few.csv"  # the words do not make the prices missing
     few.write_text(f'a,g\n"${A[1]:,.2f}",0\nn.v.,1\n')
-    capsys.readouterr()
-    assert main(["predict", str(tmp_path / "t.model"), str(few)]) == 0
-    found = [float(line) for line in capsys.readouterr().out.split()[1:]]
+    found = predicted(capsys, str(tmp_path / "t.model"), few)
     fitted = np.loadtxt(tmp_path / "t.found", skiprows=1)
     assert np.allclose(found, fitted[[1, 0]])
 
@@ -424,24 +409,13 @@ def test_titles_above_the_names(tmp_path, padding):
 def test_a_title_is_a_word_alone_above_names_and_a_row(tmp_path):
     """Only in tables of three columns or more: rows of two may have a missing target."""
     names = "a,b,y\n1,2,3\n"
-    numbers = read(tmp_path, "t,,\n" + names)[0]
-    assert {name: column.tolist() for name, column in numbers.items()} == {
-        "a": [1.0],
-        "b": [2.0],
-        "y": [3.0],
-    }
+    assert read(tmp_path, "t,,\n" + names)[0] == {"a": [1.0], "b": [2.0], "y": [3.0]}
     for text in ("t,x,\n" + names, "t,,x\n" + names, "5,,\n" + names, "t,,\na,,\nb,u,v\n"):
         assert "3 rows, 3 columns" in read(tmp_path, text)[2]
     assert "4 rows, 2 columns" in read(tmp_path, "red,\nblue,w\nred,v\ngreen,u\n")[2]
 
 
-def test_empty_columns_at_the_end(tmp_path):
-    numbers, words, notes = read(tmp_path, "a,y,,\n" + rows_of(A, B, [""] * 60, [""] * 60))
-    assert (list(numbers), words) == (["a", "y"], [])
-    assert "the last 2 columns are empty and left out" in notes
-
-
-def test_signs_of_windows(tmp_path):
+def test_signs_of_windows_and_of_numbers_and_empty_columns(tmp_path):
     text = "Betrag €,Ort,y\n" + rows_of(A, ["Köln – West", "Bonn"] * 30, B)
     numbers, words, notes = read(tmp_path, text, "cp1252")
     assert (list(numbers), words) == (["Betrag €", "y"], ["Ort"])
@@ -449,6 +423,11 @@ def test_signs_of_windows(tmp_path):
     assert "read as Latin-1" in read(tmp_path, text.replace("€", "").replace("–", ""), "cp1252")[2]
     undefined = "a\x81,y\n1,2\n3,4\n"  # not in Windows-1252
     assert "read as Latin-1" in read(tmp_path, undefined, "latin-1")[2]
+    numbers, words, notes = read(tmp_path, "a,y,,\n" + rows_of(A, B, [""] * 60, [""] * 60))
+    assert (list(numbers), words) == (["a", "y"], [])
+    assert "the last 2 columns are empty and left out" in notes
+    with pytest.raises(ValueError, match=r"no rows; 18 lines that start with # skipped"):
+        read(tmp_path, "color,y\n" + rows_of(["#ff0000", "#00ff00"] * 9, range(18)))
 
 
 def test_doubtful_targets_and_columns_are_noted(tmp_path):
@@ -462,44 +441,31 @@ def test_doubtful_targets_and_columns_are_noted(tmp_path):
     assert "consecutive" not in notes
 
 
-def test_a_file_of_number_signs(tmp_path):
-    (tmp_path / "t.csv").write_text("color,y\n" + rows_of(["#ff0000", "#00ff00"] * 9, range(18)))
-    with pytest.raises(ValueError, match=r"no rows; 18 lines that start with # skipped"):
-        read_raw(tmp_path / "t.csv")
-
-
 def test_the_decimal_sign_of_new_rows(tmp_path, capsys):
     """A new file may be too short to show what its commas mean."""
     commas = [[f"{v:.3f}".replace(".", ",") for v in values] for values in (B, B)]
     rows = ["\t".join([a, str(k % 3), y]) for k, (a, y) in enumerate(zip(*commas))]
     path, new = tmp_path / "t.txt", tmp_path / "new.txt"
     path.write_text("\n".join(["a\tk\ty", *rows]) + "\n")
-    model = str(tmp_path / "t.model")
-    assert main(["fit", str(path), "--out", model, "--quiet"]) == 0
-    capsys.readouterr()
+    model = fit(path)
+    new.write_text("a\tk\n1,125\t1\n")
     for asked in (["--decimal", "comma"], []):
-        new.write_text("a\tk\n1,125\t1\n")
-        assert main(["predict", model, str(new), *asked]) == 0
-        assert float(capsys.readouterr().out.split()[1]) == pytest.approx(1.125, abs=0.1)
+        assert predicted(capsys, model, new, *asked) == pytest.approx([1.125], abs=0.1)
     thousands = [f"{a:,.0f}" for a in 1000.0 + A]
     text = "a,y\n" + rows_of([f'"{field}"' for field in thousands], B)
     assert np.array_equal(read(tmp_path, text)[0]["a"], np.round(1000.0 + A))
     (tmp_path / "t.csv").write_text(text)
     numbers = read_raw(tmp_path / "t.csv", decimal="comma").frame
     assert np.array_equal(numbers.numbers[:, 0], [float(f.replace(",", ".")) for f in thousands])
-
-
-def test_a_number_of_two_commas_shows_that_they_separate_thousands(tmp_path):
-    """Without it, 1,125 in a column of numbers is an error."""
-    path = tmp_path / "new.csv"
-    path.write_text('a,k\n"1,125",0\n"1,234,567",1\n')
-    found = read_raw(path, numbers={"a", "k"}).frame.numbers[:, 0]
+    # A number of two commas shows that they separate thousands; without it, 1,125 is an error.
+    new.write_text('a,k\n"1,125",0\n"1,234,567",1\n')
+    found = read_raw(new, numbers={"a", "k"}).frame.numbers[:, 0]
     assert found.tolist() == [1125.0, 1234567.0]
 
 
 def test_the_decimal_sign_of_the_fit_is_that_of_new_rows(tmp_path, capsys):
     """Thousands, decimal points or neither in the file of the fit; 1,125 in that of predict."""
-    new, model = tmp_path / "new.csv", str(tmp_path / "t.model")
+    new = tmp_path / "new.csv"
     new.write_text('a\n"1,125"\n')
     a = np.round(1000.0 + 100.0 * B)
     for fields, expected in (
@@ -508,11 +474,10 @@ def test_the_decimal_sign_of_the_fit_is_that_of_new_rows(tmp_path, capsys):
         ([f"{v:.0f}" for v in a], None),
     ):
         (tmp_path / "t.csv").write_text("a,y\n" + rows_of(fields, a.astype(int)))
-        assert main(["fit", str(tmp_path / "t.csv"), "--out", model, "--quiet"]) == 0
-        capsys.readouterr()
-        assert main(["predict", model, str(new)]) == (2 if expected is None else 0)
-        told = capsys.readouterr()
-        if expected is None:
-            assert "'1,125', whose comma may separate thousands or be the decimal sign" in told.err
-        else:
-            assert float(told.out.split()[1]) == pytest.approx(expected, abs=5.0)
+        model = fit(tmp_path / "t.csv")
+        if expected is not None:
+            assert predicted(capsys, model, new) == pytest.approx([expected], abs=5.0)
+            continue
+        assert main(["predict", model, str(new)]) == 2
+        words = "'1,125', whose comma may separate thousands or be the decimal sign"
+        assert words in capsys.readouterr().err

@@ -47,13 +47,8 @@ def test_compare_as_json(table, tmp_path, capsys, where):
             np.testing.assert_array_equal(numbers[name], getattr(found, name)[i])
     assert result["methods"]["alignf"]["p_value"] == found.p_value("alignf")
     assert result["kernels"] == list(found.kernel_names)
-    assert result["protocol"] == {
-        "n_folds": 4,
-        "scale": "standard",
-        "random_state": 0,
-        "grid": None,
-        "test": "corrected-t",
-    }
+    expected = {"n_folds": 4, "scale": "standard", "random_state": 0, "grid": None}
+    assert result["protocol"] == {**expected, "test": "corrected-t"}
     assert (result["data"], result["n_samples"], result["n_features"]) == ("table.npz", 40, 3)
     assert result["verdict"] == found.verdict()
     assert any("40 x 3" in note for note in result["notes"])
@@ -134,14 +129,8 @@ def test_the_figure_is_announced_also_when_quiet(table, tmp_path, capsys):
 @pytest.mark.parametrize("command", [COMPARE, BOUNDS], ids=["compare", "bounds"])
 def test_no_figure_goes_beside_a_device(command, table, capsys):
     os.mkfifo("pipe")
-    for out in (
-        "/dev/null",
-        "/dev/stdout",
-        "/dev/stdout.png",
-        "/dev/fd/1",
-        "/proc/self/fd/1",
-        "pipe",
-    ):
+    devices = "/dev/null", "/dev/stdout", "/dev/stdout.png", "/dev/fd/1", "/proc/self/fd/1"
+    for out in (*devices, "pipe"):
         code, printed, err = run(capsys, *command, "--out", out)
         assert (code, printed) == (2, "")
         assert err == (

@@ -160,7 +160,6 @@ def test_refused_with_the_place(tmp_path, name):
 
 
 AMOUNTS = {
-    "thousands": ('a,y\n"1,000",2\n"2,000.5",4\n', [1000.0, 2000.5]),
     "thousands and decimal commas": ("a;y\n1.000,5;2\n2,5;4\n", [1000.5, 2.5]),
     "minus signs of print": ("a,y\n\u22121,2\n\u22122,4\n", [-1.0, -2.0]),
     "money": ('a,y\n"$1,234.50",2\n-$20,4\n', [1234.5, -20.0]),
