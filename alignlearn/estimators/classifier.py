@@ -303,10 +303,28 @@ class MKLClassifier(KernelClassifier):
         memory = check_memory("memory", self.memory)
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight)
+        given = self._learned(X, y, sample_weight)
+        return self._with_machine(X, *given, memory, probability)
+
+    def _fit_with(self, partner, X, y, sample_weight=None) -> Self:
+        """Fit this model and a partner that differs in its machine only, on the same kernel."""
+        memory = check_memory("memory", self.memory)
+        learned, labels = self._learned(X, y, sample_weight)
+        own = self._parameters()
+        vars(partner).update((name, value) for name, value in vars(self).items() if name not in own)
+        for model in (self, partner):
+            model._with_machine(X, learned, labels, memory)
+        return self
+
+    def _learned(self, X, y, sample_weight):
+        """Stage 1 of a fit: the combination, and the checked labels."""
         self._forget("models_")
         prepared, source = self._opened(X, sample_weight)
         labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
-        learned = self._learn(prepared, source, labels, "classification")
+        return self._learn(prepared, source, labels, "classification"), labels
+
+    def _with_machine(self, X, learned, labels, memory, probability=None):
+        """Stage 2 of a fit; returns the fitted model."""
         choice = self._choice(learned, labels, memory, self.machine)
         self.chosen_machine_ = choice.machine
         self.machine_, predictor = self._train(learned, labels, memory, choice)

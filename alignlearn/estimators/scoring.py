@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from alignlearn._jit import jit
 from alignlearn._text import listed
 from alignlearn.machines.calibration import cross_calibrated, sigmoid_log_loss
 from alignlearn.machines.scores import r2
@@ -440,24 +442,54 @@ def class_score(raw, codes, classes, multiclass, weight=None, shifted=False):
     right = decided_labels(raw, classes, multiclass) == codes
     accuracy = float(right.mean() if weight is None else np.average(right, weights=weight))
     share = np.full(len(codes), 1.0 / len(codes)) if weight is None else weight / weight.sum()
-    logits = class_logits(raw, len(classes), multiclass).T
-    scales = (_TEMPERATURES / (np.abs(logits).mean() or 1.0))[:, None]
+    logits = class_logits(raw, len(classes), multiclass)
+    scales = _TEMPERATURES / (np.abs(logits).mean() or 1.0)
     own = np.minimum(np.searchsorted(classes, codes), len(classes) - 1)
     known = classes[own] == codes
     if shifted and known.any():
         loss = sigmoid_log_loss(raw[known, 0], own[known] == 1, share[known])
         return accuracy - _LOSS * loss * float(share[known].sum()), accuracy
     if not known.all():
-        logits, share, own = logits[:, known], share[known], own[known]
-    # Relative to the true class: the log loss is the logarithm of a sum of exponentials.
-    beside = logits - logits[own, np.arange(len(own))]
-    top = beside.max(axis=0)
-    if len(classes) == 2:  # one of the exponentials is 1
-        total = 1.0 + np.exp(scales * (beside - top).min(axis=0))
-    else:
-        total = np.exp(scales * (beside - top)[:, None]).sum(axis=0)
-    losses = np.log(total) + scales * top
-    return accuracy - _LOSS * float((losses @ share).min()), accuracy
+        logits, share, own = logits[known], share[known], own[known]
+    losses, room = np.zeros(len(_TEMPERATURES)), np.empty((2, len(classes)))
+    logits = np.ascontiguousarray(logits, dtype=np.float64)
+    _add_log_losses(logits, own, share, scales, room, losses)
+    return accuracy - _LOSS * float(losses.min()), accuracy
+
+
+@jit
+def _add_log_losses(logits, own, share, scales, room, losses):
+    """Add the log losses of samples to those of all temperatures.
+
+    Each is the logarithm of a sum of exponentials relative to the true class. Every second scale is
+    twice as large, so its exponentials are the squares of those before.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n, n_classes)
+    own : ndarray of int of shape (n,)
+        The columns of the true classes.
+    share : ndarray of shape (n,)
+        Weights of the samples.
+    scales : ndarray of shape (n_temperatures,)
+    room : ndarray of shape (2, n_classes)
+    losses : ndarray of shape (n_temperatures,)
+    """
+    for i in range(len(logits)):
+        row = logits[i]
+        top = row[0]
+        for k in range(1, row.size):
+            top = row[k] if row[k] > top else top
+        behind = top - row[own[i]]
+        for t in range(2):
+            for k in range(row.size):
+                room[t, k] = math.exp(scales[t] * (row[k] - top))
+        for t in range(scales.size):
+            total = 0.0
+            for k in range(row.size):
+                total += room[t % 2, k]
+                room[t % 2, k] *= room[t % 2, k]
+            losses[t] += share[i] * (math.log(total) + scales[t] * behind)
 
 
 def _label_score(raw, Y, classes, weight=None):

@@ -53,6 +53,7 @@ from .results_table import doubt_edges, method_table, weighting_table
 from .schedule import (
     BYTES,
     LEVELS,
+    WHOLE,
     grid,
     levels_of,
     refined,
@@ -537,7 +538,12 @@ class Tuned(KernelModel):
         X, y, source, levels = planned.X, planned.y, planned.source, planned.problem.levels
         used, rows = source.used_rows(), levels[_learned_level(levels)].rows
         rows = None if rows is None else used[rows]
+        # A few samples take longer to learn a kernel than to train a machine.
+        together = {} if sent or source.n_samples > WHOLE else _partners(asked, planned.plan.ways)
+        partners = [partner.model for partner in together.values()]
         for member, block in asked:
+            if any(member.model is partner for partner in partners):
+                continue
             # Kernels may refer to columns, so they are opened on the original samples again.
             as_given = block is None and not isinstance(X, PreparedMatrix)
             opened = member.name in _WEIGHTS_ALONE and as_given
@@ -548,6 +554,8 @@ class Tuned(KernelModel):
                 member.model._learned_on = np.arange(len(rows))  # their order is random
             # Rows were aligned by their labels when the search began.
             fit = _fitted if sent else inspect.unwrap(type(member.model).fit)
+            if member.name in together:
+                fit, given = type(member.model)._fit_with, [together[member.name].model, *given]
             yield fit, member.model, *given
 
     def _members_with(self, ways, chosen, found, kernels, machine, blocks):
@@ -587,6 +595,13 @@ def _keep_fitted(model, result):
     if result is not model:
         own = model._parameters()
         vars(model).update((name, value) for name, value in vars(result).items() if name not in own)
+
+
+def _partners(asked, ways):
+    """The least-squares partners among some members, by the names of those beside them."""
+    members = {member.name: member for member, _ in asked}
+    found = {way.parent: members.get(way.name) for way in ways if way.least_squares}
+    return {name: one for name, one in found.items() if one is not None and name in members}
 
 
 def _learned_level(levels):

@@ -100,6 +100,30 @@ class _Problems:
         # Those that take many steps are left.
         return small & ((numbers[:, 1] <= tol) | (numbers[:, 4] == most))
 
+    def solved_along(self, K, values):
+        """Solve for increasing values of C in one compiled call, each from the solution before.
+
+        Returns coefficients (n_values, m, n_problems) and the numbers of each problem and value.
+        None if a problem is not small or takes many steps, or if a value is infinite.
+        """
+        small, problem, sample, starts, sign = self.small
+        if not (isinstance(K, np.ndarray) and small.all() and np.isfinite(values).all()):
+            return None
+        costs = np.array([costs_of(C, self.weight) for C in values])
+        bound = sign * (costs[:, sample] if costs.ndim == 2 else costs[:, problem, sample])
+        if not (bound.size and bound.all()):
+            return None
+        found, numbers = smo_listed(K, sample, starts, -sign, bound, **self.options)
+        if (numbers[..., 1] > self.options["tol"]).any():
+            return None
+        side = self.oriented[0]
+        coef = np.zeros((len(values), *self.signs.shape[::-1]))
+        coef[:, sample, problem] = found
+        coef *= side
+        coef += 0.0  # no -0.0 for samples that are in no problem
+        numbers[..., 0] *= side
+        return coef, numbers
+
 
 def costs_of(C, weight):
     """C times the weights; finite if C is finite."""
@@ -285,6 +309,21 @@ class SupportVectorClassifier(ParamsMixin, ClassDecisions):
                 coef, numbers = machine._minimized(K, problems, coef)
                 _store(machine, coef, numbers)
             yield machine
+
+    def decisions_each(self, K, y, values, K_test, sample_weight=None):
+        """`raw_decisions` for increasing values of C from one compiled call, or None.
+
+        None if a problem has more than `SMALL` samples, takes many steps or has an infinite C, and
+        for many classes; `fit_each` serves these as well. Other arguments are those of `fit_each`.
+        """
+        problems = self._problems(y, sample_weight)
+        found = None if problems.are_listed else problems.solved_along(K, values)
+        if found is None:
+            return None
+        coef, numbers = found
+        raw = K_test @ coef.transpose(1, 0, 2).reshape(coef.shape[1], -1)
+        raw -= numbers[..., 0].ravel()
+        return list(np.ascontiguousarray(raw.reshape(len(raw), len(coef), -1).transpose(1, 0, 2)))
 
     def _problems(self, y, sample_weight, n_rows=None):
         """The `_Problems` of two classes each; the labels are kept."""

@@ -229,6 +229,12 @@ def svm_path(make, K, y, K_test, values, weight=None, decisions=False):
     list of ndarray of shape (n,), or (n, c) for decisions of several classes
         In the order of ``values``.
     """
+    if decisions == "raw":
+        order = np.argsort(values, kind="stable")
+        increasing = [values[k] for k in order]
+        found = make(increasing[0]).decisions_each(K, y, increasing, K_test, weight)
+        if found is not None:
+            return [found[k] for k in np.argsort(order)]
     predict = methodcaller(_READ_UNCHECKED[decisions], K_test)
     return _along(make, K, y, values, weight, predict)
 

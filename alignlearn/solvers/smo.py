@@ -509,8 +509,10 @@ def smo_listed(K, sample, starts, linear, bound, *, start=None, tol=1e-3, max_it
         Samples of each problem, problem by problem, in increasing order; at most `SMALL` each.
     starts : (n_problems + 1,) int
         Where each problem starts.
-    linear, bound : (n,) float64
-        The finite bound other than 0.
+    linear : (n,) float64
+    bound : (n,) or (n_values, n) float64
+        The finite bound other than 0. Problems with several values of it are solved one after the
+        other, each started from the solution before.
     start : (n,) float64, optional
     tol : float
     max_iter : int, optional
@@ -518,22 +520,23 @@ def smo_listed(K, sample, starts, linear, bound, *, start=None, tol=1e-3, max_it
 
     Returns
     -------
-    beta : (n,) float64
-    found : (n_problems, 5) float64
+    beta : float64, of the shape of ``bound``
+    found : (n_problems, 5) or (n_values, n_problems, 5) float64
         Multiplier, KKT violation, objective, duality gap and steps.
     """
-    sizes = np.diff(starts)
-    beta = np.zeros(bound.size) if start is None else start.astype(np.float64)
-    lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
-    problems = sample, starts, linear, lower, upper, beta
+    sizes, beta = np.diff(starts), np.zeros(bound.shape)
+    if start is not None:
+        (beta if beta.ndim == 1 else beta[0])[:] = start
+    ends = np.minimum(bound, 0.0).ravel(), np.maximum(bound, 0.0).ravel()
+    problems = sample, starts, linear, *ends, beta.ravel()
     n = int(sizes.max(initial=0))
     buffer = np.zeros((n, -(-n // 8) * 8), dtype=K.dtype)
     last = kernels.no_direction(n)
     integers = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
     work = buffer, np.empty(7 * n), last.product, *integers, last.place, last.amount
-    limits, found = np.array([tol, TAU, LEAST_TAU, 0.0]), np.empty((len(sizes), 5))
+    limits = np.array([tol, TAU, LEAST_TAU, 0.0])
+    found = np.empty((*bound.shape[:-1], len(sizes), 5))
     most = _STEPS * n if max_iter is None else min(max_iter, _STEPS * n)
-    kernels.solve_each(
-        kernels.read_only(K), kernels.read_only(buffer), problems, work, limits, most, found
-    )
+    given = kernels.read_only(K), kernels.read_only(buffer), problems, work, limits, most
+    kernels.solve_each(*given, found.reshape(-1, 5))
     return beta, found

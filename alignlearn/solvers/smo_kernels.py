@@ -243,17 +243,21 @@ def solve_each(K, rows, problems, work, limits, n_steps, found):
     """Solve small problems one after the other on parts of a matrix; see `smo_listed`.
 
     ``problems`` = (members, starts, linear, lower, upper, coef): problem p has entries starts[p] to
-    starts[p + 1] of each array; members are rows of K, coef holds where to start and gets the
-    result. ``rows`` is a read-only view of the buffer in ``work``. ``found`` (n_problems, 5) gets
-    multiplier, violation, objective, duality gap and steps.
+    starts[p + 1] of members, which are rows of K, and of linear. The others have these entries once
+    for each value of C: bounds, and coef, which holds where to start for the first value and gets
+    the results. ``rows`` is a read-only view of the buffer in ``work``. ``found`` (any, 5) gets
+    multiplier, violation, objective, duality gap and steps, of all problems for each value.
     """
     members, starts, linear, lower, upper, coef = problems
     buffer, memory, product, slot, used, place, amount = work
-    least = limits[LEAST]
-    for p in range(starts.size - 1):
-        first, end = starts[p], starts[p + 1]
+    least, n_problems, past = limits[LEAST], starts.size - 1, members.size
+    for p in range(len(found)):
+        first, end = starts[p % n_problems], starts[p % n_problems + 1]
+        at = past * (p // n_problems) + first
         n = end - first
-        index, beta = members[first:end], coef[first:end]
+        index, beta = members[first:end], coef[at : at + n]
+        for i in range(n if p >= n_problems else 0):
+            beta[i] = coef[at - past + i]
         state = memory[: 7 * n].reshape((7, n))
         scale = 0.0
         for i in range(n):
@@ -261,7 +265,7 @@ def solve_each(K, rows, problems, work, limits, n_steps, found):
             size = abs(state[DIAGONAL, i]) + abs(np.float64(K[index[0], index[i]]))
             scale = size if size > scale else scale
             slot[i], product[i] = -2 - index[i], 0.0
-            state[LOWER, i], state[UPPER, i] = lower[first + i], upper[first + i]
+            state[LOWER, i], state[UPPER, i] = lower[at + i], upper[at + i]
         _make_feasible(beta, state[LOWER], state[UPPER])
         active = Active(K, rows, buffer, slot[:n], used, index)
         _set_gradient(state, linear[first:end], active, beta)

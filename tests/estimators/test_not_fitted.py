@@ -16,7 +16,7 @@ FREE = {
     "fit", "partial_fit", "fit_transform", "fit_predict", "fit_each", "problem_sizes", "path",
     "get_params", "set_params", "get_metadata_routing", "set_output", "check_strength",
     "fit_extended", "independence_test", "check_loaded", "alpha", "ridge", "targets",
-    "fit_columns",
+    "fit_columns", "decisions_each",
 }  # fmt: skip
 CLASSES = [
     cls
