@@ -39,6 +39,7 @@ def test_errors_of_a_classifier_are_counted():
     assert (found.empirical_risk, found.n_samples) == (wrong / 300, 300)
     sparse = clf.bound(scipy.sparse.csr_matrix(X), y, 0.1, held_out=True)
     assert sparse.value == found.value
+    assert (found.vacuous, clf.bound(X[:3], y[:3], held_out=True).vacuous) == (False, True)
     assert "Clopper and Pearson" in str(found)
     assert "not used by the fit" in str(found)
     assert found.value < clf.bound(*classes(100), draws=50).value
@@ -54,7 +55,8 @@ def test_losses_of_a_regressor_are_of_clipped_predictions():
     assert found.by_bernstein == held_out.empirical_bernstein_upper(losses, 4.0, 0.05)
     assert found.empirical_risk == pytest.approx(losses.mean())
     assert found.value < found.by_bernstein
-    assert not found.vacuous
+    few = reg.bound(X[1:2], y[1:2], held_out=True, label_range=(-1, 1))
+    assert (found.vacuous, few.vacuous) == (False, True)
     assert "predictions clipped to [-1, 1]" in found.hypotheses
     assert found.loss == "expected squared error"
 
