@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 
-def raises(kind, match, call, *args, **options):
+def raises(kind, match, call, /, *args, **options):
     """Check that one call raises an error whose message matches."""
     with pytest.raises(kind, match=match):
         call(*args, **options)

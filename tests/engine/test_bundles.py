@@ -63,12 +63,8 @@ def test_values_are_those_of_the_columns(name, dtype, rounding):
 
 def test_several_kernels_share_bundles_and_linear_ones_keep_the_columns():
     X, weights = _table(1), [0.5, 2.0, 0.25, 1.0]
-    kernels = [
-        KERNELS["Gaussian"][0],
-        al.Gaussian(gamma=1.0),
-        KERNELS["Exponential"][0],
-        al.Linear(),
-    ]
+    wide, narrow = KERNELS["Gaussian"][0], al.Gaussian(gamma=1.0)
+    kernels = [wide, narrow, KERNELS["Exponential"][0], al.Linear()]
     squares, dots, _ = oracle.pair_primitives(X, X)
     values = [np.exp(-0.2 * squares), np.exp(-squares), np.exp(-0.5 * np.sqrt(squares)), dots]
     expected = np.tensordot(np.asarray(weights, oracle.LD), np.stack(values), 1)

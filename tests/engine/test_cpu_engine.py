@@ -1,13 +1,12 @@
 """Threads, memory, blocks of values from outside, weighted sums of kernels."""
 
-import os
-
 import numba
 import numpy as np
 import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import generators
 from usage import peak_of, threads
 
@@ -90,7 +89,7 @@ def test_memory_map_is_not_read_whole(tmp_path):
     X, _ = data(50_000, d=40)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    size = os.path.getsize(tmp_path / "X.npy")
+    size = X.nbytes
     Gaussian().resolve(mapped[:200]), weighted_gram([Gaussian(1.0)], [1.0], X[:5])  # compiled
     assert peak_of(lambda: check_samples("X", mapped)) < size / 4
     assert peak_of(lambda: Gaussian().resolve(mapped)) < size / 3
@@ -115,9 +114,8 @@ def test_values_from_outside_in_several_boxes(monkeypatch):
     for limit in (1, 8 * 130**2, 8 * 260**2):
         monkeypatch.setattr(external, "_BYTES", limit)
         s = alignment_statistics(X, y, [inner, Gaussian(0.1)])
-        np.testing.assert_allclose(s.M, expected.M, rtol=1e-11)
-        np.testing.assert_allclose(s.a, expected.a, rtol=1e-11)
-        np.testing.assert_allclose(s.trace, expected.trace, rtol=1e-11)
+        for name in ("M", "a", "trace"):
+            np.testing.assert_allclose(getattr(s, name), getattr(expected, name), rtol=1e-11)
         np.testing.assert_allclose(inner(X), X @ X.T, rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(inner(X[:7], X), X[:7] @ X.T, rtol=1e-13, atol=1e-13)
 
@@ -157,22 +155,21 @@ def test_only_sums_may_drop_terms_of_one_sample():
 
 
 def test_functions_on_strings_may_be_normalized_and_lengths_may_differ():
-    words = ["a", "bb", "ccc", "dddd", "ee"]
+    words, y = ["a", "bb", "ccc", "dddd", "ee"], [0.0, 1.0, 2.0, 1.0, 0.0]
     kernel = al.FromFunction(lambda u, v: float(len(u) * len(v) + (u == v))).normalized()
-    stats = al.alignment_statistics(words, [0.0, 1.0, 2.0, 1.0, 0.0], [kernel])
-    given = al.alignment_statistics([kernel(words)], [0.0, 1.0, 2.0, 1.0, 0.0], "precomputed")
+    stats = al.alignment_statistics(words, y, [kernel])
+    given = al.alignment_statistics([kernel(words)], y, "precomputed")
     np.testing.assert_allclose(stats.a, given.a, rtol=1e-10)
     product = al.FromFunction(lambda u, v: float(len(u) * len(v)))
-    np.testing.assert_array_equal(
-        product(np.array(["a", "b"]), np.array(["aaa", "b"])), [[3.0, 1.0], [3.0, 1.0]]
-    )
+    found = product(np.array(["a", "b"]), np.array(["aaa", "b"]))
+    np.testing.assert_array_equal(found, [[3.0, 1.0], [3.0, 1.0]])
 
 
 def test_values_that_are_not_finite_are_refused():
     X = np.random.default_rng(2).standard_normal((20, 2))
-    with pytest.raises(ValueError, match="with NaN or infinity"):
-        al.Gaussian(1.0).weighted(lambda X: X[:, 0] * np.nan)(X)
-    with pytest.raises(ValueError, match=r"Gram matrix of polynomial.* contains NaN"):
-        al.Polynomial(1.0, 0.0, 1.5)(X)
-    with pytest.raises(ValueError, match=r"weights has shape \(1,\), expected \(2,\)"):
-        grams.weighted_gram([al.Gaussian(1.0)] * 2, [1.0], X)
+    weighted = al.Gaussian(1.0).weighted(lambda X: X[:, 0] * np.nan)
+    raises(ValueError, "with NaN or infinity", weighted, X)
+    polynomial = al.Polynomial(1.0, 0.0, 1.5)
+    raises(ValueError, r"Gram matrix of polynomial.* contains NaN", polynomial, X)
+    kernels, message = [al.Gaussian(1.0)] * 2, r"weights has shape \(1,\), expected \(2,\)"
+    raises(ValueError, message, grams.weighted_gram, kernels, [1.0], X)

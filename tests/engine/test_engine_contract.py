@@ -1,7 +1,7 @@
 """Engines keep the contract of their base class."""
 
 import contracts
-import pytest
+from refusals import raises
 
 from alignlearn.engine.base import Engine
 
@@ -15,5 +15,4 @@ def test_an_engine_without_its_method_cannot_be_made():
     class Unfinished(Engine):
         in_place = True
 
-    with pytest.raises(TypeError, match=r"abstract.*run_boxes"):
-        Unfinished()
+    raises(TypeError, r"abstract.*run_boxes", Unfinished)

@@ -7,6 +7,7 @@ from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import LD, pair_primitives
+from refusals import raises
 from scipy.sparse import csr_array
 from strategies import generators
 from usage import peak_of, threads
@@ -41,10 +42,8 @@ def oracle(X, Z):
     """The weighted sum of KERNELS by their definitions, in extended precision."""
     square, inner, _ = pair_primitives(X, Z)
     city = pair_primitives(X[:, [1, 2]], Z[:, [1, 2]])[2]
-    exps = np.exp(-LD(0.3) * square), np.exp(-LD(0.4) * city)
-    polynomial = (LD(0.2) * inner + 1) ** 2
-    weights = [LD(w) for w in WEIGHTS]
-    return weights[0] * exps[0] + weights[1] * polynomial + weights[2] * exps[1]
+    terms = np.exp(-LD(0.3) * square), (LD(0.2) * inner + 1) ** 2, np.exp(-LD(0.4) * city)
+    return sum(LD(w) * term for w, term in zip(WEIGHTS, terms))
 
 
 def data(rng, n, m, c, dtype=np.float64):
@@ -180,7 +179,7 @@ def test_bad_columns(rng, V, message):
 
 def test_other_bad_input(rng):
     X, Z, V = data(rng, 3, 5, 1)
-    with pytest.raises(ValueError, match=r"weights has shape \(2,\), expected \(1,\)"):
-        grams.gram_times([Linear()], [1.0, 2.0], X, Z, V)
-    with pytest.raises(ValueError, match="product with the Gram matrix of linear"):
-        grams.gram_times([Linear()], [1.0], 1e200 * X, 1e200 * Z, V)
+    times, message = grams.gram_times, r"weights has shape \(2,\), expected \(1,\)"
+    raises(ValueError, message, times, [Linear()], [1.0, 2.0], X, Z, V)
+    message = "product with the Gram matrix of linear"
+    raises(ValueError, message, times, [Linear()], [1.0], 1e200 * X, 1e200 * Z, V)

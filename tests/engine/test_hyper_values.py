@@ -5,7 +5,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit
+from test_vectormath import each_number
 from usage import threads
 
 from alignlearn.engine import vectormath
@@ -20,13 +20,7 @@ from alignlearn.engine.hyper_values import (
     product_sums,
 )
 
-
-@njit
-def _log(x):
-    out = np.empty_like(x)
-    for i in range(x.size):
-        out[i] = vectormath.log(x[i])
-    return out
+_log = each_number(vectormath.log)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-300.0, 300.0), (0.0, 1.0), (-1e-9, 1e-9)])

@@ -5,6 +5,7 @@ import oracle
 from cases import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
 from strategies import generators
 from usage import peak_of
@@ -65,15 +66,15 @@ def test_primitives_of_two_sets_of_samples(rng, kind, dtype):
         size = np.abs(A).astype(float) @ np.abs(B).astype(float).T
         assert np.all(np.abs(filled(kind, rows(A), rows(B)) - expected) <= d * EPS * size)
     else:
-        np.testing.assert_allclose(filled(kind, rows(A), rows(B)), expected, rtol=rounding, atol=0)
+        assert_allclose(filled(kind, rows(A), rows(B)), expected, rtol=rounding, atol=0)
 
 
 @each("kind", KINDS)
 def test_own_values_are_the_diagonal(kind):
     A = np.abs(thin(np.random.default_rng(0), 7, 9))
     own = SparsePrimitive(KINDS[kind]).own_values(rows(A))
-    np.testing.assert_allclose(own, np.diagonal(exact(kind, A, A)).astype(float), rtol=1e-15)
-    np.testing.assert_allclose(squared_norms(rows(A)), squared_norms(A), rtol=1e-15)
+    assert_allclose(own, np.diagonal(exact(kind, A, A)).astype(float), rtol=1e-15)
+    assert_allclose(squared_norms(rows(A)), squared_norms(A), rtol=1e-15)
 
 
 @each("kind", ["squared", "distance", "L1"])
@@ -83,7 +84,7 @@ def test_close_samples_keep_their_digits(kind, gap):
     A = thin(rng, 20, 50)
     B = np.where(A != 0, A * (1.0 + gap * rng.normal(size=A.shape)), 0.0)
     found, expected = filled(kind, rows(A), rows(B)), exact(kind, A, B)
-    np.testing.assert_allclose(found, expected, rtol=64 * EPS, atol=0)
+    assert_allclose(found, expected, rtol=64 * EPS, atol=0)
     # The formula without the merge does not have these digits.
     plain = (A**2).sum(1)[:, None] + (B**2).sum(1) - 2.0 * A @ B.T
     wrong = np.abs(np.diagonal(plain - exact("squared", A, B)) / np.diagonal(expected))
@@ -110,10 +111,10 @@ def test_columns_without_entries_cost_nothing(rng, width):
     y = rng.normal(size=8)
     kernels = [al.Gaussian(0.3), al.Laplacian(0.2), al.Polynomial(0.1)]
     found, expected = (al.alignment_statistics(X, y, kernels) for X in (wide, A))
-    np.testing.assert_allclose(found.M, expected.M, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(kernels[0](wide, wide.tocsr()[:3]), kernels[0](A, A[:3]), rtol=1e-13)
+    assert_allclose(found.M, expected.M, rtol=1e-10, atol=1e-12)
+    assert_allclose(kernels[0](wide, wide.tocsr()[:3]), kernels[0](A, A[:3]), rtol=1e-13)
     on_last = al.Columns(al.Gaussian(1.0), [width - 1, int(columns[2])])
-    np.testing.assert_allclose(on_last(wide), al.Gaussian(1.0)(A[:, [5, 2]]), rtol=1e-13)
+    assert_allclose(on_last(wide), al.Gaussian(1.0)(A[:, [5, 2]]), rtol=1e-13)
 
 
 def test_blocks_and_boxes_of_pairs(monkeypatch):
@@ -125,15 +126,13 @@ def test_blocks_and_boxes_of_pairs(monkeypatch):
     for limit in (1, 8 * 130**2, 8 * 3 * 260**2, 10**8):
         monkeypatch.setattr(external, "_BYTES", limit)
         found = al.alignment_statistics(X, y, kernels)
-        np.testing.assert_allclose(found.M, expected.M, rtol=1e-10)
-        np.testing.assert_allclose(
-            found.a, expected.a, rtol=1e-9, atol=1e-9 * abs(expected.a).max()
-        )
+        assert_allclose(found.M, expected.M, rtol=1e-10)
+        assert_allclose(found.a, expected.a, rtol=1e-9, atol=1e-9 * abs(expected.a).max())
         K = kernels[0](X)
-        np.testing.assert_allclose(K, kernels[0](A), rtol=1e-13)
+        assert_allclose(K, kernels[0](A), rtol=1e-13)
         np.testing.assert_array_equal(K, K.T)
-        np.testing.assert_allclose(kernels[0](X[:7], X), K[:7], rtol=1e-15)
-        np.testing.assert_allclose(kernels[0](X, X[:7]), K[:, :7], rtol=1e-15)
+        assert_allclose(kernels[0](X[:7], X), K[:7], rtol=1e-15)
+        assert_allclose(kernels[0](X, X[:7]), K[:, :7], rtol=1e-15)
 
 
 def test_memory_of_text_is_that_of_its_entries():
@@ -161,5 +160,5 @@ def test_columns_with_a_large_mean_keep_their_digits():
     kernels = ["linear", al.Gaussian(0.1), al.Laplacian(0.1)]
     near = al.alignment_statistics(sparse.csr_array(A), y, kernels)
     shifted = al.alignment_statistics(sparse.csr_array(far), y, kernels)
-    np.testing.assert_allclose(shifted.M, near.M, rtol=1e-12)
-    np.testing.assert_allclose(shifted.a, near.a, rtol=1e-10)
+    assert_allclose(shifted.M, near.M, rtol=1e-12)
+    assert_allclose(shifted.a, near.a, rtol=1e-10)

@@ -17,9 +17,7 @@ BASES = [
     al.Gaussian(0.4),
     al.Laplacian(0.3),
     al.Exponential(0.7),
-    al.Matern(0.5, gamma=0.6),
-    al.Matern(1.5, gamma=0.6),
-    al.Matern(2.5, gamma=0.6),
+    *[al.Matern(nu, gamma=0.6) for nu in (0.5, 1.5, 2.5)],
     al.RationalQuadratic(0.8, gamma=0.5),
 ]
 
@@ -42,25 +40,18 @@ def test_many_features_are_the_base_kernel(base, offsets):
     np.testing.assert_allclose(found(X, Z), base(X, Z), atol=7.0 * np.sqrt(2.0 / n))
 
 
-@pytest.mark.parametrize("offsets", [False, True])
+@each("offsets", [False, True])
 def test_values_are_the_formula(offsets):
     k = small(offsets)
-    expected = np.empty((len(X), len(Z)))
-    for i, x in enumerate(X):
-        for j, z in enumerate(Z):
-            if offsets:
-                terms = (
-                    2
-                    * np.cos(k.frequencies @ x + k.offsets)
-                    * np.cos(k.frequencies @ z + k.offsets)
-                )
-            else:
-                terms = np.cos(k.frequencies @ (x - z))
-            expected[i, j] = k.weights @ terms
+    A, B = X @ k.frequencies.T, Z @ k.frequencies.T
+    terms = np.cos(A[:, None] - B)
+    if offsets:
+        terms = 2 * np.cos(A + k.offsets)[:, None] * np.cos(B + k.offsets)
+    expected = terms @ k.weights
     np.testing.assert_allclose(k(X, Z), expected, atol=1e-13)
     np.testing.assert_allclose(k.diag(X), np.diagonal(k(X)), atol=1e-13)
     assert k.features(X).shape == (len(X), k.n_features)
-    assert np.linalg.eigvalsh(k(X)).min() > -1e-12
+    np.testing.assert_allclose(k.features(X) @ k.features(Z).T, expected, atol=1e-13)
     np.testing.assert_allclose(k(sparse.csr_matrix(X), sparse.csc_matrix(Z)), expected, atol=1e-13)
 
 
@@ -72,13 +63,9 @@ def test_is_a_kernel_among_others():
     np.testing.assert_allclose(statistics.M[0, 1], np.vdot(H @ K @ H, H @ L @ H), rtol=1e-10)
     np.testing.assert_allclose((2 * k + k * al.Gaussian(0.2))(X), 2 * K + K * L, atol=1e-12)
     np.testing.assert_allclose(al.Columns(k, [2, 0, 1])(X), k(X[:, [2, 0, 1]]), atol=1e-12)
-    assert al.MKLClassifier([k, al.Gaussian(0.2)]).fit(X, y).weights_.shape == (2,)
     copied = pickle.loads(pickle.dumps(k))
-    assert copied == k
+    assert copied == k != small()
     assert hash(copied) == hash(k)
-    assert k != small()
-    assert k != al.Gaussian(0.2)
-    assert "5 frequencies" in str(k)
 
 
 @each(

@@ -4,28 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from cases import each
+from refusals import raises
 
+import alignlearn as al
 from alignlearn.engine.cpu import Cpu
-from alignlearn.kernels import (
-    Binomial,
-    Columns,
-    Cosine,
-    Exponential,
-    ExponentialDot,
-    Gaussian,
-    Gower,
-    Hamming,
-    Laplacian,
-    Linear,
-    Log,
-    Matern,
-    MinMax,
-    Periodic,
-    Polynomial,
-    RationalQuadratic,
-    Sigmoid,
-    Tanimoto,
-)
 from alignlearn.kernels.gradients import Gradients, gradients
 from alignlearn.validation import check_sparse
 
@@ -52,29 +34,33 @@ def matern(nu, gamma):
 
 # A kernel and its naive values.
 CASES = [
-    (Gaussian(0.3), lambda x, z: np.exp(-0.3 * squared(x, z))),
-    (Exponential(0.7), of_distance(lambda r: np.exp(-0.7 * r))),
-    (Matern(0.5, gamma=0.4), of_distance(lambda r: np.exp(-0.4 * r))),
-    (Matern(1.5, gamma=0.4), matern(1.5, 0.4)),
-    (Matern(2.5, gamma=0.4), matern(2.5, 0.4)),
-    (RationalQuadratic(1.7, gamma=0.4), lambda x, z: (1 + 0.4 / 1.7 * squared(x, z)) ** -1.7),
-    (Linear(), lambda x, z: x @ z.T),
-    (Polynomial(0.3, 1.0, 3), lambda x, z: (0.3 * x @ z.T + 1) ** 3),
-    (Polynomial(0.05, 3.0, 2.5), lambda x, z: (0.05 * x @ z.T + 3) ** 2.5),
-    (Polynomial(0.3, 1.0, 0), lambda x, z: np.ones((len(x), len(z)))),
-    (ExponentialDot(0.1), lambda x, z: np.exp(0.1 * x @ z.T)),
-    (Binomial(0.02, 1.5), lambda x, z: (1 - 0.02 * x @ z.T) ** -1.5),
+    (al.Gaussian(0.3), lambda x, z: np.exp(-0.3 * squared(x, z))),
+    (al.Exponential(0.7), of_distance(lambda r: np.exp(-0.7 * r))),
+    (al.Matern(0.5, gamma=0.4), of_distance(lambda r: np.exp(-0.4 * r))),
+    (al.Matern(1.5, gamma=0.4), matern(1.5, 0.4)),
+    (al.Matern(2.5, gamma=0.4), matern(2.5, 0.4)),
+    (al.RationalQuadratic(1.7, gamma=0.4), lambda x, z: (1 + 0.4 / 1.7 * squared(x, z)) ** -1.7),
+    (al.Linear(), lambda x, z: x @ z.T),
+    (al.Polynomial(0.3, 1.0, 3), lambda x, z: (0.3 * x @ z.T + 1) ** 3),
+    (al.Polynomial(0.05, 3.0, 2.5), lambda x, z: (0.05 * x @ z.T + 3) ** 2.5),
+    (al.Polynomial(0.3, 1.0, 0), lambda x, z: np.ones((len(x), len(z)))),
+    (al.ExponentialDot(0.1), lambda x, z: np.exp(0.1 * x @ z.T)),
+    (al.Binomial(0.02, 1.5), lambda x, z: (1 - 0.02 * x @ z.T) ** -1.5),
     (
-        Gaussian(0.3) * Polynomial(0.3, 1.0, 2) + 2.0 * Matern(gamma=0.2) + 3.0,
+        al.Gaussian(0.3) * al.Polynomial(0.3, 1.0, 2) + 2.0 * al.Matern(gamma=0.2) + 3.0,
         lambda x, z: (
             np.exp(-0.3 * squared(x, z)) * (0.3 * x @ z.T + 1) ** 2 + 2 * matern(1.5, 0.2)(x, z)
         ),
     ),
-    ((Gaussian(0.3) + Linear()) ** 3, lambda x, z: (np.exp(-0.3 * squared(x, z)) + x @ z.T) ** 3),
-    ((Linear() * 0.1).exp(), lambda x, z: np.exp(0.1 * x @ z.T)),
-    (ExponentialDot(0.1).normalized(), lambda x, z: np.exp(-0.05 * squared(x, z))),
     (
-        Columns(Gaussian(0.3), [3, 1]) * Columns(Linear(), [0, 1]) + Columns("linear", 2),
+        (al.Gaussian(0.3) + al.Linear()) ** 3,
+        lambda x, z: (np.exp(-0.3 * squared(x, z)) + x @ z.T) ** 3,
+    ),
+    ((al.Linear() * 0.1).exp(), lambda x, z: np.exp(0.1 * x @ z.T)),
+    (al.ExponentialDot(0.1).normalized(), lambda x, z: np.exp(-0.05 * squared(x, z))),
+    (
+        al.Columns(al.Gaussian(0.3), [3, 1]) * al.Columns(al.Linear(), [0, 1])
+        + al.Columns("linear", 2),
         lambda x, z: (
             np.exp(-0.3 * squared(x[:, [3, 1]], z[:, [3, 1]])) * (x[:, :2] @ z[:, :2].T)
             + x[:, 2:3] @ z[:, 2:3].T
@@ -92,14 +78,14 @@ def periodic(x, z, c):
 
 
 CASES += [
-    (Tanimoto(), tanimoto),
+    (al.Tanimoto(), tanimoto),
     (
-        Columns(Tanimoto(), [2, 0]) * Gaussian(0.1),
+        al.Columns(al.Tanimoto(), [2, 0]) * al.Gaussian(0.1),
         lambda x, z: tanimoto(x[:, [2, 0]], z[:, [2, 0]]) * np.exp(-0.1 * squared(x, z)),
     ),
-    (Columns(Periodic(0.8, 1.7), 1), lambda x, z: periodic(x, z, 1)),
+    (al.Columns(al.Periodic(0.8, 1.7), 1), lambda x, z: periodic(x, z, 1)),
     (
-        Columns(Periodic(0.8, 1.7), 1) * Columns(Periodic(0.8, 1.7), 3),
+        al.Columns(al.Periodic(0.8, 1.7), 1) * al.Columns(al.Periodic(0.8, 1.7), 3),
         lambda x, z: periodic(x, z, 1) * periodic(x, z, 3),
     ),
 ]
@@ -126,21 +112,21 @@ def test_the_gradient_of_an_exponential_by_its_formula_with_none_at_distance_zer
     inverse = np.divide(1.0, r, out=np.zeros_like(r), where=r > 0)
     weight = -0.7 * np.exp(-0.7 * r) * inverse * coef[:, 0]
     expected = (weight[:, :, None] * difference).sum(axis=1)
-    found = gradients(Exponential(0.7), own, coef)
+    found = gradients(al.Exponential(0.7), own, coef)
     np.testing.assert_allclose(found[0], expected, rtol=1e-9, atol=1e-12)
 
 
 def test_gradients_of_tanimoto_where_samples_are_zero_and_of_periodic_on_several_columns():
     zero, one = np.zeros((1, 4)), np.arange(1.0, 5.0)[None]
     coef = np.ones((1, 1))
-    np.testing.assert_allclose(gradients(Tanimoto(), zero, coef, one)[0], one / 30.0)
-    np.testing.assert_array_equal(gradients(Tanimoto(), one, coef, zero)[0], 0.0)
-    np.testing.assert_array_equal(gradients(Tanimoto(), zero, coef, zero)[0], 0.0)
+    np.testing.assert_allclose(gradients(al.Tanimoto(), zero, coef, one)[0], one / 30.0)
+    np.testing.assert_array_equal(gradients(al.Tanimoto(), one, coef, zero)[0], 0.0)
+    np.testing.assert_array_equal(gradients(al.Tanimoto(), zero, coef, zero)[0], 0.0)
     with pytest.raises(TypeError, match=r"is implemented for one column, got 4; accepted"):
-        gradients(Periodic(), X, COEF, Z)
+        gradients(al.Periodic(), X, COEF, Z)
 
 
-@each("kernel", [Gaussian(0.3), Exponential(0.7), Polynomial(0.3, 1.0, 3), Tanimoto()])
+@each("kernel", [al.Gaussian(0.3), al.Exponential(0.7), al.Polynomial(0.3, 1.0, 3), al.Tanimoto()])
 def test_sparse_samples_and_other_engines_give_the_same(kernel):
     expected = gradients(kernel, X, COEF, Z)
     some = [check_sparse("X", sp.csr_array(np.where(A > 0.0, A, 0.0))) for A in (X, Z)]
@@ -157,14 +143,12 @@ def test_sparse_samples_and_other_engines_give_the_same(kernel):
 def test_squares_are_sums_over_all_strips():
     many = RNG.standard_normal((2100, 3))  # two strips
     coef = RNG.standard_normal((2100, 1)) / 100
-    kernel, weight = Gaussian(0.2), RNG.uniform(0.5, 2.0, 2100)
+    kernel, weight = al.Gaussian(0.2), RNG.uniform(0.5, 2.0, 2100)
     G = gradients(kernel, many[::100], coef, many)
-    rows, found = [], 0
     parts = Gradients(kernel, many, coef, gram=kernel(many))
-    for part, g in parts.blocks():
-        rows.append(part)
-        found = np.concatenate([found, g[0]]) if len(rows) > 1 else g[0]
-    assert len(rows) > 1
+    blocks = [g[0] for _, g in parts.blocks()]
+    assert len(blocks) > 1
+    found = np.concatenate(blocks)
     np.testing.assert_allclose(found[::100], G[0], atol=1e-12)
     np.testing.assert_allclose(parts.squares(weight), weight @ np.square(found), rtol=1e-10)
     full = found.T @ (weight[:, None] * found)
@@ -174,31 +158,18 @@ def test_squares_are_sums_over_all_strips():
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
 def test_squares_by_products_in_float32(unit):
     """Equal up to rounding in any units, and the gradients of a matrix are those of the scales."""
-    kernel, weight = Gaussian(0.3 / unit**2), np.linspace(0.5, 2.0, len(X))
-    coef = RNG.standard_normal((len(X), 2)) / unit
-    given = kernel, unit * X, coef
+    given = al.Gaussian(0.3 / unit**2), unit * X, RNG.standard_normal((len(X), 2)) / unit
+    weight, found = np.linspace(0.5, 2.0, len(X)), Gradients(*given, dtype=np.float32)
     exact = Gradients(*given).squares(weight, full=True)
-    found = Gradients(*given, dtype=np.float32)
     near = {"rtol": 1e-5, "atol": 1e-5 * np.abs(exact).max()}
     np.testing.assert_allclose(found.squares(weight, full=True), exact, **near)
     np.testing.assert_allclose(found.squares(weight), np.diagonal(exact), **near)
 
 
 @each(
-    "kernel",
-    [
-        Laplacian(0.5),
-        Cosine(),
-        Hamming(),
-        MinMax(),
-        Gower(),
-        Sigmoid(0.1),
-        Log(),
-        Polynomial(0.3, 1.0, 0.5),
-        Columns(Gaussian(1.0), [0, 0]),
-        Gaussian(1.0) + Cosine(),
-    ],
-)
+    "kernel", [al.Laplacian(0.5), al.Cosine(), al.Hamming(), al.MinMax(), al.Gower(), al.Log(),
+               al.Sigmoid(0.1), al.Polynomial(0.3, 1.0, 0.5), al.Gaussian(1.0) + al.Cosine(),
+               al.Columns(al.Gaussian(1.0), [0, 0])]
+)  # fmt: skip
 def test_kernels_without_such_a_gradient_are_refused(kernel):
-    with pytest.raises(TypeError, match=r"its gradient is not a sum.*accepted"):
-        gradients(kernel, X, COEF, Z)
+    raises(TypeError, r"its gradient is not a sum.*accepted", gradients, kernel, X, COEF, Z)

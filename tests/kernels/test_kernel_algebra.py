@@ -1,5 +1,6 @@
 """Closure rules: values of combinations, and errors that name the rule."""
 
+import operator
 import pickle
 
 import numpy as np
@@ -7,32 +8,12 @@ import pytest
 from cases import each
 from refusals import raises
 
-from alignlearn.kernels import (
-    TL1,
-    Columns,
-    Cosine,
-    ExponentialDot,
-    FromFunction,
-    Gaussian,
-    Gower,
-    Hamming,
-    Kernel,
-    KernelRuleError,
-    Laplacian,
-    Linear,
-    Log,
-    Matern,
-    Periodic,
-    Polynomial,
-    RationalQuadratic,
-    Sigmoid,
-    Tanimoto,
-    weighted_sum,
-)
+import alignlearn as al
+from alignlearn.kernels import weighted_sum
 
 X = np.random.default_rng(0).normal(size=(31, 4))
 Z = np.random.default_rng(1).normal(size=(13, 4))
-G, L, P = Gaussian(0.3), Linear(), Polynomial(0.2, 1.0, 2)
+G, L, P = al.Gaussian(0.3), al.Linear(), al.Polynomial(0.2, 1.0, 2)
 
 
 def first_column(A):
@@ -49,6 +30,7 @@ RULES = {
     "sum of three, flattened": (G + (L + P), lambda A, B: G(A, B) + L(A, B) + P(A, B)),
     "sum builtin": (sum([G, L]), lambda A, B: G(A, B) + L(A, B)),
     "multiple": (2.5 * G, lambda A, B: 2.5 * G(A, B)),
+    "multiple by NumPy's number": (np.float64(2.5) * G, lambda A, B: 2.5 * G(A, B)),
     "multiple from the right": (G * np.float64(2.5), lambda A, B: 2.5 * G(A, B)),
     "zero multiple": (0 * G, lambda A, B: 0 * G(A, B)),
     "quotient by a number": (G / 4, lambda A, B: G(A, B) / 4),
@@ -59,37 +41,31 @@ RULES = {
     "shift": (G + 0.5, lambda A, B: G(A, B) + 0.5),
     "shift from the left": (0.5 + L, lambda A, B: L(A, B) + 0.5),
     "shift twice": (G.shifted(1) - (-2), lambda A, B: G(A, B) + 3),
-    "factor": (
-        G.weighted(first_column),
-        lambda A, B: A[:, :1] * G(A, B) * B[:, 0],
-    ),
+    "factor": (G.weighted(first_column), lambda A, B: A[:, :1] * G(A, B) * B[:, 0]),
     "exponential": ((0.5 * G + 0.1 * L).exp(), lambda A, B: np.exp(0.5 * G(A, B) + 0.1 * L(A, B))),
     "normalized": (P.normalized(), _normalized(P)),
     "normalized sum": ((G + L).normalized(), _normalized(G + L)),
-    "cosine is normalized linear": (Cosine(), _normalized(L)),
-    "on columns": (Columns(G, [2, 0]), lambda A, B: G(A[:, [2, 0]], B[:, [2, 0]])),
-    "on one column": (Columns(L, 3), lambda A, B: np.outer(A[:, 3], B[:, 3])),
-    "on a slice": (Columns(G, slice(1, 3)), lambda A, B: G(A[:, 1:3], B[:, 1:3])),
-    "on columns of columns": (
-        Columns(Columns(G, [1]), [2, 3]),
-        lambda A, B: G(A[:, [3]], B[:, [3]]),
-    ),
-    "on a repeated column": (Columns(G, [1, 1]), lambda A, B: G(A[:, [1, 1]], B[:, [1, 1]])),
+    "cosine is normalized linear": (al.Cosine(), _normalized(L)),
+    "on columns": (al.Columns(G, [2, 0]), lambda A, B: G(A[:, [2, 0]], B[:, [2, 0]])),
+    "on one column": (al.Columns(L, 3), lambda A, B: np.outer(A[:, 3], B[:, 3])),
+    "on a slice": (al.Columns(G, slice(1, 3)), lambda A, B: G(A[:, 1:3], B[:, 1:3])),
+    "on a repeated column": (al.Columns(G, [1, 1]), lambda A, B: G(A[:, [1, 1]], B[:, [1, 1]])),
     "columns of a combination": (
-        Columns(G * L + Columns(P, [0, 1]), [3, 1, 0]),
+        al.Columns(G * L + al.Columns(P, [0, 1]), [3, 1, 0]),
         lambda A, B: (G * L)(A[:, [3, 1, 0]], B[:, [3, 1, 0]]) + P(A[:, [3, 1]], B[:, [3, 1]]),
     ),
     "factor and norm on columns": (
-        Columns(P.normalized().weighted(first_column), [2, 1]),
+        al.Columns(P.normalized().weighted(first_column), [2, 1]),
         lambda A, B: A[:, [2]] * _normalized(P)(A[:, [2, 1]], B[:, [2, 1]]) * B[:, 2],
     ),
     "feature sets": (
-        Columns(G, [0, 1]) * Columns(Laplacian(0.5), [2, 3]) + Columns(L, [0]),
+        al.Columns(G, [0, 1]) * al.Columns(al.Laplacian(0.5), [2, 3]) + al.Columns(L, [0]),
         lambda A, B: (
-            G(A[:, :2], B[:, :2]) * Laplacian(0.5)(A[:, 2:], B[:, 2:]) + np.outer(A[:, 0], B[:, 0])
+            G(A[:, :2], B[:, :2]) * al.Laplacian(0.5)(A[:, 2:], B[:, 2:])
+            + np.outer(A[:, 0], B[:, 0])
         ),
     ),
-    "indefinite sum": (TL1(3.0) + Log(), lambda A, B: TL1(3.0)(A, B) + Log()(A, B)),
+    "indefinite sum": (al.TL1(3.0) + al.Log(), lambda A, B: al.TL1(3.0)(A, B) + al.Log()(A, B)),
 }
 
 
@@ -97,7 +73,7 @@ RULES = {
 def test_combination_has_the_values_of_its_rule(rule):
     kernel, expected = RULES[rule]
     # float: numpy.float64 * kernel must not end as an array of objects.
-    assert isinstance(kernel, Kernel)
+    assert isinstance(kernel, al.Kernel)
     for A, B, K in [(X, Z, kernel(X, Z)), (X, X, kernel(X))]:
         np.testing.assert_allclose(K, expected(A, B), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(kernel.diag(X), np.diagonal(kernel(X)), rtol=1e-12, atol=1e-14)
@@ -105,23 +81,20 @@ def test_combination_has_the_values_of_its_rule(rule):
     assert hash(pickle.loads(pickle.dumps(kernel))) == hash(kernel)
 
 
-def test_numpy_scalar_from_the_left():
-    assert np.float64(2.0) * G == 2.0 * G
-    assert np.int64(2) + G == G + 2
-
-
 def test_inner_parameters_are_resolved_on_their_own_columns():
-    kernel = 2 * Columns(Gaussian(), [1]) + Columns(Columns(Gaussian(), [0]).normalized(), [2, 3])
+    kernel = 2 * al.Columns(al.Gaussian(), [1]) + al.Columns(
+        al.Columns(al.Gaussian(), [0]).normalized(), [2, 3]
+    )
     A = X * [1.0, 2.0, 3.0, 4.0]
-    expected = 2 * Gaussian(1 / A[:, 1].var())(A[:, [1]]) + Gaussian(1 / A[:, 2].var())(A[:, [2]])
+    expected = 2 * al.Gaussian(1 / A[:, 1].var())(A[:, [1]]) + al.Gaussian(1 / A[:, 2].var())(
+        A[:, [2]]
+    )
     np.testing.assert_allclose(kernel(A), expected, rtol=1e-12)
 
 
 REFUSED = {
     "difference": (lambda: G - L, "difference"),
     "difference from a number": (lambda: 1 - G, "difference"),
-    "difference from zero": (lambda: 0 - G, "difference"),
-    "difference from a negative number": (lambda: -1 - G, "difference"),
     "negative": (lambda: -G, "multiple must be finite and >= 0"),
     "negative multiple": (lambda: -2.0 * G, "multiple must be finite and >= 0"),
     "NaN multiple": (lambda: np.nan * G, "multiple"),
@@ -139,48 +112,35 @@ REFUSED = {
     "NaN power": (lambda: G**np.nan, "natural powers"),
     "infinite power": (lambda: G**np.inf, "natural powers"),
     "boolean power": (lambda: G**True, "natural powers"),
-    "power of an indefinite kernel": (lambda: TL1(1.0) ** 2, "TL1.*indefinite; a power"),
-    "product with TL1": (lambda: G * TL1(1.0), "indefinite; a product"),
-    "product with an indefinite sum": (lambda: G * (L + Log()), "indefinite; a product"),
-    "exponential of Log": (lambda: Log().exp(), "indefinite; an exponential"),
-    "normalized Sigmoid": (lambda: Sigmoid().normalized(), "indefinite; a normalization"),
-    "normalized on columns": (lambda: Columns(TL1(), 0).normalized(), "a normalization"),
-    "product with a function": (
-        lambda: FromFunction(max, is_psd=False) * G,
-        "indefinite; a product",
-    ),
+    "power of an indefinite kernel": (lambda: al.TL1(1.0) ** 2, "TL1.*indefinite; a power"),
+    "product with TL1": (lambda: G * al.TL1(1.0), "indefinite; a product"),
+    "product with an indefinite sum": (lambda: G * (L + al.Log()), "indefinite; a product"),
+    "exponential of Log": (lambda: al.Log().exp(), "indefinite; an exponential"),
+    "normalized Sigmoid": (lambda: al.Sigmoid().normalized(), "indefinite; a normalization"),
+    "normalized on columns": (lambda: al.Columns(al.TL1(), 0).normalized(), "a normalization"),
+    "product with a function": (lambda: al.FromFunction(max, is_psd=False) * G, "indefinite"),
 }
 
 
 @each("rule", REFUSED)
 def test_combination_without_guarantee_is_refused_with_the_rule(rule):
     combine, message = REFUSED[rule]
-    raises(KernelRuleError, message, combine)
+    raises(al.KernelRuleError, message, combine)
 
 
-@each(
-    "combine",
-    [
-        lambda: G + "rbf",
-        lambda: G * True,
-        lambda: G * 1j,
-        lambda: G / "2",
-        lambda: 2 / G,
-        lambda: G.shifted("1"),
-        lambda: G.shifted(None),
-        lambda: G.weighted(3),
-        lambda: Columns(None, [0]),
-    ],
-)
-def test_what_is_no_kernel_and_no_number_is_a_type_error(combine):
-    with pytest.raises(TypeError):
-        combine()
+@each("other", ["rbf", True, 1j, None, np.ones(3)])
+def test_what_is_no_kernel_and_no_number_is_a_type_error(other):
+    for combine in (operator.add, operator.mul, operator.truediv):
+        raises(TypeError, None, combine, G, other)
+        raises(TypeError, None, combine, other, G)
+    for method in (G.shifted, G.weighted, lambda value: al.Columns(value, [0])):
+        raises(TypeError, None, method, None)
 
 
 def test_indefinite_is_inherited():
-    for kernel in (TL1(), Log(), Sigmoid()):
+    for kernel in (al.TL1(), al.Log(), al.Sigmoid()):
         assert not kernel.is_psd
-        for combined in (kernel + G, 2 * kernel, kernel + 1, Columns(kernel, 0)):
+        for combined in (kernel + G, 2 * kernel, kernel + 1, al.Columns(kernel, 0)):
             assert not combined.is_psd
         assert not kernel.weighted(first_column).is_psd
     assert (G * L + 2 * P).is_psd
@@ -191,14 +151,18 @@ def test_indefinite_is_inherited():
                 np.array([True, False]), slice(None), slice(-2, 3), slice(2, 0)]
 )  # fmt: skip
 def test_bad_columns_are_refused_by_name(columns):
-    raises(ValueError, r"columns.*(accepted|non-negative)", Columns, G, columns)
+    raises(ValueError, r"columns.*(accepted|non-negative)", al.Columns, G, columns)
 
 
 def test_columns_beyond_the_data_are_refused():
-    for kernel in (Columns(G, 4), Columns(Columns(G, 2), [0, 1]), 1 + Columns(G, [0, 9])):
+    for kernel in (
+        al.Columns(G, 4),
+        al.Columns(al.Columns(G, 2), [0, 1]),
+        1 + al.Columns(G, [0, 9]),
+    ):
         raises(ValueError, r"Columns selects column \d, but X has only", kernel, X)
     with pytest.raises(ValueError, match="Columns needs samples that are the rows"):
-        Columns(FromFunction(max), 0)([1, 2])
+        al.Columns(al.FromFunction(max), 0)([1, 2])
 
 
 def test_factor_of_wrong_shape_is_refused():
@@ -207,32 +171,32 @@ def test_factor_of_wrong_shape_is_refused():
 
 
 def test_normalized_kernel_is_zero_where_the_diagonal_is():
-    K = Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
+    K = al.Linear().normalized()(np.array([[0.0], [2.0], [-1.0]]))
     np.testing.assert_array_equal(K, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])
 
 
-SIGNED = FromFunction(np.dot)
+SIGNED = al.FromFunction(np.dot)
 FLAGGED = [
     *[kernel for kernel, _ in RULES.values()],
-    *[Matern(nu) for nu in (0.5, 1.5, 2.5)],
-    RationalQuadratic(),
-    Hamming(),
-    Tanimoto(),
-    Tanimoto() * G,
-    Periodic(0.5, 1.5),
-    Gower([0]),
-    ExponentialDot(0.1),
-    *[k(2.0) for k in (TL1, Log)],
-    Sigmoid(0.5, -1.0),
+    *[al.Matern(nu) for nu in (0.5, 1.5, 2.5)],
+    al.RationalQuadratic(),
+    al.Hamming(),
+    al.Tanimoto(),
+    al.Tanimoto() * G,
+    al.Periodic(0.5, 1.5),
+    al.Gower([0]),
+    al.ExponentialDot(0.1),
+    *[k(2.0) for k in (al.TL1, al.Log)],
+    al.Sigmoid(0.5, -1.0),
     SIGNED**2,
     SIGNED.exp().normalized(),
-    weighted_sum([G, Laplacian(0.1)], np.array([1.0, -2.0])),
+    weighted_sum([G, al.Laplacian(0.1)], np.array([1.0, -2.0])),
 ]
 
 
 @each("kernel", FLAGGED)
 def test_what_kernels_say_of_their_values_is_true(kernel):
-    A = 2.0 * np.round(X) if kernel == Hamming() else 2.0 * X
+    A = 2.0 * np.round(X) if kernel == al.Hamming() else 2.0 * X
     K = kernel(A)
     largest = kernel.largest_value
     assert largest is None or K.max() <= largest + 1e-14
@@ -243,20 +207,14 @@ def test_what_kernels_say_of_their_values_is_true(kernel):
 
 def test_which_kernels_are_known_to_be_of_one_sign():
     """Kernels not known to be non-negative may take negative values, and do on the samples."""
-    assert all(k.is_non_negative for k in (G, G * Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
+    assert all(k.is_non_negative for k in (G, G * al.Laplacian(0.1), 2.0 * G + 1.0, SIGNED**2))
     for kernel in (L, P, G.weighted(first_column), G * L, SIGNED, SIGNED**3, G + L):
         assert not kernel.is_non_negative
     for kernel in (L, G.weighted(first_column), G * L, SIGNED**3, G + L):
         assert kernel(X).min() < 0.0
 
 
-def test_an_array_times_a_kernel_is_no_array_of_kernels():
-    for combine in (lambda a: a * Gaussian(1.0), lambda a: Gaussian(1.0) + a):
-        with pytest.raises(TypeError):
-            combine(np.ones(3))
-
-
 def test_numbers_beyond_float64_are_refused_with_the_rule():
     huge = 10**400
     for combine in (lambda k: huge * k, lambda k: k / huge, lambda k: k + huge, lambda k: k**huge):
-        raises(ValueError, r"gaussian|Gaussian", combine, Gaussian(1.0))
+        raises(ValueError, r"gaussian|Gaussian", combine, al.Gaussian(1.0))

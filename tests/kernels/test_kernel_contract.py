@@ -21,13 +21,10 @@ def test_overrides_have_the_signature_of_the_contract():
 
 
 def test_a_kernel_without_values_cannot_be_made():
-    @dataclass(frozen=True)
-    class Empty(Kernel):
-        scale: float = 1.0
-
+    empty = dataclass(frozen=True)(type("Empty", (Kernel,), {}))
     with pytest.raises(TypeError, match=r"abstract.*block"):
-        Empty()
-    assert contracts.differences(Kernel, Empty) == []
+        empty()
+    assert contracts.differences(Kernel, empty) == []
 
 
 @pytest.mark.parametrize("missing", ["lower", "block"])

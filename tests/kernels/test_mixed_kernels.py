@@ -1,12 +1,10 @@
 """The kernel of categories and numbers: values, columns by a frame's types, strings as numbers."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from cases import each
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from refusals import raises
 
 import alignlearn as al
@@ -74,10 +72,12 @@ def test_columns_by_number_and_name():
     expected = gower(FRAME, FRAME)
     assert Gower(np.int64(1)) == Gower(1) == Gower([1])
     assert Gower([]) == Gower(()) != Gower()
-    for columns in ([0, 2, 3], (0, 2, 3), np.array([3, 2, 0])):
-        assert_allclose(Gower(columns)(array), expected, rtol=1e-12)
-    assert_allclose(Gower(["shop", "sold", "color"])(FRAME), expected, rtol=1e-12)
-    assert_allclose(Gower([0, 2, 3])(array.tolist()), expected, rtol=1e-12)
+    for kernel, X in (
+        (Gower([0, 2, 3]), array),
+        (Gower(np.array([3, 2, 0])), array.tolist()),
+        (Gower(["shop", "sold", "color"]), FRAME),
+    ):
+        assert_allclose(kernel(X), expected, rtol=1e-12)
     codes = np.column_stack([RNG.integers(0, 3, 15), RNG.normal(size=15)])
     frame = pd.DataFrame(codes, columns=["code", "size"])
     for dtype in (np.float64, np.float32):
@@ -99,24 +99,16 @@ def test_ranges_are_those_of_samples_that_count():
     assert model.kernel_.kernels[0].kernel.ranges == (1.0,)
 
 
-@pytest.mark.parametrize(
-    "kernels",
-    [["gower"], [Gower(), Columns("rbf", NUMBERS)], {"all": "gower", "one": Columns("hamming", 0)}],
-    ids=str,
-)
-def test_estimators_on_frames_with_texts(kernels, tmp_path):
-    model = al.MKLClassifier(kernels).fit(FRAME[:30], Y[:30])
+def test_estimators_on_frames_with_texts():
+    """New categories and numbers beyond the range; ranges are those of the training samples."""
+    model = al.MKLClassifier(["gower"]).fit(FRAME[:30], Y[:30])
     new = FRAME[30:].assign(color=["violet", *FRAME["color"][31:]])
-    found = model.decision_function(new)
-    if kernels == ["gower"]:
-        function = al.FromFunction(lambda i, j: K[int(i[0]), int(j[0])])
-        K = gower(pd.concat([FRAME[:30], new]), pd.concat([FRAME[:30], new]), FRAME[:30])
-        rows = np.arange(M, dtype=float)[:, None]
-        naive = al.MKLClassifier([function]).fit(rows[:30], Y[:30])
-        assert_allclose(found, naive.decision_function(rows[30:]), rtol=1e-6, atol=1e-8)
-    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(new), found)
-    al.save(model, tmp_path / "model")
-    assert_array_equal(al.load(tmp_path / "model").decision_function(new), found)
+    everything = pd.concat([FRAME[:30], new])
+    K = gower(everything, everything, FRAME[:30])
+    naive = al.MKLClassifier([al.kernels.Precomputed(K)])
+    rows = np.arange(M, dtype=float)[:, None]
+    expected = naive.fit(rows[:30], Y[:30]).decision_function(rows[30:])
+    assert_allclose(model.decision_function(new), expected, rtol=1e-6, atol=1e-8)
     raises(ValueError, "feature names", model.predict, new[FRAME.columns[::-1]])
 
 
@@ -124,15 +116,13 @@ def test_tables_with_texts():
     def tables(frame):
         return {"sales": frame[["color", "sold", "shop"]], "numbers": frame[NUMBERS]}
 
-    kernels = {"sales": "gower", "numbers": "rbf"}
-    model = al.MKLClassifier(kernels).fit(tables(FRAME), Y)
+    model = al.MKLClassifier({"sales": "gower", "numbers": "rbf"}).fit(tables(FRAME), Y)
     own = [Columns(Gower(), ["color", "sold", "shop"]), Columns("rbf", NUMBERS)]
     one = al.MKLClassifier(own).fit(FRAME, Y)
-    assert_allclose(model.weights_, one.weights_, rtol=1e-6)
     found = model.decision_function(tables(FRAME[:9]))
     assert_allclose(found, one.decision_function(FRAME[:9]), rtol=1e-6, atol=1e-8)
-    with pytest.raises(ValueError, match="table 'sales' must hold real numbers"):
-        al.MKLClassifier({"sales": "rbf", "numbers": "rbf"}).fit(tables(FRAME), Y)
+    model = al.MKLClassifier({"sales": "rbf", "numbers": "rbf"})
+    raises(ValueError, "table 'sales' must hold real numbers", model.fit, tables(FRAME), Y)
 
 
 @each(
@@ -163,22 +153,17 @@ def test_numbers_of_texts_depend_on_the_text_alone():
     ("make", "message"),
     [
         (lambda: Gower([0.5]), "categorical=.*accepted"),
-        (lambda: Gower(0.5), "categorical=.*accepted"),
         (lambda: Gower(True), "categorical=.*accepted"),
         (lambda: Gower([-1]), "categorical=.*accepted"),
         (lambda: Gower(slice(None)), "categorical=.*bounds"),
         (lambda: Gower(ranges=[1.0, -1.0]), "ranges: accepted: 0 and numbers above 1e-300"),
         (lambda: Gower()(np.array([[1e-310], [0.0]])), "the range of a column exceeds float64"),
         (lambda: Gower(ranges="x"), "ranges"),
-        (lambda: Gower(ranges=[np.nan]), "ranges"),
         (lambda: Gower([5])(np.eye(3)), "categorical has column 5, but X has only 3"),
         (lambda: Gower(["a"])(np.eye(3)), "categorical of Gower selects 'a' by name, but X"),
         (lambda: Gower(["a"])(FRAME), "'a', which is not a column of X"),
         (lambda: Gower(ranges=[1.0])(np.eye(3)), "1 ranges, but X has 3 columns"),
-        (
-            lambda: Gower()(np.array([[-1.7e308], [1.7e308]])),
-            "the range of a column exceeds float64",
-        ),
+        (lambda: Gower()(np.array([[-1.7e308], [1.7e308]])), "exceeds float64"),
     ],
 )
 def test_bad_input_is_refused(make, message):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -11,23 +12,19 @@ from alignlearn.kernels import Named, group_name, kernel_list
 
 X = np.random.default_rng(0).normal(size=(12, 5))
 LINEAR, GAUSSIAN = al.Linear(), al.Gaussian(0.3)
+OWN = al.Columns(GAUSSIAN, 1, "own")
 
 MEANT = {
     "a kernel": (GAUSSIAN, [Named(GAUSSIAN, "g")]),
     "the name of one": ("linear", [Named(LINEAR, "g")]),
-    "a list": ([GAUSSIAN, "linear"], [Named(GAUSSIAN, "g"), Named(LINEAR, "g")]),
     "names of kernels": (("linear",), [Named(LINEAR, "g")]),
     "the default ladder": (None, [Named(k, "g") for k in al.gaussian_kernels()]),
     "a slice": (slice(1, 4), [al.Columns(LINEAR, (1, 2, 3), "g")]),
     "a number": (np.int64(2), [al.Columns(LINEAR, (2,), "g")]),
     "numbers": ([3, 1], [al.Columns(LINEAR, (3, 1), "g")]),
-    "an array": (np.array([3, 1]), [al.Columns(LINEAR, (3, 1), "g")]),
     "names of columns": (["u", "v"], [al.Columns(LINEAR, ("u", "v"), "g")]),
     "Columns": ([al.Columns(GAUSSIAN, 1)], [al.Columns(GAUSSIAN, 1, "g")]),
-    "Columns of a name": (
-        al.Columns(GAUSSIAN, 1, "own"),
-        [Named(al.Columns(GAUSSIAN, 1, "own"), "g")],
-    ),
+    "Columns of a name": (OWN, [Named(OWN, "g")]),
 }
 
 
@@ -57,10 +54,8 @@ BAD = {
     "an empty list": ({"g": []}, r"kernels\['g'\]: kernels is empty"),
     "a dict": ({"g": {"h": "linear"}}, r"kernels\['g'\] is a dict"),
     "a matrix": ({"g": X}, r"kernels\['g'\] has shape \(12, 5\); .*Precomputed\(K\)"),
-    "an unknown kernel": ({"g": "rfb"}, r"kernels\['g'\]: kernel 'rfb' is not known"),
     "one unknown of two": ({"g": ["rbf", "rfb"]}, r"kernels\['g'\]: kernel 'rfb' is not known"),
     "a negative column": ({"g": [0, -1]}, r"kernels\['g'\]: columns=\(0, -1\)"),
-    "a truth value": ({"g": True}, r"kernels\['g'\]: columns=True"),
     "a slice without end": ({"g": slice(1, None)}, r"kernels\['g'\]: columns=.*bounds"),
     "a function": ({"g": max}, r"kernels\['g'\]: kernels must be a sequence"),
     "columns beyond X": ({"g": [0, 7]}, "selects column 7, but X has only 5"),
@@ -71,8 +66,7 @@ BAD = {
 @each("what", BAD)
 def test_what_is_no_dict_of_kernels_is_refused(what):
     kernels, message = BAD[what]
-    with pytest.raises((TypeError, ValueError), match=message):
-        al.alignment_statistics(X, X[:, 0], kernels)
+    raises((TypeError, ValueError), message, al.alignment_statistics, X, X[:, 0], kernels)
 
 
 def test_columns_by_prefix_are_the_blocks_of_a_column_transformer():
@@ -97,5 +91,4 @@ def test_columns_by_prefix_are_the_blocks_of_a_column_transformer():
     ],
 )
 def test_names_without_prefixes_are_refused(names, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        al.columns_by_prefix(names)
+    raises((TypeError, ValueError), message, al.columns_by_prefix, names)

@@ -14,8 +14,8 @@ from scipy.spatial.distance import cdist
 from usage import peak_of
 
 import alignlearn as al
-from alignlearn.comparison import compare
 from alignlearn.engine import bits, grams
+from alignlearn.engine import opcodes as ops
 from alignlearn.engine.binding import BoundPairs
 from alignlearn.engine.program import program_of
 from alignlearn.kernels import Columns, Gaussian, Laplacian, MinMax, Tanimoto
@@ -83,16 +83,14 @@ def test_signed_samples_and_known_values():
     assert_allclose(Tanimoto()(X), tanimoto(X, X).astype(float), rtol=1e-13)
     assert Tanimoto()([[1.0]], [[-1.0]])[0, 0] == -1 / 3  # its minimum
     assert not Tanimoto().is_non_negative
-    zero = np.zeros((2, 3))
+    zero, B = np.zeros((2, 3)), fingerprints(12, 30)
+    with np.errstate(invalid="ignore"):
+        expected = 1.0 - cdist(B > 0, B > 0, "jaccard")
     for kernel in (Tanimoto(), MinMax()):
         assert_array_equal(kernel(zero, np.eye(3)[:2]), 0.0)
         assert_array_equal(kernel(zero), 1.0)
         assert_array_equal(kernel(sparse.csr_array(zero)), 1.0)
-    B = fingerprints(12, 30)
-    with np.errstate(invalid="ignore"):
-        expected = 1.0 - cdist(B > 0, B > 0, "jaccard")
-    assert_allclose(Tanimoto()(B), expected, rtol=1e-14)
-    assert_allclose(MinMax()(B), expected, rtol=1e-14)
+        assert_allclose(kernel(B), expected, rtol=1e-14)
 
 
 def bound(kernels, X, Z=None, exact=True):
@@ -102,24 +100,20 @@ def bound(kernels, X, Z=None, exact=True):
 
 
 def test_bits_take_the_place_of_zeros_and_ones_and_of_nothing_else():
-    from alignlearn.engine import opcodes as ops
-
     X, Z = fingerprints(20, 105), fingerprints(9, 105, 1)
-    assert bound([Tanimoto()], X) == ({ops.COMMON_BITS}, 3)
-    assert bound([Tanimoto()], X, Z) == ({ops.COMMON_BITS}, 3)
-    assert bound([Tanimoto()], X.astype(np.float32), Z.astype(np.float32)) == (
-        {ops.COMMON_BITS}, 5,
-    )  # fmt: skip
+    packed, unpacked = ({ops.COMMON_BITS}, 3), ({ops.INNER_PRODUCT}, 105)
+    assert bound([Tanimoto()], X) == bound([Tanimoto()], X, Z) == packed
+    assert bound([Tanimoto()], X.astype(np.float32)) == ({ops.COMMON_BITS}, 5)
     several = [Tanimoto(), MinMax(), Gaussian(0.1), Laplacian(0.1)]
     assert bound(several, X) == ({ops.COMMON_BITS, ops.DIFFERENT_BITS}, 3)
-    for other in (2.0 * X, X - 1.0, np.where(X > 0, 0.5, 0.0)):
-        assert bound([Tanimoto()], other) == ({ops.INNER_PRODUCT}, 105)
     late = X.copy()
     late[-1, -1] = 7.0
-    assert bound([Tanimoto()], late) == bound([Tanimoto()], X, late) == ({ops.INNER_PRODUCT}, 105)
+    for other in (2.0 * X, X - 1.0, np.where(X > 0, 0.5, 0.0), late):
+        assert bound([Tanimoto()], other) == unpacked
+    assert bound([Tanimoto()], X, late) == unpacked
     # Too small to be worth it, and kernels of the small interpreter.
     assert bound([Tanimoto()], X[:, :40]) == ({ops.INNER_PRODUCT}, 40)
-    assert bound([Tanimoto()], X, Z[:3]) == ({ops.INNER_PRODUCT}, 105)
+    assert bound([Tanimoto()], X, Z[:3]) == unpacked
     assert ops.DIFFERENT_BITS not in bound([Gaussian(0.1)], X)[0]
 
 
@@ -159,27 +153,6 @@ def test_values_with_bits_are_those_without(dtype, monkeypatch):
         assert_allclose(one, other, rtol=tolerance, atol=tolerance * np.abs(other).max())
 
 
-def test_estimators_take_bits_by_themselves():
-    X = fingerprints(90, 130, share=0.3)
-    y = X[:, :9].sum(axis=1) > 2.0
-    new = fingerprints(30, 130, 3, share=0.3)
-    given = al.MKLClassifier([al.FromFunction(minmax_of_rows), al.Linear()]).fit(X, y)
-    for kernels in ([Tanimoto(), "linear"], ["tanimoto", "linear"], {"a": "minmax", "b": "linear"}):
-        model = al.MKLClassifier(kernels).fit(X, y)
-        assert_allclose(model.weights_, given.weights_, rtol=1e-9)
-        assert_allclose(
-            model.decision_function(new), given.decision_function(new), rtol=1e-6, atol=1e-8
-        )
-        again = pickle.loads(pickle.dumps(model))
-        assert_array_equal(again.decision_function(new), model.decision_function(new))
-    assert "tanimoto" in str(al.MKLClassifier(["tanimoto"]).fit(X, y).summary())
-
-
-def minmax_of_rows(x, z):
-    whole = np.maximum(x, z).sum()
-    return np.minimum(x, z).sum() / whole if whole else 1.0
-
-
 def test_no_second_matrix_is_made():
     X = fingerprints(1500, 64)
     Tanimoto()(X[:100])
@@ -188,24 +161,22 @@ def test_no_second_matrix_is_made():
     assert peak < out.nbytes / 4
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@each("form", [np.asarray, sparse.csr_array])
 def test_samples_outside_the_domain_are_refused(form):
     X = np.array([[1.0, 2.0], [0.0, -0.25]])
     raises(ValueError, r"minmax: samples must be nonnegative.*-0.25.*accepted", MinMax(), form(X))
     raises(ValueError, "minmax: samples must be nonnegative", MinMax(), form(np.abs(X)), form(X))
-    with pytest.raises(ValueError, match="minmax: samples must be nonnegative"):
-        al.MKLRegressor(["minmax"]).fit(form(X), [0.0, 1.0])
-    for kernel, size in ((Tanimoto(), 1e160), (MinMax(), 1e308)):
-        with pytest.raises(
-            ValueError, match=r"squares or sums of samples.*overflows float64; scale X"
-        ):
-            kernel(form(size * np.ones((2, 2))))
-    for kernel, size in ((Tanimoto(), 1e-170), (MinMax(), 1e-315)):
-        with pytest.raises(ValueError, match=r"nonzero samples are too small for float64; scale X"):
-            kernel(form(np.array([[size, 0.0], [1.0, 0.0]])))
-    if form is np.asarray:
-        with pytest.raises(ValueError, match=r"overflows float32|too small for float32"):
-            Tanimoto()(form(X).astype(np.float32) * np.float32(1e25))
+    fit = al.MKLRegressor(["minmax"]).fit
+    raises(ValueError, "minmax: samples must be nonnegative", fit, form(X), [0.0, 1.0])
+    for kernel, large, small in ((Tanimoto(), 1e160, 1e-170), (MinMax(), 1e308, 1e-315)):
+        for size, problem in ((large, "overflows float64"), (small, "are too small for float64")):
+            A = form(np.array([[size, size], [min(size, 1.0), 0.0]]))
+            raises(ValueError, rf"samples.* {problem}; scale X", kernel, A)
+
+
+def test_overflow_of_float32():
+    X = np.full((2, 2), 1e25, np.float32)
+    raises(ValueError, r"overflows float32|too small for float32", Tanimoto(), X)
 
 
 # --- bytes of packed bits ---------------------------------------------------------------------
@@ -223,23 +194,17 @@ ON_BYTES = {
     "a diagonal": lambda: Tanimoto().diag(PACKED),
     "a list": lambda: Tanimoto()(list(PACKED)),
     "sparse": lambda: Tanimoto()(sparse.csr_array(PACKED)),
-    "a sum": lambda: (2.0 * Tanimoto() + Gaussian(0.1))(PACKED),
     "a product": lambda: (Tanimoto().normalized() * Gaussian(0.1))(PACKED),
-    "columns": lambda: Columns(Tanimoto(), [3, 5])(PACKED),
-    "a frame": lambda: Columns("tanimoto", ["x0"])(
-        pd.DataFrame(PACKED).add_prefix("x").assign(z=0.5)
-    ),
+    "a frame": lambda: Columns("tanimoto", 0)(pd.DataFrame(PACKED).assign(z=0.5)),
     "polars": lambda: Tanimoto()(pl.DataFrame(PACKED)),
     "fit": lambda: al.MKLClassifier(["tanimoto", "rbf"]).fit(PACKED, LABELS),
-    "a search": lambda: al.MKLClassifierCV(["tanimoto"], cv=2).fit(PACKED, LABELS),
     "predict": lambda: (
-        al.MKLClassifier(["tanimoto", "rbf"]).fit(PACKED.astype(float), LABELS).predict(PACKED)
+        al.MKLRegressor(["tanimoto"]).fit(PACKED.astype(float), LABELS).predict(PACKED)
     ),
     "tables": lambda: al.MKLClassifier(TABLE_KERNELS).fit(TWO, LABELS),
     "missing tables": lambda: al.MKLClassifier(TABLE_KERNELS, missing="tables").fit(GAPS, LABELS),
     "a test": lambda: al.hsic_test(PACKED, TWO["b"], kernels=("tanimoto", "rbf")),
     "views": lambda: al.KernelCCA(kernels="tanimoto").fit([PACKED, PACKED]),
-    "a comparison": lambda: compare(PACKED, LABELS, ["tanimoto"], methods=("uniform",)),
 }
 
 
@@ -264,29 +229,25 @@ def test_bits_as_bytes_and_counts_of_other_types_are_accepted():
 
 
 def test_strings_of_bits_are_columns():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (30, 70))
-    y = X[:, 0] + 0.1 * X[:, 1]
-    texts = ["".join(map(str, row)) for row in X]
-    expected = al.MKLRegressor([al.Tanimoto()]).fit(X[:20].astype(float), y[:20])
+    X = np.random.default_rng(0).integers(0, 2, (30, 70))
+    y, texts = X[:, 0] + 0.1 * X[:, 1], ["".join(map(str, row)) for row in X]
+    model = al.MKLRegressor([al.Tanimoto()])
+    expected = model.fit(X[:20].astype(float), y[:20]).predict(X[20:].astype(float))
     for given in (texts, np.array(texts), tuple(texts)):
-        model = al.MKLRegressor([al.Tanimoto()]).fit(given[:20], y[:20])
-        found = model.predict(given[20:])
-        np.testing.assert_array_equal(found, expected.predict(X[20:].astype(float)))
+        found = model.fit(given[:20], y[:20]).predict(given[20:])
+        np.testing.assert_array_equal(found, expected)
+    kinds = ValueError, TypeError
     raises(ValueError, "strings of 69 to 70 bits", al.Tanimoto(), [texts[0], texts[1][1:]])
-    with pytest.raises((ValueError, TypeError)):
-        al.Tanimoto()(["01", "0a"])
-    with pytest.raises((ValueError, TypeError)):
-        al.Gaussian(0.5)(texts)
+    raises(kinds, None, al.Tanimoto(), ["01", "0a"])
+    raises(kinds, None, al.Gaussian(0.5), texts)
 
 
-@pytest.mark.parametrize("d", [64, 61])
+@each("d", [64, 61])
 def test_packed_bits_are_an_argument(d):
     bits = BITS[:, :d]
     packed, kernel = np.packbits(bits, axis=1), Tanimoto(packed=True)
     expected = tanimoto(bits, bits).astype(float)
-    for given in (packed, list(packed)):
-        assert_allclose(kernel(given), expected, rtol=1e-12)
+    assert_allclose(kernel(list(packed)), expected, rtol=1e-12)
     assert_allclose(kernel(packed[:4], packed), expected[:4], rtol=1e-12)
     assert_allclose((0.5 * kernel + kernel)(packed), 1.5 * expected, rtol=1e-12)
     assert_allclose(kernel.diag(packed), 1.0)
@@ -298,17 +259,13 @@ def test_packed_bits_are_an_argument(d):
     assert_allclose(found, straight.decision_function(bits[20:].astype(float)), atol=1e-9)
     again = pickle.loads(pickle.dumps(model))
     assert_allclose(again.decision_function(packed[20:]), found)
-    search = al.MKLClassifierCV([kernel], Cs=[1.0, 10.0], cv=2).fit(packed, y)
-    assert search.predict(packed).shape == (30,)
-    assert repr(kernel) == "Tanimoto(packed=True)"
-    assert repr(Tanimoto()) == "Tanimoto()"
 
 
 def test_what_packed_does_not_go_with():
-    kernel = Tanimoto(packed=True)
-    with pytest.raises(TypeError, match=r"data frame.*X.to_numpy\(\)"):
-        al.MKLClassifier([kernel]).fit(pd.DataFrame(PACKED), LABELS)
+    kernel, frame = Tanimoto(packed=True), pd.DataFrame(PACKED)
+    fit = al.MKLClassifier([kernel]).fit
+    raises(TypeError, r"data frame.*X.to_numpy\(\)", fit, frame, LABELS)
     raises(ValueError, "cannot be used on columns or tables", Columns(kernel, [0, 1]), PACKED)
-    with pytest.raises(ValueError, match=r"accepted: np.unpackbits\(table 'a', axis=1\)"):
-        al.MKLClassifier({"a": kernel, "b": "rbf"}).fit(TWO, LABELS)
+    fit = al.MKLClassifier({"a": kernel, "b": "rbf"}).fit
+    raises(ValueError, r"accepted: np.unpackbits\(table 'a', axis=1\)", fit, TWO, LABELS)
     raises((TypeError, ValueError), "packed", Tanimoto, packed="yes")

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.kernels import Rescaled
@@ -34,11 +35,7 @@ def test_rules_for_gamma_are_for_the_transformed_features():
 
 
 @each("factors", [[], [[1.0, 2.0]], [np.nan, 1.0], 3.0])
-def test_bad_factors(factors):
-    with pytest.raises(ValueError, match="factors"):
-        Rescaled("rbf", factors)
-
-
-def test_other_widths_are_refused():
-    with pytest.raises(ValueError, match="X has 2 features; accepted: 3"):
-        Rescaled(al.Gaussian(gamma=1.0), FACTORS)(X[:, :2])
+def test_bad_factors_and_other_widths_are_refused(factors):
+    raises(ValueError, "factors", Rescaled, "rbf", factors)
+    kernel = Rescaled(al.Gaussian(gamma=1.0), FACTORS)
+    raises(ValueError, "X has 2 features; accepted: 3", kernel, X[:, :2])

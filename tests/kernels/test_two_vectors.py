@@ -53,8 +53,8 @@ def test_what_has_a_meaning_keeps_it():
     raises(ValueError, r"X has shape \(3,\) but Y has \(2,\)", kernel, X[0], Z[0, :2])
     raises(ValueError, "NaN", kernel, [np.nan], [1.0])
     # scikit-learn slices sparse samples to these, and accepts no matrix of them.
-    assert kernel(sparse.csr_array(X[:1]), sparse.csr_array(Z[:1])).shape == (1, 1)
-    assert kernel(X[:1], Z[:1]).shape == (1, 1)
+    for form in (np.asarray, sparse.csr_array):
+        assert kernel(form(X[:1]), form(Z[:1])).shape == (1, 1)
     # For kernels on any objects, a list or an array (d,) contains d objects.
     assert al.StringSpectrum(2)(["abc", "bc"], ["bc"]).tolist() == [[1.0], [1.0]]
     products = al.FromFunction(lambda x, z: x * z)

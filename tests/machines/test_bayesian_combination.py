@@ -1,5 +1,7 @@
 """Variational inference of Bayesian MKL: against the model written out, and its evidence."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -41,37 +43,22 @@ class Naive:
         return prior[0] + 0.5, 1.0 / (1.0 / prior[1] + 0.5 * np.asarray(squares))
 
     def update(self):
-        p, m, s = len(self.K), len(self.y), self.h.sigma_g**2
+        s = self.h.sigma_g**2
         self.lam = self.gamma(self.h.sample, np.diagonal(self.second(self.a)))
-        precision = np.diag(self.lam[0] * self.lam[1])
-        right = np.zeros(m)
-        for k in range(p):
-            for i in range(m):
-                column = self.K[k][:, i]
-                precision += np.outer(column, column) / s
-                right += column * self.G[0][k, i] / s
-        cov = np.linalg.inv(precision)
-        self.a = cov @ right, cov
+        cov = np.linalg.inv(np.diag(self.lam[0] * self.lam[1]) + sum(K @ K for K in self.K) / s)
+        self.a = cov @ sum(K @ g for K, g in zip(self.K, self.G[0])) / s, cov
         moments = self.second(self.be)
-        cov = np.linalg.inv(np.eye(p) / s + moments[1:, 1:])
-        mean = np.empty((p, m))
-        for i in range(m):
-            responses = np.array([self.a[0] @ self.K[k][:, i] for k in range(p)])
-            pull = self.f[i] * self.be[0][1:] - moments[0, 1:]
-            mean[:, i] = cov @ (responses / s + pull)
-        self.G = mean, cov
+        cov = np.linalg.inv(np.eye(len(self.K)) / s + moments[1:, 1:])
+        pull = np.outer(self.be[0][1:], self.f) - moments[0, 1:, None]
+        self.G = cov @ (self.K @ self.a[0] / s + pull), cov
         self.gam = self.gamma(self.h.bias, [moments[0, 0]])
         self.om = self.gamma(self.h.kernel, np.diagonal(moments)[1:])
+        rows = np.vstack([np.ones(len(self.y)), self.G[0]])
         precision = np.diag(np.append(self.gam[0] * self.gam[1], self.om[0] * self.om[1]))
-        right = np.zeros(1 + p)
-        for i in range(m):
-            precision += self.row_moment(i)
-            right += self.f[i] * np.append(1.0, mean[:, i])
-        cov = np.linalg.inv(precision)
-        self.be = cov @ right, cov
-        self.f_mean = np.array([self.be[0] @ np.append(1.0, mean[:, i]) for i in range(m)])
-        self.f = np.array([self.truncated(i).mean() for i in range(m)])
-        self.f[self.y < 0] *= -1.0
+        cov = np.linalg.inv(precision + sum(map(self.row_moment, range(len(self.y)))))
+        self.be = cov @ rows @ self.f, cov
+        self.f_mean = self.be[0] @ rows
+        self.f = self.y * [self.truncated(i).mean() for i in range(len(self.y))]
 
     def truncated(self, i):
         """Of y_i f_i; cut 30 deviations above, as scipy has no entropy without an end."""
@@ -85,8 +72,7 @@ class Naive:
         return out
 
     def bound(self):
-        p, m, s = len(self.K), len(self.y), self.h.sigma_g**2
-        total = 0.0
+        m, s, total = len(self.y), self.h.sigma_g**2, 0.0
         squares = {"sample": np.diagonal(self.second(self.a))}
         squares["bias"] = np.diagonal(self.second(self.be))[:1]
         squares["kernel"] = np.diagonal(self.second(self.be))[1:]
@@ -103,8 +89,7 @@ class Naive:
         total += stats.multivariate_normal(cov=self.be[1]).entropy()
         total += m * stats.multivariate_normal(cov=self.G[1]).entropy()
         for i in range(m):
-            for k in range(p):
-                column = self.K[k][:, i]
+            for k, column in enumerate(self.K[:, :, i]):
                 gap = (self.G[0][k, i] - self.a[0] @ column) ** 2
                 gap += self.G[1][k, k] + column @ self.a[1] @ column
                 total += -0.5 * np.log(2 * np.pi * s) - 0.5 * gap / s
@@ -117,8 +102,7 @@ class Naive:
         return total
 
     def scaled(self, c):
-        other = Naive.__new__(Naive)
-        other.__dict__.update(self.__dict__)
+        other = copy(self)
         other.a = self.a[0] * c, self.a[1] * c**2
         other.G = self.G[0] * c, self.G[1] * c**2
         d = np.append(1.0, np.full(len(self.K), 1.0 / c))
@@ -126,10 +110,10 @@ class Naive:
         return other
 
     def best_scaled(self):
-        found = minimize_scalar(
-            lambda t: -self.scaled(np.exp(t)).bound(), bounds=(-2.0, 2.0), method="bounded",
-            options={"xatol": 1e-6},
-        )  # fmt: skip
+        def loss(t):
+            return -self.scaled(np.exp(t)).bound()
+
+        found = minimize_scalar(loss, bounds=(-2.0, 2.0), method="bounded", options={"xatol": 1e-6})
         return self.scaled(np.exp(found.x))
 
 
@@ -172,5 +156,4 @@ def test_far_tails_stay_finite():
     grams, sign = problem()
     found = BayesianCombination(grams * 1e4, Priors(sigma_g=1e-2)).fit(sign, max_iter=20_000)
     odds = found.log_odds(grams * 1e6 @ found.a)
-    assert np.isfinite(odds).all()
-    assert np.isfinite(found.lower_bounds).all()
+    assert np.isfinite([*odds, *found.lower_bounds]).all()

@@ -57,8 +57,7 @@ def test_probabilities_of_several_classes():
     codes, F = rng.integers(0, 3, 60), rng.normal(size=(60, 3))
     F[np.arange(60), codes] += 1.0
     for method in calibration.METHODS:
-        found = fit_calibration(method, F, codes, 3)
-        p = found.probabilities(F)
+        p = fit_calibration(method, F, codes, 3).probabilities(F)
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
         assert p.min() >= 0.0
         assert np.mean(p.argmax(axis=1) == codes) > 0.6

@@ -1,7 +1,5 @@
 """Training on one of equal samples gives the model of all samples."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -9,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
 
 import alignlearn as al
 from alignlearn._pairs import PairCoefficients, stored_coefficients
@@ -97,9 +96,17 @@ def test_few_copies_and_few_samples_are_left_as_they_are(rng, at_any_size):
     assert find_copies(open_source(X, al.Gaussian(0.5))) is None
 
 
-def fitted(model, X, y, weight=None):
-    """A new fit of an estimator with these parameters."""
-    return type(model)(**model.get_params(deep=False)).fit(X, y, sample_weight=weight)
+def compared(rng, at_any_size, model, X, y, weight, tol):
+    """Fits on all samples and on one of each, whose values of new samples agree."""
+
+    def fitted():
+        return clone(model).fit(X, y, sample_weight=weight)
+
+    every, one = both(at_any_size, fitted)
+    new = rng.normal(size=(20, 3))
+    found, expected = (getattr(m, "decision_function", m.predict)(new) for m in (one, every))
+    np.testing.assert_allclose(found, expected, rtol=tol, atol=tol)
+    return every, one
 
 
 def weights_of(rng, weighted):
@@ -123,22 +130,10 @@ def test_ridge_regression_is_that_of_all_samples(
     y = y if n_targets is None else np.c_[y, rng.normal(size=len(y))]
     weight = weights_of(rng, weighted)
     model = al.MKLRegressor([al.Gaussian(0.5), al.Linear()], alpha=0.3)
-    every, one = both(at_any_size, lambda: fitted(model, X, y, weight))
-    new, tol = rng.normal(size=(20, 3)), 1e-8 if factored else 1e-4  # of float32
-    np.testing.assert_allclose(one.predict(new), every.predict(new), rtol=tol, atol=tol)
+    tol = 1e-8 if factored else 1e-4  # of float32
+    every, one = compared(rng, at_any_size, model, X, y, weight, tol)
     np.testing.assert_allclose(one.dual_coef_, every.dual_coef_, rtol=10 * tol, atol=10 * tol)
     np.testing.assert_array_equal(one.support_, every.support_)
-
-
-@weighted_or_not
-def test_paths_of_ridge_regression_are_those_of_all_samples(rng, at_any_size, weighted):
-    X, y = table(rng)
-    weight = weights_of(rng, weighted)
-    combination = open_source(X, al.Gaussian(0.5), sample_weight=weight).combine([1.0])
-    split = rng.permutation(120)[:90], np.arange(90, 120)
-    how = combination, y, split, [0.1, 1.0, 10.0]
-    every, one = both(at_any_size, lambda: paths.regressor_predictions(*how))
-    np.testing.assert_allclose(one, every, rtol=1e-9, atol=1e-10)
 
 
 def classes_of(rng, y, n_classes):
@@ -157,10 +152,7 @@ def test_classifiers_are_those_of_all_samples(rng, at_any_size, weighted, n_clas
     labels = classes_of(rng, y, n_classes)
     weight = weights_of(rng, weighted)
     model = al.MKLClassifier([al.Gaussian(0.5), al.Linear()], C=3.0, tol=1e-8, **how)
-    every, one = both(at_any_size, lambda: fitted(model, X, labels, weight))
-    new = rng.normal(size=(20, 3))
-    found, expected = one.decision_function(new), every.decision_function(new)
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    every, one = compared(rng, at_any_size, model, X, labels, weight, 1e-5)
     for known in (one, every):
         np.testing.assert_allclose(known.dual_coef_.sum(axis=0), 0.0, atol=1e-6)
         if "machine" not in how:
@@ -171,14 +163,18 @@ def test_classifiers_are_those_of_all_samples(rng, at_any_size, weighted, n_clas
 
 
 @weighted_or_not
-def test_support_vector_regression_is_that_of_all_samples(rng, at_any_size, weighted):
+def test_support_vector_regression_and_paths_of_ridge_are_those_of_all_samples(
+    rng, at_any_size, weighted
+):
     X, y = table(rng)
-    y = y.round()
     weight = weights_of(rng, weighted)
     model = al.MKLRegressor([al.Gaussian(0.5)], machine="svr", C=2.0, tol=1e-8)
-    every, one = both(at_any_size, lambda: fitted(model, X, y, weight))
-    new = rng.normal(size=(20, 3))
-    np.testing.assert_allclose(one.predict(new), every.predict(new), rtol=1e-5, atol=1e-5)
+    compared(rng, at_any_size, model, X, y.round(), weight, 1e-5)
+    combination = open_source(X, al.Gaussian(0.5), sample_weight=weight).combine([1.0])
+    split = rng.permutation(120)[:90], np.arange(90, 120)
+    how = combination, y, split, [0.1, 1.0, 10.0]
+    every, one = both(at_any_size, lambda: paths.regressor_predictions(*how))
+    np.testing.assert_allclose(one, every, rtol=1e-9, atol=1e-10)
 
 
 @weighted_or_not
@@ -188,12 +184,10 @@ def test_paths_of_classifiers_are_those_of_all_samples(
     rng, at_any_size, weighted, memory, decisions
 ):
     X, y = table(rng)
-    labels = classes_of(rng, y, 3)
-    weight = weights_of(rng, weighted)
-    combination = open_source(X, al.Gaussian(0.5), sample_weight=weight).combine([1.0])
+    combination = open_source(X, al.Gaussian(0.5), sample_weight=weights_of(rng, weighted))
     split = rng.permutation(120)[:90], np.arange(90, 120)
-    make = partial(SupportVectorClassifier, tol=1e-8)
-    given = make, combination, labels, split, [0.3, 3.0], decisions, memory
+    make, labels = partial(SupportVectorClassifier, tol=1e-8), classes_of(rng, y, 3)
+    given = make, combination.combine([1.0]), labels, split, [0.3, 3.0], decisions, memory
     every, one = both(at_any_size, lambda: paths.classifier_predictions(*given))
     for found, expected in zip(one, every):
         if decisions:
@@ -221,13 +215,11 @@ def test_pairs_of_many_classes_stay_few_numbers(rng, at_any_size):
     labels = rng.permutation(np.arange(400) % 32)
     weight = rng.integers(0, 3, size=400) + (np.arange(400) < 300) * 0.5
     model = al.MKLClassifier([al.Gaussian(0.5)], C=3.0, tol=1e-8)
-    every, one = both(at_any_size, lambda: fitted(model, X, labels, weight))
+    every, one = compared(rng, at_any_size, model, X, labels, weight, 1e-5)
     new = rng.normal(size=(20, 3))
     stored = stored_coefficients(one.machine_)
     assert isinstance(stored, PairCoefficients)
     assert (stored.values != 0.0).all()
-    found, expected = (m.decision_function(new) for m in (one, every))
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
     K = al.Gaussian(0.5)(new, X[one.support_]) * one.scale_
     decisions = K @ one.dual_coef_ + one.intercept_
     raw = every.machine_.problem_decisions(al.Gaussian(0.5)(new, X) * every.scale_)

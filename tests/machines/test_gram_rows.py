@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cases import each
+from refusals import raises
 
 import alignlearn as al
 from alignlearn.machines import SupportVectorClassifier, SupportVectorRegressor
@@ -57,8 +58,7 @@ def test_classifier(n_classes, multiclass):
     rows, K = both(gaussians(X))
     machine = SupportVectorClassifier(**options).fit(rows, y, weight)
     assert_same(machine, SupportVectorClassifier(**options).fit(K, y, weight))
-    again = SupportVectorClassifier(**options).fit(rows, y, weight, alpha0=machine.full_dual_coef())
-    assert again.n_iter_.sum() == 0
+    assert machine.fit(rows, y, weight, alpha0=machine.full_dual_coef()).n_iter_.sum() == 0
 
 
 def test_the_matrix_is_taken_where_it_fits():
@@ -74,15 +74,14 @@ def test_the_matrix_is_taken_where_it_fits():
 def test_bad_input():
     X, y, _ = samples(n_classes=2)
     source = gaussians(X)
-    with pytest.raises(ValueError, match=f"two rows .* {M} samples .* at least {least_memory(M)}"):
-        row_cache(source, 1000)
+    message = f"two rows .* {M} samples .* at least {least_memory(M)}"
+    raises(ValueError, message, row_cache, source, 1000)
     rows, _ = both(source)
-    with pytest.raises(ValueError, match=r"C=inf .* needs the Gram matrix .* more memory"):
-        SupportVectorClassifier(np.inf).fit(rows, y)
-    with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
-        SupportVectorClassifier().fit(rows, y[:-1])
-    with pytest.raises(ValueError, match=f"K has {M} rows but y has {M - 1} values"):
-        SupportVectorRegressor().fit(rows, y[:-1])
+    hard = SupportVectorClassifier(np.inf)
+    raises(ValueError, r"C=inf .* needs the Gram matrix .* more memory", hard.fit, rows, y)
+    for machine in (SupportVectorClassifier(), SupportVectorRegressor()):
+        message = f"K has {M} rows but y has {M - 1} values"
+        raises(ValueError, message, machine.fit, rows, y[:-1])
 
 
 @pytest.mark.parametrize("unit", [2.0**-400, 2.0**400])

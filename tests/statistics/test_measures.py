@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from functools import partial
 from math import factorial
 
 import numpy as np
@@ -155,27 +156,23 @@ def test_biased_hsic_has_the_known_exact_expectation(m, expected):
 
 @given(st.integers(1, 12), st.sampled_from([0.0, 0.1, 0.3, 0.7, 1e-9, 3e8]), generators())
 def test_a_matrix_without_variance_has_alignment_zero_and_says_so(m, value, rng):
-    L = np.eye(m)
-    f = rng.normal(size=m)
-    for constant in (np.full((m, m), value), value * (f[:, None] + f)):
-        for call in (
-            lambda K: alignment(K, L),
-            lambda K: alignment(L, K),
-            lambda K: alignment(K, K),
-            lambda K: cka(K, K),
-        ):
+    L, f = np.eye(m), rng.normal(size=m)
+    for K in (np.full((m, m), value), value * (f[:, None] + f)):
+        for call, *pair in ((alignment, K, L), (alignment, L, K), (alignment, K, K), (cka, K, K)):
             with pytest.warns(DegenerateKernelWarning, match="no variance"):
-                assert call(constant) == 0.0
-        assert hsic(constant, L) == 0.0
+                assert call(*pair) == 0.0
+        assert hsic(K, L) == 0.0
         if m >= 4:
             with pytest.warns(DegenerateKernelWarning):
-                assert cka(constant, constant, unbiased=True) == 0.0
+                assert cka(K, K, unbiased=True) == 0.0
 
 
 @each("y", [np.full(3, 0.1), [1, 1, 1], ["a", "a", "a"], np.zeros(3)])
 def test_constant_target_has_alignment_zero_and_says_so(y):
     with pytest.warns(DegenerateKernelWarning):
         assert alignment(np.diag([1.0, 2, 3]), y) == 0.0
+    with pytest.warns(DegenerateKernelWarning):
+        assert alignment(np.zeros((3, 3)), np.eye(3), kind="uncentered") == 0.0
 
 
 @each("m", [4, 5, 7, 9, 10, 33])
@@ -199,19 +196,11 @@ def test_unbiased_products_form_a_positive_semi_definite_matrix(m, p, rng):
     assert abs(cka(grams[0], grams[-1], unbiased=True)) <= 1 + 1e-12
 
 
-def test_zero_matrix_uncentered():
-    with pytest.warns(DegenerateKernelWarning):
-        assert alignment(np.zeros((2, 2)), np.eye(2), kind="uncentered") == 0.0
-
-
-def test_magnitudes_whose_squares_overflow_or_vanish():
-    K = np.diag([1.0, 2.0, 3.0])
-    expected = alignment(K, np.eye(3))
-    for scale in (1e-200, 1e200):
-        for kind in ("centered", "uncentered"):
-            value = alignment(scale * K, np.eye(3), kind=kind)
-            assert value == pytest.approx(alignment(K, np.eye(3), kind=kind), rel=1e-14)
-        assert cka(scale * K, np.eye(3)) == pytest.approx(expected, rel=1e-14)
+@each("scale", [1e-200, 1e200])
+def test_magnitudes_whose_squares_overflow_or_vanish(scale):
+    K, L = np.diag([1.0, 2.0, 3.0]), np.eye(3)
+    for measure in (alignment, cka, partial(alignment, kind="uncentered")):
+        assert measure(scale * K, L) == pytest.approx(measure(K, L), rel=1e-14)
 
 
 def test_inputs_are_not_modified():
@@ -223,19 +212,19 @@ def test_inputs_are_not_modified():
     center_kernel(K[:2], K)
     for kind in ("centered", "uncentered", "unnormalized"):
         alignment(K, L, kind=kind)
-        alignment(K, y, kind=kind)
     cka(L, L, unbiased=True)
     hsic(K, y, unbiased=True)
 
 
 def test_bad_options_are_refused_by_name():
-    with pytest.raises(ValueError, match="kind='cosine' is not known; accepted: 'centered'"):
-        alignment(np.eye(3), np.eye(3), kind="cosine")
+    K, message = np.eye(3), "kind='cosine' is not known; accepted: 'centered'"
+    raises(ValueError, message, alignment, K, K, kind="cosine")
     for function in (hsic, cka):
-        with pytest.raises(ValueError, match="unbiased=True needs at least 4 samples, got 3"):
-            function(np.eye(3), np.eye(3), unbiased=True)
-    with pytest.raises(ValueError, match=r"K must have shape \(n, 2\), one column per training"):
-        center_kernel(np.ones((2, 3)), np.eye(2))
-    raises(ValueError, "K contains NaN", center_kernel, [[np.nan, 1.0]], np.eye(2))
-    with pytest.raises(ValueError, match="K_train is not symmetric"):
-        center_kernel(np.eye(2), np.array([[1.0, 2.0], [0.0, 1.0]]))
+        message = "unbiased=True needs at least 4 samples, got 3"
+        raises(ValueError, message, function, K, K, unbiased=True)
+    for K, K_train, message in (
+        (np.ones((2, 3)), np.eye(2), r"K must have shape \(n, 2\), one column per training"),
+        ([[np.nan, 1.0]], np.eye(2), "K contains NaN"),
+        (np.eye(2), np.array([[1.0, 2.0], [0.0, 1.0]]), "K_train is not symmetric"),
+    ):
+        raises(ValueError, message, center_kernel, K, K_train)
