@@ -98,7 +98,8 @@ def test_contributions_of_targets():
     violins.figure_.draw_without_rendering()
     assert len(violins.ax_.get_xticks()) == 3
     for kind, words in (("bars", "is for up to 6 targets, got 9"), ("pie", "is not known")):
-        raises(ValueError, f"kind='{kind}' {words}", display.plot, kind=kind)
+        with pytest.raises(ValueError, match=f"kind='{kind}' {words}"):
+            display.plot(kind=kind)
     weights = al.KernelWeightsDisplay.from_estimator(many)
     drawn = sorted(points.get_xdata().tolist() for points in weights.distributions_)
     assert drawn == sorted(many.weights_.tolist())
