@@ -221,6 +221,15 @@ def test_dates_are_those_of_pandas(tmp_path, form, order):
     assert np.allclose(found.frame.numbers[:, 0], days, rtol=0, atol=1e-9)
 
 
+def test_dates_that_differ_by_the_order_of_day_and_month_are_not_read():
+    days, (note,) = read_dates(["1/2/2026", "", "12/4/2026"], "a")
+    assert days is None
+    assert "'1/2/2026' may have the month or the day first" in note
+    days, (note,) = read_dates(["2/2/2026", "", "11/11/2026"], "a")  # of both orders
+    assert days[0] == (datetime(2026, 2, 2) - datetime(1970, 1, 1)).days
+    assert "is read as dates" in note
+
+
 def test_parts_of_dates():
     """By hand: midnight and noon of twelve hours, years of two digits, and other time zones."""
     fields = ["1/13/2026 12:00 AM", "1/13/2026 12:30 PM", "1/13/2026 1:00 pm", ""]

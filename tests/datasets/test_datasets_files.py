@@ -139,6 +139,7 @@ def test_what_cannot_be_dropped(tmp_path, drop, target, error, words):
         ("a,b,y\n1,2,0\n3,,1\n", ["1 of 2 rows", "row 2", "'b'", "missing='drop'"]),
         ("a,b,y\n1,2,0\n?,4,1\n", ["row 2", "'a'"]),
         ("a,b,y\n1,2,0\n3,4,NA\n", ["line 3", "target is missing"]),
+        ('a,b,y\n"1\n",2,0\n3,x,1\n5,4,0\n', ["'b'", "'x'", "line 4"]),  # a break in quotes
         ("just\nwords\n", ["table"]),
         ("# nothing but a remark\n", ["empty"]),
     ],

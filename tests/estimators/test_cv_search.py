@@ -9,7 +9,15 @@ from cases import each
 
 import alignlearn as al
 from alignlearn.estimators import candidates, plans, ways
-from alignlearn.estimators.schedule import Level, Rung, grid, halving, schedule_of
+from alignlearn.estimators.results_table import weighting_table
+from alignlearn.estimators.schedule import (
+    Level,
+    Rung,
+    check_training_classes,
+    grid,
+    halving,
+    schedule_of,
+)
 from alignlearn.estimators.search import Candidate, Fits, Made, Shared, search
 from alignlearn.machines import paths
 from alignlearn.sources import open_source, pairs
@@ -508,3 +516,28 @@ def test_idle_workers_can_begin_what_follows_the_search(n_threads, calls_of_work
     expected = [[], [(c, 1), (a, 1)], [(c, 1), (c, 2), (a, 2)]]
     assert early == expected[n_threads - 1]
     assert found.chosen == [(3, 0)]
+
+
+def test_training_sets_of_label_matrices_need_a_label_that_varies():
+    labels = np.array([[0, 1], [0, 1], [1, 0], [0, 1]])
+    folds = [([0, 2], [1, 3]), ([0, 1, 3], [2])]
+    check_training_classes(labels, folds[:1], None)
+    with pytest.raises(ValueError, match="all labels are constant in the training set of fold 1"):
+        check_training_classes(labels, folds, None)
+    classes, weight = np.array(["a", "b", "a", "b"]), np.array([1.0, 0.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="fold 0 are of 1 class only, 'a'"):
+        check_training_classes(classes, [([0, 1, 2], [3])], weight)
+
+
+def test_the_table_of_weightings_has_the_best_value_of_each():
+    rules = [al.Uniform(), al.AlignF()]
+    results = {
+        "param_weighting": [rules[0], rules[0], rules[1], rules[1]],
+        "param_C": [1.0, 10.0, 1.0, 10.0],
+        "mean_test_score": np.array([0.5, 0.7, 0.8, 0.6]),
+        "std_test_score": np.array([0.2, 0.4, 0.6, 0.8]),
+        "n_splits": np.array([5, 5, 5, 5]),
+    }
+    lines = weighting_table(results, 2).splitlines()
+    assert lines[-2].split() == [str(rules[0]), "10", "0.7000", "0.2000"]
+    assert lines[-1].split() == [str(rules[1]), "1", "0.8000", "0.3000", "yes"]

@@ -149,6 +149,17 @@ def test_what_values_of_a_type_are(values, same):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+def test_missing_and_rare_levels_have_an_indicator_each_where_both_are_frequent():
+    frame = pd.DataFrame({"x": ["a"] * 20 + ["b"] * 20 + [None] * 10 + ["c"] * 4 + ["d"] * 4})
+    prepared = al.TablePreparer().fit(frame)
+    names = ["x=a", "x=b", "x=<missing>", "x=<other>"]
+    assert prepared.get_feature_names_out().tolist() == names
+    rows = prepared.transform(pd.DataFrame({"x": ["a", "b", None, "c", "new"]}))
+    # A centered indicator is largest where its level is.
+    assert rows.argmax(axis=0).tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(rows[3], rows[4])
+
+
 def test_kinds_of_columns_are_compared():
     prepared = al.TablePreparer().fit(FRAME)
     with pytest.raises(ValueError, match=r"'normal' had numbers in fit, and has strings"):

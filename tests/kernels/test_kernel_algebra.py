@@ -200,9 +200,22 @@ def test_what_kernels_say_of_their_values_is_true(kernel):
     K = kernel(A)
     largest = kernel.largest_value
     assert largest is None or K.max() <= largest + 1e-14
+    top = kernel.largest_diagonal()
+    assert top is None or K.diagonal().max() <= top + 1e-14
     if kernel.has_unit_diagonal:
         np.testing.assert_allclose(K.diagonal(), 1.0, rtol=1e-14)
     assert not kernel.is_non_negative or K.min() >= 0.0
+
+
+def test_the_largest_diagonal_of_combinations_of_bounded_kernels_is_known():
+    for kernel, top in (
+        (2.0 * G + 3.0 * Laplacian(1.0) + 0.5, 5.5),
+        (0.5 * G, 0.5),
+        (G + 1.0, 2.0),
+    ):
+        assert kernel.largest_diagonal() == kernel(X).diagonal().max() == top
+    for kernel in (L, G + L, 2.0 * L, L + 0.5, weighted_sum([G, G], [1.0, -1.0])):
+        assert kernel.largest_diagonal() is None
 
 
 def test_which_kernels_are_known_to_be_of_one_sign():

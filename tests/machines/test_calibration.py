@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from strategies import generators
 
 from alignlearn.machines import calibration
-from alignlearn.machines.calibration import fit_calibration, fit_isotonic, fit_sigmoid
+from alignlearn.machines.calibration import (
+    fit_calibration,
+    fit_isotonic,
+    fit_label_calibration,
+    fit_sigmoid,
+)
 from alignlearn.validation import ConvergenceWarning
 
 
@@ -74,6 +79,23 @@ def test_degenerate_decisions():
     np.testing.assert_allclose(one(np.arange(3.0)), 4 / 5)
     apart = fit_isotonic(np.arange(4.0), np.arange(4) > 1, np.ones(4))
     np.testing.assert_array_equal(apart(np.array([-9.0, 1.0, 1.5, 9.0])), [0.0, 0.0, 0.5, 1.0])
+
+
+def test_newton_steps_that_overshoot_are_halved():
+    rng = np.random.default_rng(8)  # one decision is far from the others
+    n = rng.integers(3, 30)
+    f, positive = rng.standard_cauchy(n), rng.random(n) < rng.random()
+    found = fit_sigmoid(f, positive, rng.exponential(size=n) ** 3 + 1e-6)
+    assert found.gradient <= 1e-10
+
+
+def test_a_temperature_of_labels_is_that_of_the_difference_of_two_classes():
+    f, y, weight = decisions(60, 1.0)
+    labels = fit_label_calibration("temperature", f[:, None], y[:, None].astype(int), weight)
+    pair = fit_calibration("temperature", np.c_[np.zeros(60), f], y.astype(int), 2, weight)
+    (own,), (other,) = labels.calibrators, pair.calibrators
+    assert own.slope == pytest.approx(other.slope, rel=1e-9)
+    np.testing.assert_allclose(labels.probabilities(f[:, None])[:, 0], own(f))
 
 
 def test_a_sigmoid_that_stops_short_says_so(monkeypatch):

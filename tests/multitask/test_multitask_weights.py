@@ -149,6 +149,19 @@ def test_ridge_coupling(epsilon, ridge):
     assert model.result_.duality_gap <= 1e-8
 
 
+def test_the_objective_of_ridge_coupling_is_that_of_its_weights():
+    beta, ridge = 0.02, 0.5
+    oracle, stacked, y, task = problem(19, (8, 9))
+    model = fit(stacked, y, task, beta=beta, coupling="ridge", ridge=ridge, tol=1e-5)
+    shared, traces = model.shared_weights_, oracle.traces
+    parts = np.vstack([shared, model.weights_ - shared])
+    costs = beta * np.vstack([traces.sum(axis=0), traces])
+    expected = np.sum(costs * parts) + ridge * np.sum(np.square(parts))
+    expected += oracle.machines(model.weights_)[0]
+    assert model.result_.objective == pytest.approx(expected, rel=1e-4)
+    assert ridge * np.sum(np.square(parts)) > 1e-2 * expected
+
+
 def test_group_coupling_at_its_ends_and_between():
     beta = 0.02
     oracle, stacked, y, task = problem(29, (16, 19, 17))

@@ -70,6 +70,7 @@ def test_equal_errors_give_p_1_and_equal_differences_the_limit():
     for alternative in ALTERNATIVES:
         plain = paired_t_test(a, b, alternative)
         assert (plain.statistic, plain.p_value, plain.mean_difference) == (0.0, 1.0, 0.0)
+        assert plain.df == 2
         assert corrected_resampled_t_test(a, b, 80, 20, alternative) == plain
     a = np.array([0.1, 0.2, 0.3, 1.7])
     b = a + 0.1
@@ -197,6 +198,8 @@ def test_nemenyi_gives_the_published_example():
     assert loose.groups == ((3, 1, 2), (2, 0))
     np.testing.assert_array_equal(loose.significant[0], [False, True, False, True])
     assert loose.significant.sum() == 4
+    apart = nemenyi([1.2, 1.3, 4.0, 3.5], n_datasets=1000)  # a method that differs from all others
+    assert apart.groups == ((0, 1),)
 
 
 # Demsar (2006), table 5a, given to three digits.
