@@ -22,6 +22,9 @@ def test_two_records_are_equal_and_what_differs_is_found(script, tmp_path, capsy
     assert any("ridge y: predict differs by at most" in line for line in lines)
     fits = script("lab/_fits")
     assert fits.recorded(lambda: {}["what"])["error"].item() == "KeyError: 'what'"
+    # Models of the tests of files, one or more of each class.
+    names = fits.recorded(fits.cases()["every estimator"])
+    assert {"HyperKRR.predict", "KernelCCA.transform", "LinearSVM.predict"} <= names.keys()
 
 
 def test_the_functions_that_a_call_passes_are_counted(script):

@@ -1,12 +1,14 @@
 """Rows of bench_peers.py: tasks for alignlearn and for the packages that a user may know.
 
 A row is a function of a size that returns the sides: alignlearn first, then the packages that are
-compared with it. ``Side.start()`` imports what the side needs and returns the work that is timed;
-the result of the work goes to ``Side.score``.
+compared with it. Its docstring is the title and the note of the row on the page. ``Side.start()``
+imports what the side needs and returns the work that is timed; the result of the work goes to
+``Side.score``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -47,20 +49,34 @@ class Row(NamedTuple):
     """A comparison, its sizes, and its score."""
 
     title: str
+    note: str
     sides: Callable[..., list[Side]]
     axis: str
     sizes: tuple
     quick: Any
     score: str
     repeats: int = 3
-    note: str = ""
     small: dict[str, Any] = {}  # noqa: RUF012, what makes the quick size quicker
-
     warm: tuple = ()  # other sizes at which code is compiled
 
     def smallest(self):
         """The sides at the quick size."""
         return self.sides(self.quick, **self.small)
+
+
+ROWS = {}
+
+
+def row(*given, name="", **more):
+    """Register a `Row` of a function, whose docstring has the title and the note."""
+
+    def register(function):
+        title, *note = re.split(r"\s*\n\s*", function.__doc__.strip())
+        about = title.removesuffix("."), " ".join(note).strip()
+        ROWS[name or function.__name__] = Row(*about, function, *given, **more)
+        return function
+
+    return register
 
 
 def fit_of(model, *data):
@@ -79,6 +95,7 @@ def scored(*new):
 
 
 OURS, SKLEARN = "alignlearn", "scikit-learn"
+DATA = ("breast_cancer", "australian", "heart_statlog", "digits", "diabetes", "kin8nm")
 
 # -- a search over kernels, and other learners -----------------------------------------
 
@@ -110,8 +127,14 @@ def _one_model(kind, X, y, folds, classes):
     return accuracy.fitted(kind, X, y, folds, classes)
 
 
+@row("data", DATA, "diabetes", "accuracy, or R^2", 1, small={"size": 60, "splits": 1})
 def search(name, size=400, splits=_SPLITS):
-    """A model for a table of numbers, its width and penalty chosen."""
+    """A model for a table with kernel selection.
+
+    At most 400 training samples, mean score of three splits, total time of all three. The constants
+    of `weighting="auto"` were chosen on half of the data sets of `scripts/lab/accuracy.py` (of
+    these: digits, diabetes, kin8nm). GaussianProcess is omitted for ten classes.
+    """
     parts = [accuracy.parts(name, size, seed) for seed in range(splits)]
     classes = parts[0][-1]
     maker = StratifiedKFold if classes else KFold
@@ -156,8 +179,9 @@ def _two_classes(m, new=2000):
         return X[:m], y[:m], X[m:], y[m:], 1.0 / 20
 
 
+@row("m", (1000, 2000, 4000, 8000), 200, "accuracy", warm=(3500,))
 def svc(m, C=10.0):
-    """A C-SVC with one Gaussian, from samples to the fitted model."""
+    """One support vector machine, one Gaussian, C = 10."""
     X, y, new, y_new, gamma = _two_classes(m)
     how = {"C": C, "gamma": gamma, "cache_size": 1000}
 
@@ -179,8 +203,9 @@ def svc(m, C=10.0):
     ]
 
 
+@row("m", (5000, 20_000, 80_000), 500, "accuracy")
 def linear(m, C=0.01):
-    """A linear model by dual coordinate descent."""
+    """One linear support vector machine, C = 0.01."""
     X, y = stream(m + 2000)
     data, new = (X[:m], y[:m]), (X[m:], y[m:])
     how = {"C": C, "loss": "hinge", "fit_intercept": False, "tol": 1e-3, "max_iter": 100_000}
@@ -201,8 +226,12 @@ def _regression(m, d=10, new=1000):
     return (X[:m], y[:m]), (X[m:], y[m:])
 
 
+@row("m", (500, 1000, 2000, 4000), 200, "R^2")
 def ridge(m, alpha=1.0):
-    """Kernel ridge regression with one Gaussian."""
+    """Kernel ridge regression, one Gaussian, alpha = 1.
+
+    alignlearn fits an intercept, the others do not (the target has mean 0).
+    """
     data, new = _regression(m)
     gamma = 1.0 / data[0].shape[1]
 
@@ -225,8 +254,13 @@ def ridge(m, alpha=1.0):
     ]
 
 
+@row("m", (500, 1000, 2000), 200, "R^2", 2)
 def penalty(m, alphas=accuracy.ALPHAS):
-    """Ridge regression whose penalty is chosen by leave-one-out."""
+    """Ridge regression with one of 13 penalties.
+
+    MKLRegressorCV and RidgeCV use leave-one-out, the grid search 5 folds. RidgeCV is made for a
+    linear model on few columns.
+    """
     data, new = _regression(m)
     gamma = 1.0 / data[0].shape[1]
 
@@ -248,8 +282,13 @@ def penalty(m, alphas=accuracy.ALPHAS):
     ]
 
 
+@row("q", (20, 100, 300), 3, "R^2", 1, small={"design": "corr"})
 def targets(q, design="few"):
-    """A kernel and a penalty for each of many targets."""
+    """A kernel and a penalty for each of q targets.
+
+    Three linear kernels, m = 600 (design `few` of `scripts/lab/many_targets.py`). Matrices of
+    MultipleKernelRidgeCV are computed outside the measured time.
+    """
     data, alphas = many_targets.simulated(design, q, 10), many_targets.ALPHAS
 
     def ours(**how):
@@ -292,8 +331,15 @@ def targets(q, design="few"):
 # -- weights of many kernels -----------------------------------------------------------
 
 
+@row("p", (5, 10, 20, 30), 3, "accuracy", 2, name="kernels", small={"m": 60})
 def many_kernels(p, m=600):
-    """Weights of p precomputed Gram matrices, and a support vector machine on their sum."""
+    """Weights of p Gram matrices, m = 600, and a support vector machine.
+
+    Digits, odd against even, Gaussians of p widths, C = 10. mklaren is written for Python 2: its
+    Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy has weights of either sign;
+    the sum is an indefinite kernel here, for which the support vector machine fails (with its
+    default C = 1000 it has an accuracy of 0.86 at p = 5).
+    """
     X, y = load_digits(return_X_y=True)
     X, y = X / 16.0, np.where(y % 2, 1, -1)
     gammas = np.geomspace(0.005, 0.5, p)
@@ -380,8 +426,9 @@ def _mklaren_sides(K, L, labels, truth):
 # -- dependence ------------------------------------------------------------------------
 
 
+@row("m", (100, 200, 400), 40, "p-value", 2)
 def independence(m):
-    """A test of independence, 999 permutations, and its approximation."""
+    """A test of independence of two variables."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0.0, 2.0 * np.pi, m)
     noise = 0.9 * rng.normal(size=(2, m))
@@ -404,8 +451,12 @@ def independence(m):
     ]
 
 
+@row("m", (250, 500, 1000, 2000), 60, "correlation of new samples", 1)
 def canonical(N):
-    """Kernel canonical correlation of two views, a Gaussian each."""
+    """Kernel canonical correlation of two views.
+
+    Default regularization of each tool; the penalties have different forms.
+    """
     views = two_views(N + 1000)
     train, new = ([A[part] for A in views] for part in (slice(N), slice(N, None)))
     gammas = [1.0 / (A.shape[1] * A.var()) for A in train]
@@ -429,8 +480,13 @@ def canonical(N):
     ]
 
 
+@row("p", (5, 10, 20), 3, "mean CKA", 2)
 def layers(p, batches=5, batch=200, width=256):
-    """CKA of all pairs of p layers of a network, from mini-batches; both sides run the network."""
+    """CKA of all pairs of p layers from mini-batches.
+
+    Five batches of 200, layers of 256 values; both run the network, in float32. torch_cka sums in
+    float32, too; deep layers of this untrained network vary little, so its sums are inaccurate.
+    """
 
     def network():
         import torch
@@ -483,8 +539,12 @@ def layers(p, batches=5, batch=200, width=256):
 # -- products --------------------------------------------------------------------------
 
 
+@row("m", (10_000, 40_000, 160_000), 500, "relative error")
 def products(m, n=1000, d=10):
-    """A product K(X, Z) v of a Gaussian, m x n, that stores no matrix."""
+    """A product of an m x 1000 Gaussian matrix and a vector.
+
+    PyKeOps compiles its formula before the measurement.
+    """
     rng = np.random.default_rng(0)
     X, v, gamma = rng.standard_normal((m, d)), rng.standard_normal(n), 1.0 / d
     Z = rng.standard_normal((n, d))
@@ -515,73 +575,3 @@ def products(m, n=1000, d=10):
         Side("PyKeOps", "pykeops", keops, reference),
         Side("rbf_kernel, blocks of 4096 rows, and @", SKLEARN, blocks, reference),
     ]
-
-
-DATA = ("breast_cancer", "australian", "heart_statlog", "digits", "diabetes", "kin8nm")
-ROWS = {
-    "search": Row(
-        "A model for a table with kernel selection",
-        search, "data", DATA, "diabetes", "accuracy, or R^2", 1,
-        "At most 400 training samples, mean score of three splits, total time of all three. "
-        "The constants of `weighting=\"auto\"` were chosen on half of the data sets of "
-        "`scripts/lab/accuracy.py` (of these: digits, diabetes, kin8nm). GaussianProcess is "
-        "omitted for ten classes.",
-        {"size": 60, "splits": 1},
-    ),
-    "svc": Row(
-        "One support vector machine, one Gaussian, C = 10",
-        svc, "m", (1000, 2000, 4000, 8000), 200, "accuracy", warm=(3500,),
-    ),
-    "linear": Row(
-        "One linear support vector machine, C = 0.01",
-        linear, "m", (5000, 20_000, 80_000), 500, "accuracy",
-    ),
-    "ridge": Row(
-        "Kernel ridge regression, one Gaussian, alpha = 1",
-        ridge, "m", (500, 1000, 2000, 4000), 200, "R^2", 3,
-        "alignlearn fits an intercept, the others do not (the target has mean 0).",
-    ),
-    "penalty": Row(
-        "Ridge regression with one of 13 penalties",
-        penalty, "m", (500, 1000, 2000), 200, "R^2", 2,
-        "MKLRegressorCV and RidgeCV use leave-one-out, the grid search 5 folds. RidgeCV is made "
-        "for a linear model on few columns.",
-    ),
-    "targets": Row(
-        "A kernel and a penalty for each of q targets",
-        targets, "q", (20, 100, 300), 3, "R^2", 1,
-        "Three linear kernels, m = 600 (design `few` of `scripts/lab/many_targets.py`). Matrices "
-        "of MultipleKernelRidgeCV are computed outside the measured time.",
-        {"design": "corr"},
-    ),
-    "kernels": Row(
-        "Weights of p Gram matrices, m = 600, and a support vector machine",
-        many_kernels, "p", (5, 10, 20, 30), 3, "accuracy", 2,
-        "Digits, odd against even, Gaussians of p widths, C = 10. mklaren is written for Python 2: "
-        "its Alignf runs in Python 3, its low-rank method does not. CKA of MKLpy has weights of "
-        "either sign; the sum is an indefinite kernel here, for which the support vector machine "
-        "fails (with its default C = 1000 it has an accuracy of 0.86 at p = 5).",
-        {"m": 60},
-    ),
-    "independence": Row(
-        "A test of independence of two variables",
-        independence, "m", (100, 200, 400), 40, "p-value", 2,
-    ),
-    "canonical": Row(
-        "Kernel canonical correlation of two views",
-        canonical, "m", (250, 500, 1000, 2000), 60, "correlation of new samples", 1,
-        "Default regularization of each tool; the penalties have different forms.",
-    ),
-    "layers": Row(
-        "CKA of all pairs of p layers from mini-batches",
-        layers, "p", (5, 10, 20), 3, "mean CKA", 2,
-        "Five batches of 200, layers of 256 values; both run the network, in float32. torch_cka "
-        "sums in float32, too; deep layers of this untrained network vary little, so its sums are "
-        "inaccurate.",
-    ),
-    "products": Row(
-        "A product of an m x 1000 Gaussian matrix and a vector",
-        products, "m", (10_000, 40_000, 160_000), 500, "relative error", 3,
-        "PyKeOps compiles its formula before the measurement.",
-    ),
-}  # fmt: skip

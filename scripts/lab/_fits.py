@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 import alignlearn as al
-from alignlearn import cca, hyper, machines
-from alignlearn.comparison.ensemble import Ensemble
 from alignlearn.weights import one_stage
 
 M, NEW = 72, 24
@@ -425,52 +425,6 @@ def _levels():
         yield f"default, {name}", _Large(name)
 
 
-def _learners():
-    for name, (y, options) in {
-        "two classes": (TWO, {}),
-        "three classes": (THREE, {}),
-        "regression": (REAL, {}),
-        "matrix": (REAL, {"full": True}),
-        "Matern": (REAL, {"kernel": al.Matern(0.5)}),
-        "few samples": (REAL, {"max_samples": 40, "search_samples": 30}),
-    }.items():
-        yield f"FeatureScales {name}", Fit(al.FeatureScales, y, **options)
-    one_class = {"default": {"nu": 0.2}, "gaps": {**GAPS, "nu": 0.3}}
-    one_class["rank one"] = {"kernels": al.RankOneKernels()}
-    for rule in ("alignf", "uniform", "consensus"):
-        yield f"KernelCombiner {rule}", Fit(al.KernelCombiner, REAL, weighting=rule, **FIXED)
-        one_class[rule] = {**FIXED, "weighting": "structure" if rule == "alignf" else rule}
-    yield "KernelCombiner gaps", Fit(al.KernelCombiner, REAL, **GAPS)
-    for name, options in one_class.items():
-        yield f"OneClassMKL {name}", Fit(al.OneClassMKL, None, **options)
-    few = {"max_iter": 30, "tol": 1e-12}
-    yield "BayesianMKLClassifier", Fit(al.BayesianMKLClassifier, TWO, **FIXED, **few)
-    for options in ({}, {"offsets": True, "rho": 2.0}, {"kernel": "laplacian"}):
-        for kind, y in (("", REAL), ("Classifier", THREE)):
-            name, values = f"AlignedRandomFeatures{kind}", " ".join(map(str, options.values()))
-            yield f"{name} {values}", Fit(getattr(al, name), y, n_features=100, **options)
-
-
-def _wings():
-    for name, centers in product(
-        ("NystromRidge", "NystromRidgeClassifier", "NystromSVC"), ("uniform", "leverage")
-    ):
-        y, make = REAL if name == "NystromRidge" else THREE, partial(getattr(al, name), "rbf")
-        yield f"{name} {centers}", Fit(make, y, n_centers=20, centers=centers)
-    for loss in ("hinge", "logistic", "squared"):
-        name = f"KernelSGDClassifier {loss}"
-        yield name, Fit(al.KernelSGDClassifier, THREE, loss=loss, random_state=0)
-    for loss in ("squared", "epsilon-insensitive"):
-        yield f"KernelSGDRegressor {loss}", Fit(al.KernelSGDRegressor, REAL, loss=loss, budget=30)
-    given = {"kernels": [al.Gaussian(0.3), "linear", "rbf"], "kappa": 0.1}
-    for name, options in (
-        ("max", {"measure": "max"}),
-        ("min", {"measure": "min"}),
-        ("kernels", given),
-    ):
-        yield f"KernelCCA {name}", Fit(partial(cca.KernelCCA, 2), None, "tables", **options)
-
-
 class _Tasks(Fit):
     """A fit of several tasks, the number of which follows the samples."""
 
@@ -492,73 +446,24 @@ def _tasks():
     yield "MultiTaskMKLRegressor ridge", _Tasks(regressor, REAL, coupling="ridge", ridge=0.5)
 
 
-class _Similarities(Fit):
-    """A kernel learned from a matrix of similarities of 24 samples."""
+def _of_every_estimator():
+    """Outputs and attributes of the models that tests write to files: one or more of each class."""
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "persistence"))
+    import persistence_models
 
-    def __call__(self):
-        X, new = DATA["X"][:24], DATA["X"][M:]
-        K = 2.0 * (DATA["two"][:24, None] == DATA["two"][:24]) - 1.0
-        model = self.make().fit(X, K)
-        return {**dict(_attributes(model)), "predict": model.predict(new, X)}
-
-
-def _hyper():
-    kinds = {"default": None, "WishartHyperKernel": al.WishartHyperKernel()}
-    kinds["HyperKernelSum"] = hyper.hyper_kernels((0.5, 2.0))
-    for name in ("HyperKRR", "HyperNNLS", "HyperSVR", "HyperKRRCV"):
-        for kind, given in kinds.items():
-            yield f"{name} {kind}", _Similarities(partial(getattr(al, name), given), REAL)
-    make, ladder = al.HyperKernelClassifier, partial(al.HyperKernelClassifier, "ladder")
-    for machine in ("krein", "svm", "clip"):
-        yield f"HyperKernelClassifier {machine}", Fit(make, THREE, machine=machine)
-    yield "HyperKernelClassifier svr", Fit(ladder, TWO, regression="svr")
-    few = {"cv": 2, "multiples": [1.0], "alphas": [10.0], "Cs": [1.0, 10.0]}
-    yield "HyperKernelClassifierCV", Fit(al.HyperKernelClassifierCV, TWO, **few)
-
-
-class _OnMatrix(Fit):
-    """A model on one Gram matrix, or on rows of features."""
-
-    def __init__(self, make, y, indefinite=False, rows=False, **options):
-        super().__init__(make, y, **options)
-        self.indefinite, self.rows = indefinite, rows
-
-    def __call__(self):
-        K = DATA["grams"][1] - 0.4 * self.indefinite * DATA["grams"][0]
-        K = DATA["X"] if self.rows else K[:, :M]
-        return self.seen(self.make().fit(K[:M], DATA[self.y][:M], **self.given), K[M:], None)
-
-
-def _machines():
-    kinds = {
-        "KernelRidge y": (machines.KernelRidge, REAL, {"alpha": 0.3}),
-        "KernelRidge Y": (machines.KernelRidge, "Y", {"alpha": 0.3}),
-        "SupportVectorRegressor": (machines.SupportVectorRegressor, REAL, {"C": 2.0}),
-        "LinearSVM squared": (machines.LinearSVM, TWO, {"loss": "squared-hinge", "rows": True}),
-        "KreinSVC": (machines.KreinSVC, TWO, {"indefinite": True}),
-        "KreinRidge": (machines.KreinRidge, REAL, {"alpha": 0.5, "indefinite": True}),
-    }
-    for how in ("ovo", "ovr"):
-        options = {"C": 2.0, "multiclass": how}
-        kinds[f"SupportVectorClassifier {how}"] = machines.SupportVectorClassifier, THREE, options
-        kinds[f"LinearSVM {how}"] = machines.LinearSVM, THREE, {**options, "rows": True}
-    for name, (make, y, options) in kinds.items():
-        yield name, _OnMatrix(make, y, **options)
-        yield f"{name} weights", _OnMatrix(make, y, **options, **WEIGHTED)
-
-
-def _ensembles():
-    for machine, y in (("krr", REAL), ("svc", TWO)):
-        yield f"Ensemble {machine} linear", Fit(partial(Ensemble, machine, 1.0), y, "grams")
+    found = {}
+    for name, model, data in persistence_models.fitted():
+        results = dict(_attributes(model)) | persistence_models.outputs(model, data)
+        found |= {f"{name}.{part}": value for part, value in results.items()}
+    return found
 
 
 def cases():
     """All fits, {name: callable}."""
-    makers = (
-        *(_by_rule, _classifiers, _regressors, _searches, _more_classifications),
-        *(_more_regressions, _levels, _learners, _wings, _tasks, _hyper, _machines, _ensembles),
-    )
-    return {name: fit for make in makers for name, fit in make()}
+    makers = (_by_rule, _classifiers, _regressors, _searches, _more_classifications)
+    makers += (_more_regressions, _levels, _tasks)
+    found = {name: fit for make in makers for name, fit in make()}
+    return {**found, "every estimator": _of_every_estimator}
 
 
 def recorded(fit):

