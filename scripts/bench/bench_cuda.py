@@ -13,13 +13,13 @@ with data and results on the host. Without a device nothing is measured.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from _bench import clock
-from _cluster import hyper_product, product, statistics
 from _studies import publish_times, study
 from numba import cuda
 
@@ -27,20 +27,18 @@ from alignlearn._jit import cuda_kernel
 from alignlearn._threads import thread_count
 from alignlearn.engine.cpu import CPU
 from alignlearn.engine.cuda.device import ask, problem, quiet
+from alignlearn.engine.grams import GramProducts
+from alignlearn.engine.pair_sums import centered_sums
+from alignlearn.hyper import WishartHyperKernel
+from alignlearn.hyper._pairs import PairSystem
+from alignlearn.kernels import gaussian_kernels
 
 EXPONENTIAL = 10
 RUN = 16  # multiply-adds one after the other, of eight at once
-SIZES = {
-    "full": {
-        "d": 20,
-        "p": 10,
-        "statistics": (100_000, 1_000_000),
-        "product": 100_000,
-        "hyper": 100_000,
-        "cpu": 8000,
-    },
-    "small": {"d": 2, "p": 2, "statistics": (9, 10), "product": 9, "hyper": 9, "cpu": 9},
-}
+# Features, kernels, and the samples or pairs of each kind of work.
+Sizes = namedtuple("Sizes", "d p least most product hyper cpu")
+FULL = Sizes(20, 10, least=100_000, most=1_000_000, product=100_000, hyper=100_000, cpu=8000)
+SMALL = Sizes(2, 2, least=9, most=10, product=9, hyper=9, cpu=9)
 
 
 class Row(NamedTuple):
@@ -70,12 +68,46 @@ class Row(NamedTuple):
     key: str
 
 
+def statistics(m, d=20, p=10, dtype=np.float64):
+    """Sums of p Gaussians over all pairs of m samples, as a function of an engine."""
+    X, y = _samples(m, d, dtype)
+    kernels = [k.resolve(X) for k in gaussian_kernels(2.0 ** np.arange(1 - p, 1.0))]
+    Y = (y - y.mean())[:, None]
+    return lambda engine: centered_sums(X, Y, kernels, engine=engine)
+
+
+def product(m, d=20, dtype=np.float64):
+    """A Gaussian Gram matrix times a vector: computed again each time, the samples sent once."""
+    X, y = _samples(m, d, dtype)
+    kernels, bound = [gaussian_kernels([0.02])[0].resolve(X)], {}
+
+    def times(engine):
+        if engine not in bound:
+            bound[engine] = GramProducts(kernels, [1.0], X, engine=engine)
+        return bound[engine].times(y)
+
+    return times
+
+
+def hyper_product(n_pairs, d=8):
+    """The matrix of a Wishart hyper-kernel between pairs of points times a vector."""
+    m = int(np.sqrt(2 * n_pairs))
+    X = _samples(m, d)[0]
+    hyper = WishartHyperKernel().resolve(X)
+    coef = np.ones(m * (m + 1) // 2)
+    return lambda engine: PairSystem(hyper, X, *np.triu_indices(m), engine=engine).times(coef)
+
+
+def _samples(m, d, dtype=np.float64):
+    X = np.random.default_rng(0).normal(size=(m, d)).astype(dtype)
+    return X, np.where(X[:, 0] * X[:, 1] > 0.0, 1.0, -1.0)
+
+
 def rows(sizes):
     """What is measured."""
-    d, p, n, few = (sizes[name] for name in ("d", "p", "product", "hyper"))
+    d, p, least, most, n, few, _ = sizes
     products = p * (p + 1) // 2 + p + 2 * p  # with each other and the target, and sums both ways
     ladder = 2 * d + EXPONENTIAL + 2 * (p - 1) + products
-    least, most = sizes["statistics"]
     for m, t, key in (
         (least, np.float32, "cuda-float32"),
         (least, np.float64, "cuda-float64"),
@@ -137,7 +169,7 @@ def report(row, engine, cpu_size, limits):
 def main(arguments=None, found=None):
     """Measure and print, on the device that was ``found`` (`ask`, by default)."""
     args = study(__doc__, argv=arguments)
-    sizes, found = SIZES["small" if args.quick else "full"], found or ask()
+    sizes, found = SMALL if args.quick else FULL, found or ask()
     planned = list(rows(sizes))
     if problem(found) is not None:
         for row in planned:
@@ -154,7 +186,7 @@ def main(arguments=None, found=None):
         print("a simulation: the numbers are not those of a device")
     for t in ("float32", "float64"):
         print(f"limit: {limits[t]:.3g} multiply-adds/s in {t}")
-    times = [report(row, engine, sizes["cpu"], limits) for row in planned]
+    times = [report(row, engine, sizes.cpu, limits) for row in planned]
     args.run = {"device": name, "threads": thread_count()}
     for row, (best, cpu) in zip(planned, times):
         if row.key:
