@@ -242,15 +242,10 @@ def changed_files(base):
         return done.stdout.splitlines()
 
     if base is None:
-        bases = ("main", "origin/main", "master", "HEAD")
-        known = [
-            b
-            for b in bases
-            if not subprocess.run(
-                ["git", "rev-parse", "-q", "--verify", b], cwd=ROOT, capture_output=True
-            ).returncode
-        ]
-        base = known[0]  # fmt: skip
+        for base in ("main", "origin/main", "master", "HEAD"):
+            command = ["git", "rev-parse", "-q", "--verify", base]
+            if not subprocess.run(command, cwd=ROOT, capture_output=True).returncode:
+                break
     start = lines("merge-base", base, "HEAD")[0]
     return lines("diff", "--name-only", start) + lines("ls-files", "-o", "--exclude-standard")
 

@@ -7,8 +7,8 @@
     scripts/bench/bench_cold.py --write             # into docs/_data
 
 A process of its own imports, fits and predicts with an empty cache. Times are processor seconds, so
-other work on the machine has little effect; repeat the run on a busy machine. Inclusive seconds of
-a function contain those of all functions that were compiled for it.
+other work on the machine has little effect; repeat the run on a busy machine. The seconds of a
+function contain those of all functions that were compiled for it.
 """
 
 from __future__ import annotations
@@ -77,22 +77,18 @@ def first_calls(name):
 
 def _listener(event):
     class Compilations(event.Listener):
-        """Names with inclusive and exclusive seconds, in the order of completion."""
+        """Names with seconds, in the order of completion."""
 
         def __init__(self):
             self.open, self.done = [], []
 
         def on_start(self, event):
-            self.open.append([time.thread_time(), 0.0])
+            self.open.append(time.thread_time())
 
         def on_end(self, event):
-            start, inner = self.open.pop()
-            spent = time.thread_time() - start
-            if self.open:
-                self.open[-1][1] += spent
+            spent = time.thread_time() - self.open.pop()
             function = event.data["dispatcher"].py_func
-            name = f"{function.__module__}.{function.__qualname__}"
-            self.done.append([name, spent, spent - inner])
+            self.done.append([f"{function.__module__}.{function.__qualname__}", spent])
 
     return Compilations()
 
@@ -104,11 +100,8 @@ def table(found):
     lines += [f"  {name:8} {value:7.2f}" for name, value in seconds.items()]
     ours = sum(name.startswith("alignlearn.") for name, *_ in compiled)
     lines += [f"{len(compiled)} functions compiled, {ours} of them of the library"]
-    for title, column in (("inclusive", 1), ("exclusive", 2)):
-        lines += [f"{title} seconds"] if compiled else []
-        heaviest = sorted(compiled, key=lambda row: -row[column])[:HEAVIEST]
-        lines += [f"  {row[column]:7.2f}  {row[0]}" for row in heaviest]
-    return "\n".join(lines)
+    heaviest = sorted(compiled, key=lambda row: -row[1])[:HEAVIEST]
+    return "\n".join([*lines, *(f"  {spent:7.2f}  {name}" for name, spent in heaviest)])
 
 
 if __name__ == "__main__":

@@ -23,17 +23,12 @@ import alignlearn as al
 M = 200
 
 
-def _noises(rng, m, share):
-    """Two noises; ``share`` of the first goes into the second."""
-    first, second = rng.normal(size=(2, m))
-    return first, second + share * first
-
-
 def conditional(name, columns, share, rng, m=M):
     """X, Y and Z of a design, X and Y independent given Z where ``share`` is 0."""
     Z = rng.normal(size=(m, columns))
     u = Z.sum(axis=1) / np.sqrt(columns)
-    e, f = _noises(rng, m, share)
+    e, f = rng.normal(size=(2, m))
+    f += share * e
     if name == "linear":
         x, y = u + e, u + f
     elif name == "post":

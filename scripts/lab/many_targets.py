@@ -144,9 +144,10 @@ def main():
             publish(args, "targets", rows(args))
         if "large" in args.rows:
             (_, other), (_, seconds), _ = measured("few", args.large, args.seeds[0])
-            numbers(args, {"10000-targets": seconds, "10000-targets-random-search": other})
+            found = {"10000-targets": seconds, "10000-targets-random-search": other}
+            publish(args, "many-targets", {key: f"{value:.2g}" for key, value in found.items()})
         if "primal" in args.rows:
-            numbers(args, primal(args))
+            publish(args, "many-targets", primal(args))
 
 
 def primal(args):
@@ -161,12 +162,7 @@ def primal(args):
     found = {"primal": ours(al.Linear(), data, **equal), "dual": ours(dual, data, **equal)}
     found["primal-search"] = ours(al.Linear(), data, per_target=True)
     print(f"R^2 {found['primal'][0]:.12f} in the primal, {found['dual'][0]:.12f} in the dual")
-    return {name: seconds for name, (_, seconds) in found.items()}
-
-
-def numbers(args, seconds):
-    """Publish seconds."""
-    publish(args, "many-targets", {key: f"{value:.2g}" for key, value in seconds.items()})
+    return {name: f"{seconds:.2g}" for name, (_, seconds) in found.items()}
 
 
 if __name__ == "__main__":
