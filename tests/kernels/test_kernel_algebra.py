@@ -209,7 +209,7 @@ def test_what_kernels_say_of_their_values_is_true(kernel):
 
 def test_the_largest_diagonal_of_combinations_of_bounded_kernels_is_known():
     for kernel, top in (
-        (2.0 * G + 3.0 * Laplacian(1.0) + 0.5, 5.5),
+        (2.0 * G + 3.0 * al.Laplacian(1.0) + 0.5, 5.5),
         (0.5 * G, 0.5),
         (G + 1.0, 2.0),
     ):
