@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import each
 from refusals import raises
+from test_spectrum import absolute
 
 from alignlearn.machines import (
     KernelRidge,
@@ -30,11 +31,6 @@ def problem(m=60, n=25, seed=0, n_classes=2):
     y = np.digitize(X[:, 0] + 0.3 * rng.standard_normal(m), [-0.5, 0.5][: n_classes - 1])
     y[:n_classes] = np.arange(n_classes)
     return similarity(X, X), y, similarity(Z, X)
-
-
-def absolute(K):
-    w, U = np.linalg.eigh(K)
-    return (U * np.abs(w)) @ U.T
 
 
 # The classifier
@@ -90,15 +86,15 @@ def test_single_precision_changes_decisions_by_its_rounding():
 
 def test_hard_margin_separates_in_the_space_of_the_majorant():
     K, y, K_test = problem(m=30, seed=5)
-    ours = KreinSVC(C=np.inf, tol=1e-6).fit(K, y, np.r_[np.full(29, 3.0), 0.0])
-    margins = (2 * y - 1) * ours.decision_function(K)
+    machine = KreinSVC(C=np.inf, tol=1e-6)
+    machine.fit(K, y, np.r_[np.full(29, 3.0), 0.0])
+    margins = (2 * y - 1) * machine.decision_function(K)
     assert margins[:-1].min() > 1.0 - 1e-5
-    rest = KreinSVC(C=np.inf, tol=1e-6).fit(K[:29, :29], y[:29])
-    np.testing.assert_allclose(
-        ours.decision_function(K_test), rest.decision_function(K_test[:, :29]), atol=1e-3
-    )
-    with pytest.raises(ValueError, match="not separable"):
-        KreinSVC(C=np.inf).fit(np.kron(np.diag([1.0, -1.0]), np.ones((2, 2))), [0, 1, 0, 1])
+    found = machine.decision_function(K_test)
+    rest = machine.fit(K[:29, :29], y[:29]).decision_function(K_test[:, :29])
+    np.testing.assert_allclose(found, rest, atol=1e-3)
+    K = np.kron(np.diag([1.0, -1.0]), np.ones((2, 2)))
+    raises(ValueError, "not separable", machine.fit, K, LABELS)
 
 
 @pytest.mark.parametrize("machine", [KreinSVC(C=0.7, tol=1e-9), KreinRidge(alpha=0.2)])
@@ -155,14 +151,11 @@ def test_ridge_solves_its_normal_equations(intercept, columns):
 
 def test_ridge_without_regularization_interpolates_or_says_that_it_cannot():
     K, _, _ = problem(m=12, seed=11)
-    y = np.arange(12.0)
-    np.testing.assert_allclose(KreinRidge(alpha=0.0).fit(K, y).predict(K), y, atol=1e-6)
+    y, ridge = np.arange(12.0), KreinRidge(alpha=0.0)
+    np.testing.assert_allclose(ridge.fit(K, y).predict(K), y, atol=1e-6)
     singular = np.kron(np.diag([1.0, -1.0]), np.ones((2, 2)))
-    with pytest.raises(ValueError, match=r"\|K\| \+ alpha I is singular .* at alpha=0; raise"):
-        KreinRidge(alpha=0.0).fit(singular, np.arange(4.0))
-
-
-# Fixes; more in test_spectrum.py
+    message = r"\|K\| \+ alpha I is singular .* at alpha=0; raise"
+    raises(ValueError, message, ridge.fit, singular, np.arange(4.0))
 
 
 # Bad input

@@ -111,6 +111,4 @@ def test_fix_is_a_transformer():
     again = pickle.loads(pickle.dumps(fix))
     assert np.array_equal(again.transform(K_test), fix.transform(K_test))
     assert (fix.n_train_, fix.n_negative_) == (30, np.count_nonzero(np.linalg.eigvalsh(K) < 0.0))
-    spectrum = pickle.loads(pickle.dumps(krein_spectrum(K)))
-    assert np.array_equal(spectrum.majorant, fix.fit_transform(K))
-    assert repr(fix) == "SpectrumFix(method='flip')"
+    assert np.array_equal(krein_spectrum(K).majorant, fix.fit_transform(K))

@@ -5,6 +5,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from alignlearn.solvers.chi_square import chi_square_ball
 
@@ -57,16 +58,14 @@ def test_two_scores_by_hand():
 
 def test_limits():
     scores = np.array([1.0, 5.0, 2.0, 4.0])
-    np.testing.assert_array_equal(chi_square_ball(scores, 0.0).weights, np.full(4, 0.25))
-    np.testing.assert_array_equal(chi_square_ball(scores, 3.0).weights, [0, 1, 0, 0])
-    np.testing.assert_array_equal(chi_square_ball(scores, 1e300).weights, [0, 1, 0, 0])
-    np.testing.assert_array_equal(chi_square_ball([2.0, 2.0], 5.0).weights, [0.5, 0.5])
-    np.testing.assert_array_equal(chi_square_ball([7.0], 5.0).weights, [1.0])
+    assert_array_equal(chi_square_ball(scores, 0.0).weights, np.full(4, 0.25))
+    assert_array_equal(chi_square_ball(scores, 3.0).weights, [0, 1, 0, 0])
+    assert_array_equal(chi_square_ball(scores, 1e300).weights, [0, 1, 0, 0])
+    assert_array_equal(chi_square_ball([2.0, 2.0], 5.0).weights, [0.5, 0.5])
+    assert_array_equal(chi_square_ball([7.0], 5.0).weights, [1.0])
     assert [chi_square_ball(s, 0.0).multiplier for s in (scores, [2.0, 2.0])] == [-np.inf, 2.0]
     # Two at the top are reached at divergence 1; a larger ball leaves them equal.
-    np.testing.assert_array_equal(
-        chi_square_ball([3.0, 3.0, 1.0, 0.0], 1.5).weights, [0.5] * 2 + [0] * 2
-    )
+    assert_array_equal(chi_square_ball([3.0, 3.0, 1.0, 0.0], 1.5).weights, [0.5] * 2 + [0] * 2)
 
 
 @each(

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import generators
 
-from alignlearn.solvers.conjugate_gradient import (
-    conjugate_gradient,
-    low_rank_preconditioner,
-)
+from alignlearn.solvers.conjugate_gradient import conjugate_gradient, low_rank_preconditioner
 from alignlearn.validation import ConvergenceWarning
 
 
@@ -18,27 +16,27 @@ def systems(draw):
     """A positive definite matrix of some condition up to 1e6, in any units, and right sides."""
     rng = draw(generators())
     n, c = draw(st.integers(1, 25)), draw(st.integers(1, 4))
-    Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
-    spread = draw(st.sampled_from([0.0, 2.0, 6.0]))
-    A = (Q * 10.0 ** rng.uniform(-spread, 0.0, size=n)) @ Q.T
-    A = (A + A.T) / 2 * draw(st.sampled_from([1e-8, 1.0, 1e8]))
+    spread, unit = draw(st.sampled_from([0.0, 2.0, 6.0])), draw(st.sampled_from([1e-8, 1.0, 1e8]))
+    A = unit * spectral(rng, 10.0 ** rng.uniform(-spread, 0.0, size=n))[1]
     B = rng.normal(size=(n, c)) * 10.0 ** rng.integers(-200, 200, size=c)
     B[:, rng.random(c) < 0.2] = 0.0
     return A, B
 
 
+def spectral(rng, eigenvalues):
+    """Eigenvectors, and a matrix of these eigenvalues."""
+    Q = np.linalg.qr(rng.normal(size=2 * eigenvalues.shape))[0]
+    A = (Q * eigenvalues) @ Q.T
+    return Q, (A + A.T) / 2
+
+
 @given(systems(), st.booleans(), st.booleans(), st.sampled_from([1e-3, 1e-9]))
 def test_equals_direct_solve(system, preconditioned, started, tol):
     A, B = system
-    inverse_root = 1.0 / np.diag(A)[:, None]
-    start = np.ones_like(B) if started else None
-    found = conjugate_gradient(
-        lambda V: A @ V,
-        B,
-        precondition=(lambda V: inverse_root * V) if preconditioned else None,
-        start=start,
-        tol=tol,
-    )
+    options = {"start": np.ones_like(B)} if started else {}
+    if preconditioned:
+        options["precondition"] = lambda V: V / np.diag(A)[:, None]
+    found = conjugate_gradient(lambda V: A @ V, B, tol=tol, **options)
     assert found.converged
     assert found.definite
     assert found.solution.shape == B.shape
@@ -57,8 +55,7 @@ def test_equals_direct_solve(system, preconditioned, started, tol):
 
 def test_columns_share_applications_until_they_are_solved():
     rng = np.random.default_rng(0)
-    Q = np.linalg.qr(rng.normal(size=(60, 60)))[0]
-    A = (Q * np.geomspace(1e-2, 1.0, 60)) @ Q.T
+    Q, A = spectral(rng, np.geomspace(1e-2, 1.0, 60))
     # An eigenvector takes one step.
     B = np.column_stack([Q[:, 3], rng.normal(size=60), np.zeros(60)])
     widths = []
@@ -79,9 +76,7 @@ def test_columns_share_applications_until_they_are_solved():
 def test_the_residual_is_true_where_the_recurrence_drifts():
     # Condition 1e12: the recurrence continues to decrease while the true residual does not.
     rng = np.random.default_rng(1)
-    Q = np.linalg.qr(rng.normal(size=(80, 80)))[0]
-    A = (Q * np.geomspace(1e-12, 1.0, 80)) @ Q.T
-    A = (A + A.T) / 2
+    A = spectral(rng, np.geomspace(1e-12, 1.0, 80))[1]
     b = rng.normal(size=80)
     found = conjugate_gradient(lambda V: A @ V, b, tol=1e-13, max_iter=3000)
     true = np.linalg.norm(b - A @ found.solution) / np.linalg.norm(b)
@@ -168,18 +163,15 @@ def test_low_rank_preconditioner_stays_definite(lam):
 
 
 def test_low_rank_preconditioner_refuses():
-    with pytest.raises(ValueError, match="lam=0"):
-        low_rank_preconditioner(np.ones((3, 1)), 0.0)
-    with pytest.raises(ValueError, match="L contains NaN"):
-        low_rank_preconditioner(np.array([[np.nan], [1.0]]), 1.0)
+    raises(ValueError, "lam=0", low_rank_preconditioner, np.ones((3, 1)), 0.0)
+    raises(ValueError, "L contains NaN", low_rank_preconditioner, np.array([[np.nan], [1.0]]), 1.0)
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_exact_residuals_certify_a_solution_by_an_approximate_operator(several):
     """Iterative refinement: each run gains as many digits as the operator has."""
     rng = np.random.default_rng(0)
-    Q = np.linalg.qr(rng.standard_normal((60, 60)))[0]
-    A = (Q * np.geomspace(1e-3, 1.0, 60)) @ Q.T
+    A = spectral(rng, np.geomspace(1e-3, 1.0, 60))[1]
     E = rng.standard_normal((60, 60))
     near, B = A + 3e-6 * (E + E.T), rng.standard_normal((60, 3))
 

@@ -6,6 +6,7 @@ from cases import each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import generators
+from test_smo import box
 
 from alignlearn.solvers.low_rank import low_rank_svm
 from alignlearn.solvers.smo import smo
@@ -23,8 +24,7 @@ def made(seed, size, share, scale, shift, repeated, cost, dropped):
     C = cost * rng.choice([1.0, 3.0], size=m)
     if dropped:
         C[2:] *= rng.random(m - 2) < 0.8
-    reach = C * sign
-    return Z, sign, (np.minimum(reach, 0.0), np.maximum(reach, 0.0))
+    return Z, sign, box(C * sign)
 
 
 def problems():
@@ -69,7 +69,7 @@ def test_equals_smo(problem, tol):
 def test_a_limit_of_steps_is_reported():
     rng = np.random.default_rng(0)
     Z, sign = rng.normal(size=(50, 3)), np.repeat([1.0, -1.0], 25)
-    bounds = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
+    bounds = box(sign)
     for steps in (1, 3):
         found = low_rank_svm(Z, -sign, bounds, max_iter=steps)
         assert not found.converged
@@ -140,8 +140,7 @@ def test_regression_is_sparse_and_exact(scale):
     outside, inside = np.abs(error) > 0.4 + 1e-6, np.abs(error) < 0.4 - 1e-6
     np.testing.assert_array_equal(found.coef[outside], scale * np.sign(error[outside]))
     np.testing.assert_array_equal(found.coef[inside], 0.0)
-    assert outside.sum() > 100
-    assert inside.sum() > 100
+    assert min(outside.sum(), inside.sum()) > 100
     assert 2000 - outside.sum() - inside.sum() <= 12
 
 
@@ -183,8 +182,7 @@ def test_the_units_of_features_and_targets_change_no_bit(exponent, epsilon):
     Z, s = rng.normal(size=(120, 4)), 2.0**exponent
     y = Z[:, 0] + rng.normal(size=120)
     y = y if epsilon else np.sign(y)
-    upper = np.ones(120) if epsilon else np.maximum(y, 0.0)
-    lower = -np.ones(120) if epsilon else np.minimum(y, 0.0)
+    lower, upper = (-np.ones(120), np.ones(120)) if epsilon else box(y)
     base = low_rank_svm(Z, -y, (lower, upper), epsilon=epsilon)
     assert base.converged
     found = low_rank_svm(s * Z, -y, (lower / s / s, upper / s / s), epsilon=epsilon)

@@ -154,14 +154,13 @@ def test_low_rank_4000():
     check(A.T @ A, A.T @ (1 + rng.standard_normal(40)), check_psd=False)
 
 
-def test_trivial_cases():
-    result = nonnegative_qp([[4.0]], [2.0])
-    np.testing.assert_allclose(result.v, [0.5])
-    for a in ([0.0, 0.0], [-1.0, -2.0]):
-        result = nonnegative_qp(np.eye(2), a)
-        assert (result.v == 0).all()
-        assert result.kkt_residual == 0
-        assert result.converged
+@each(("M", "a", "v"), [([[4.0]], [2.0], [0.5]), (np.eye(2), [0.0, 0.0], [0.0, 0.0]),
+                        (np.eye(2), [-1.0, -2.0], [0.0, 0.0])])  # fmt: skip
+def test_trivial_cases(M, a, v):
+    result = nonnegative_qp(M, a)
+    np.testing.assert_array_equal(result.v, v)
+    assert result.kkt_residual == 0
+    assert result.converged
 
 
 def test_zero_kernels_get_zero():
@@ -180,8 +179,8 @@ def test_rounding_below_zero_is_tolerated_and_more_is_not():
     check((Q * w) @ Q.T, a)
     w[-1] = -1e-2
     raises(ValueError, r"M is not positive semi-definite.*1e-06", nonnegative_qp, (Q * w) @ Q.T, a)
-    with pytest.raises(ValueError, match="M is not positive semi-definite"):
-        nonnegative_qp([[1.0, 2.0], [2.0, 1.0]], [1.0, 1.0], check_psd=False)
+    message, M = "M is not positive semi-definite", [[1.0, 2.0], [2.0, 1.0]]
+    raises(ValueError, message, nonnegative_qp, M, [1.0, 1.0], check_psd=False)
 
 
 @pytest.mark.parametrize("p", [10, 40, 200])
@@ -199,9 +198,7 @@ def test_stopping_short_warns_with_the_residual(p):
     [
         (np.eye(2), [1.0], {}, "M must have shape"),
         (np.eye(2), [[1.0, 2.0]], {}, "a must have shape"),
-        (np.eye(2), [], {}, "a must have shape"),
         (np.eye(2), [1.0, np.nan], {}, "a contains NaN"),
-        ([[1.0, np.nan], [np.nan, 1.0]], [1.0, 1.0], {}, "M contains NaN"),
         ([[np.inf, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "M contains NaN or inf"),
         ([[1.0, 0.1], [0.2, 1.0]], [1.0, 1.0], {}, "M is not symmetric"),
         ([[-1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], {}, "is negative"),
@@ -211,16 +208,6 @@ def test_stopping_short_warns_with_the_residual(p):
 )
 def test_bad_input(M, a, options, message):
     raises(ValueError, message, nonnegative_qp, M, a, **options)
-
-
-def test_inputs_are_not_modified():
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((9, 5))
-    M, a = A.T @ A, A.T @ rng.standard_normal(9)
-    copies = M.copy(), a.copy()
-    nonnegative_qp(M, a)
-    for given_array, copy in zip((M, a), copies):
-        np.testing.assert_array_equal(given_array, copy)
 
 
 def test_a_large_trusted_matrix_is_checked_where_it_matters():

@@ -7,6 +7,7 @@ import pytest
 from cases import each
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 from strategies import generators, gram_matrices
 
 from alignlearn.solvers.pivoted_cholesky import pivoted_cholesky
@@ -157,8 +158,8 @@ def test_zero_matrix(n):
 
 def test_order_and_precision_of_the_columns():
     A = gaussian(np.random.default_rng(3).normal(size=(200, 2)), 1.0)
-    expected = factorize(A, tol=1e-4)
-    np.testing.assert_allclose(factorize(A, order="C", tol=1e-4).factor, expected.factor)
+    expected = factorize(A, tol=1e-4).factor
+    np.testing.assert_allclose(factorize(A, order="C", tol=1e-4).factor, expected)
     found = factorize(A.astype(np.float32), tol=0.0)
     assert found.converged
     assert found.factor.dtype == np.float64
@@ -176,10 +177,9 @@ def bad_callbacks():
     yield "on the diagonal in row", lambda index: 2.0 * A[:, index]
 
 
-@each(("message", "columns"), list(bad_callbacks()))
+@each(("message", "columns"), bad_callbacks())
 def test_bad_callbacks(message, columns):
-    with pytest.raises(ValueError, match=message):
-        pivoted_cholesky(np.ones(6), columns, block=3, tol=0.0)
+    raises(ValueError, message, pivoted_cholesky, np.ones(6), columns, block=3, tol=0.0)
 
 
 def indefinite_matrices():
@@ -189,27 +189,23 @@ def indefinite_matrices():
     yield (Q * np.append(np.ones(29), -0.2)) @ Q.T
 
 
-@each("A", list(indefinite_matrices()))
+@each("A", indefinite_matrices())
 @each("with_submatrix", [False, True])
 def test_indefinite(A, with_submatrix):
-    with pytest.raises(ValueError, match="not positive semi-definite: its residual diagonal is -"):
-        factorize(A, with_submatrix, tol=0.0)
+    message = "not positive semi-definite: its residual diagonal is -"
+    raises(ValueError, message, factorize, A, with_submatrix, tol=0.0)
 
 
 @each(
-    ("arguments", "message"),
+    ("diagonal", "options", "message"),
     [
-        ({"tol": -1.0}, "tol"),
-        ({"tol": np.nan}, "tol"),
-        ({"max_rank": 0}, "max_rank"),
-        ({"block": 0}, "block"),
-        ({"diagonal": []}, "diagonal"),
-        ({"diagonal": [1.0, np.nan]}, "diagonal"),
-        ({"diagonal": np.eye(2)}, "diagonal"),
+        (np.ones(2), {"tol": -1.0}, "tol"),
+        (np.ones(2), {"max_rank": 0}, "max_rank"),
+        (np.ones(2), {"block": 0}, "block"),
+        ([], {}, "diagonal"),
+        ([1.0, np.nan], {}, "diagonal"),
+        (np.eye(2), {}, "diagonal"),
     ],
 )
-def test_bad_arguments(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        pivoted_cholesky(
-            **{"diagonal": np.ones(2), "columns": lambda index: np.eye(2)[:, index], **arguments}
-        )
+def test_bad_arguments(diagonal, options, message):
+    raises(ValueError, message, pivoted_cholesky, diagonal, lambda i: np.eye(2)[:, i], **options)

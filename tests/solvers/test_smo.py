@@ -6,6 +6,7 @@ from cases import each
 from sklearn.svm import SVC
 
 from alignlearn.machines import SupportVectorRegressor
+from alignlearn.solvers import smo as smo_module
 from alignlearn.solvers import smo_kernels
 from alignlearn.solvers.smo import smo
 from alignlearn.solvers.smo_rows import RowCache, least_memory
@@ -17,13 +18,17 @@ def gaussian_gram(X, gamma=0.5):
     return np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1))
 
 
-def problem(m, seed, C=1.0):
+def problem(m, seed, C=1.0, d=2, gamma=0.5):
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, 2))
+    X = rng.standard_normal((m, d))
     sign = np.where(X[:, 0] + 0.7 * rng.standard_normal(m) > 0.0, 1.0, -1.0)
     sign[:2] = 1.0, -1.0
-    reach = C * sign
-    return gaussian_gram(X), sign, (np.minimum(reach, 0.0), np.maximum(reach, 0.0))
+    return gaussian_gram(X, gamma), sign, box(C * sign)
+
+
+def box(reach):
+    """Bounds of coefficients between 0 and ``reach``."""
+    return np.minimum(reach, 0.0), np.maximum(reach, 0.0)
 
 
 def kkt_violation(K, linear, lower, upper, epsilon, b):
@@ -50,11 +55,10 @@ def rows_of(K, room=30):
 FORMS = pytest.mark.parametrize("form", [np.asarray, rows_of])
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+@each("seed", range(4))
+@each("epsilon", [0.0, 0.2])
 def test_small_problems_meet_the_optimality_conditions(seed, epsilon):
-    rng = np.random.default_rng(seed)
-    m = 12
+    rng, m = np.random.default_rng(seed), 12
     K = gaussian_gram(rng.standard_normal((m, 2)))
     linear = rng.standard_normal(m)
     lower, upper = -rng.uniform(0.0, 2.0, m), rng.uniform(0.0, 2.0, m)
@@ -64,8 +68,7 @@ def test_small_problems_meet_the_optimality_conditions(seed, epsilon):
     assert result.objective == pytest.approx(value(K, linear, epsilon, result.coef), abs=1e-12)
     assert kkt_violation(K, linear, lower, upper, epsilon, result.coef) <= 2 * TIGHT
     assert abs(result.coef.sum()) < 1e-12
-    assert (result.coef >= lower).all()
-    assert (result.coef <= upper).all()
+    assert ((lower <= result.coef) & (result.coef <= upper)).all()
     assert 0.0 <= result.duality_gap < 1e-7
 
 
@@ -86,16 +89,13 @@ def test_classification_reaches_libsvm_objective(C, dtype):
 
 
 def test_shrinking_sets_variables_aside_and_keeps_the_solution(monkeypatch):
-    from alignlearn.solvers import smo as module
-
-    sizes = []
-    keep = module._Problem.keep
+    sizes, keep = [], smo_module._Problem.keep
 
     def spy(self, kept):
         keep(self, kept)
         sizes.append(self.gram.index.size)
 
-    monkeypatch.setattr(module._Problem, "keep", spy)
+    monkeypatch.setattr(smo_module._Problem, "keep", spy)
     K, sign, bounds = problem(500, seed=3, C=5.0)
     shrunk = smo(K, -sign, bounds, tol=1e-8)
     assert min(sizes) < 250
@@ -109,29 +109,19 @@ def test_every_step_descends_also_across_the_kink_of_the_penalty():
     rng = np.random.default_rng(11)
     K, y = gaussian_gram(rng.standard_normal((40, 2)), 0.1), rng.standard_normal(40)
     reach, start = np.full(40, 3.0), rng.uniform(-3.0, 3.0, 40)
-    values = [
-        smo(K, -y, (-reach, reach), epsilon=0.5, start=start, tol=1e-9, max_iter=n).objective
-        for n in range(1, 150)
-    ]
-    assert (np.diff(values) <= 1e-12).all()
+    given = {"epsilon": 0.5, "start": start, "tol": 1e-9}
+    steps = [smo(K, -y, (-reach, reach), **given, max_iter=n) for n in range(1, 150)]
+    assert (np.diff([result.objective for result in steps]) <= 1e-12).all()
 
 
-def test_second_order_selection_needs_as_few_steps_as_libsvm():
-    """Ten-dimensional points: K is well conditioned, so the count depends little on ties."""
-    rng = np.random.default_rng(12)
-    X = rng.standard_normal((400, 10))
-    sign = np.where(X[:, 0] + 0.7 * rng.standard_normal(400) > 0.0, 1.0, -1.0)
-    K, reach = gaussian_gram(X, 0.1), 100.0 * sign
-    ours = smo(K, -sign, (np.minimum(reach, 0.0), np.maximum(reach, 0.0)))
+@each(("m", "seed", "d", "gamma", "share"), [(400, 12, 10, 0.1, 1.1), (400, 13, 2, 0.5, 0.8)])
+def test_selection_needs_as_few_steps_as_libsvm_and_conjugate_directions_fewer(
+    m, seed, d, gamma, share
+):
+    """Ten-dimensional points have a well conditioned K, two-dimensional ones do not."""
+    K, sign, bounds = problem(m, seed, 100.0, d, gamma)
     oracle = SVC(C=100.0, kernel="precomputed", tol=1e-3).fit(K, sign)
-    assert ours.n_iter < 1.1 * oracle.n_iter_[0]
-
-
-def test_conjugate_directions_save_steps_where_the_matrix_is_ill_conditioned():
-    K, sign, bounds = problem(400, seed=13, C=100.0)
-    ours = smo(K, -sign, bounds)
-    oracle = SVC(C=100.0, kernel="precomputed", tol=1e-3).fit(K, sign)
-    assert ours.n_iter < 0.8 * oracle.n_iter_[0]
+    assert smo(K, -sign, bounds).n_iter < share * oracle.n_iter_[0]
 
 
 @FORMS
@@ -195,8 +185,7 @@ def test_tolerance_below_rounding_ends(room, C):
 def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(seed):
     rng = np.random.default_rng(seed)
     K, y = gaussian_gram(rng.standard_normal((60, 2)), 1.0), np.sign(rng.standard_normal(60))
-    reach = 1e-3 * y
-    result = smo(K, -y, (np.minimum(reach, 0.0), np.maximum(reach, 0.0)), tol=1e-16, max_iter=9999)
+    result = smo(K, -y, box(1e-3 * y), tol=1e-16, max_iter=9999)
     assert result.kkt_violation <= 1e-14
 
 
@@ -214,9 +203,7 @@ def test_tolerance_below_rounding_ends_where_shrinking_undone_leaves_no_step(see
 @FORMS
 def test_degenerate_kernels_end_at_a_kkt_point(K, epsilon, form):
     sign = np.array([1.0, -1, 1, -1, -1, 1])
-    bounds = (np.minimum(2.0 * sign, 0.0), np.maximum(2.0 * sign, 0.0))
-    if epsilon:
-        bounds = (np.full(6, -2.0), np.full(6, 2.0))
+    bounds = (np.full(6, -2.0), np.full(6, 2.0)) if epsilon else box(2.0 * sign)
     result = smo(form(K), -sign, bounds, epsilon=epsilon, tol=1e-8)
     assert result.converged
     assert kkt_violation(K, -sign, *bounds, epsilon, result.coef) <= 1e-8
@@ -232,8 +219,7 @@ def test_the_multiplier_does_not_depend_on_rounding_where_no_coefficient_is_free
 
     def solve(fold, start):
         reach = 0.5 * np.where(np.arange(30) % 5 == fold, 0.0, sign)
-        bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-        return smo(K, -np.sign(reach), bounds, start=start, tol=1e-8)
+        return smo(K, -np.sign(reach), box(reach), start=start, tol=1e-8)
 
     whole, n_cases = solve(None, None).coef, 0
     for fold in range(5):

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import raises
 
 from alignlearn.solvers import smo_rows
 from alignlearn.solvers.smo import smo
 from alignlearn.solvers.smo_rows import FullRows, RowCache, least_memory
 from alignlearn.validation import DoubtfulResultWarning
 
-from test_smo import gaussian_gram, kkt_violation, problem, value  # isort: skip
+from test_smo import box, gaussian_gram, kkt_violation, problem, value  # isort: skip
 
 
 class Rows:
@@ -68,12 +69,8 @@ def test_the_solution_is_that_of_the_matrix(C, room, epsilon):
 @pytest.mark.parametrize("memory", [500_000, 800_000])
 def test_a_large_c_within_little_memory_computes_few_matrices(memory):
     """A working set whose rows do not all fit computed 23 and 26 matrices; 2.4 are enough."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 2))
-    sign = np.where(X[:, 0] + 0.7 * rng.normal(size=600) > 0.0, 1.0, -1.0)
-    K = gaussian_gram(X, 0.5)
+    K, sign, bounds = problem(600, seed=0, C=1000.0)
     cache, rows = cached(K, memory)
-    bounds = np.minimum(1000.0 * sign, 0.0), np.maximum(1000.0 * sign, 0.0)
     result = smo(cache, -sign, bounds)
     assert result.converged
     assert kkt_violation(K, -sign, *bounds, 0.0, result.coef) <= 1.01e-3
@@ -133,7 +130,7 @@ def test_the_gradient_is_exact_where_it_decides():
     X = rng.standard_normal((500, 2))
     sign = np.where(X[:, 0] > 0.0, 1.0, -1.0)
     K, wrong = gaussian_gram(X), 1e-7 * rng.standard_normal((500, 500))
-    bounds = np.minimum(10.0 * sign, 0.0), np.maximum(10.0 * sign, 0.0)
+    bounds = box(10.0 * sign)
     exact, rough = Rows(K), Rows((K + wrong + wrong.T).astype(np.float32))
     options = {"memory": FULL * least_memory(500), "diagonal": np.ones(500)}
     result = smo(FullRows(exact, 500, single=rough, **options), -sign, bounds, tol=1e-3)
@@ -156,9 +153,7 @@ def test_many_samples_start_from_some_and_need_a_fraction_of_the_matrix():
     rng = np.random.default_rng(4)
     X = rng.standard_normal((2500, 2))
     sign = np.where(X[:, 0] + 0.3 * rng.standard_normal(2500) > 0.0, 1.0, -1.0)
-    K, reach = gaussian_gram(X), 1.0 * sign
-    bounds = np.minimum(reach, 0.0), np.maximum(reach, 0.0)
-    memory = 2_000_000
+    K, bounds, memory = gaussian_gram(X), box(sign), 2_000_000
     cache, rows = cached(K, memory)
     result = smo(cache, -sign, bounds, tol=1e-3)
     assert result.converged
@@ -191,10 +186,8 @@ def test_float32_rows_are_used_as_they_are():
 
 
 def test_too_little_memory_is_refused_with_what_would_do():
-    K, _, _ = problem(100, seed=11)
-    least = least_memory(100)
-    with pytest.raises(ValueError, match=f"memory={least - 1} bytes .* at least {least}"):
-        cached(K, least - 1)
+    K, least = np.eye(100), least_memory(100)
+    raises(ValueError, f"memory={least - 1} bytes .* at least {least}", cached, K, least - 1)
     cached(K, least)
 
 
