@@ -144,3 +144,29 @@ def test_a_broken_example_is_named_and_one_without_its_package_left_out(tools, t
     assert "not run: docs/gallery/plot_far.py, which needs the package no_such_package" in (
         capsys.readouterr().out
     )
+
+
+def test_code_that_ran_runs_again_once_it_or_the_library_changes(tools, tmp_path, capsys):
+    run_all, seen = tools("_docs_run").run_all, tmp_path / "build/seen.json"
+    (tmp_path / "alignlearn").mkdir()
+    library, page = tmp_path / "alignlearn/part.py", tmp_path / "docs/p.md"
+    page.parent.mkdir()
+    log = tmp_path / "log"
+    library.write_text("")
+
+    def runs(code):
+        log.write_text("")
+        page.write_text(f"```python\nopen({str(log)!r}, 'a').write('ran')\n{code}\n```\n")
+        faults = run_all(page.parent, seen)
+        return log.read_text() == "ran", len(faults)
+
+    assert runs("a = 1") == (True, 0)
+    assert runs("a = 1") == (False, 0)
+    assert "1 pages and examples are unchanged" in capsys.readouterr().out
+    assert runs("a / 0") == (True, 1)
+    assert runs("a / 0") == (True, 1)  # a fault is never cached
+    assert runs("a = 1") == (True, 0)
+    library.write_text("x = 1")
+    assert runs("a = 1") == (True, 0)
+    seen.write_text("damaged")
+    assert runs("a = 1") == (True, 0)

@@ -1,7 +1,8 @@
-"""Private names of the library that tests import: each with its reason."""
+"""Private names of the library that tests import or replace: each with its reason."""
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from trees import parsed, statements
@@ -43,6 +44,33 @@ NAMES = {
     "_linear_products": "a shortcut that must equal the matrices of pairs",
     "ridge_leave_one_out": "the closed form, compared with refits",
 }
+# Sizes of blocks and of stored data, lowered so that few samples need several blocks; waiting
+# times.
+SIZES = {
+    "_BLOCK", "_BLOCK_ENTRIES", "_BYTES", "_DENSE_LIMIT", "_DIAGONALS", "_DIVIDED", "_ENTRIES",
+    "_EVERY", "_FLOPS", "_LEAST", "_LEAST_ROWS", "_LEAST_STORED", "_LOOK", "_MANY_MATRICES",
+    "_MANY_VALUES", "_OFTEN", "_POLL", "_SMALL", "_STORED", "_VALUES", "_WAIT",
+}  # fmt: skip
+REPLACED = {
+    "_GRACE": "a machine so busy that threads take long to end",
+    "_CHEAP": "the exact method is chosen for few samples",
+    "_FIT_STEPS": "iterations on few samples, where a factorization costs less",
+    "_LEAST_STEPS": "the same",
+    "_MAX_STEPS": "a solver that stops early has to say so",
+    "_RENAMED": "no name of the library has been renamed so far",
+    "_TERMS": "an expansion with more terms, which is exact to rounding",
+    "_call": "a call of LAPACK that is slow, or counted",
+    "_copy": "an interrupt at a certain place of a download",
+    "_cuda": "a device that is not there",
+    "_iterate": "the steps of a solver are counted",
+    "_parsed": "a file that changes while it is read",
+    "_solve": "a wrong solver, which the check must notice",
+    "_wait": "a thread that fails",
+    "_write": "a disk that is full",
+    "__version__": "files of other versions",
+    "_warmup": "parts that compile nothing",
+}
+
 
 # Much quicker than parsing: an import that may have a private name.
 PRIVATE_IMPORT = re.compile(r"from alignlearn(?:[\w.]*\._|[\w.]* import (?:\([^)]*|.*)\b_\w)")
@@ -61,23 +89,51 @@ def imported(tree):
                     yield node.module, alias.name
 
 
+def replaced(tree):
+    """The private name in each call of ``monkeypatch.setattr``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
+            words = [arg.value for arg in node.args[:2] if isinstance(arg, ast.Constant)]
+            for word in words[:1]:
+                if isinstance(word, str) and is_private(word):
+                    yield next(part for part in word.split(".") if part.startswith("_"))
+
+
+@cache
 def found():
+    imports, patches = set(), set()
     for path in sorted(TESTS.rglob("*.py")):
-        if PRIVATE_IMPORT.search(path.read_text(encoding="utf-8")):
-            yield from imported(parsed(path))
+        text = path.read_text(encoding="utf-8")
+        if PRIVATE_IMPORT.search(text):
+            imports |= set(imported(parsed(path)))
+        if "setattr(" in text:
+            patches |= set(replaced(parsed(path)))
+    return imports, patches
 
 
-def test_private_imports_have_a_reason():
+def test_private_names_have_a_reason():
+    imports, patches = found()
     assert [
         f"{module}.{name}"
-        for module, name in sorted(set(found()))
+        for module, name in sorted(imports)
         if name not in NAMES and not {module, f"{module}.{name}"} & set(TESTED)
     ] == []
+    assert sorted(patches - set(REPLACED) - SIZES) == []
 
 
-def test_an_import_is_found():
-    code = "from alignlearn.a import _b\nfrom os import _exit\n"
+def test_reasons_are_of_names_in_use():
+    imports, patches = found()
+    used = {name for _, name in imports} | {m for m, _ in imports} | {".".join(i) for i in imports}
+    assert sorted((set(TESTED) | set(NAMES)) - used) == []
+    assert sorted((set(REPLACED) | SIZES) - patches) == []
+
+
+def test_an_import_and_a_patch_are_found():
+    code = "from alignlearn.a import _b\nmonkeypatch.setattr('alignlearn.c._D', 1)\n"
+    assert PRIVATE_IMPORT.search(code)
     assert PRIVATE_IMPORT.search("from alignlearn.a import (\n    b,\n    _c,\n)")
     assert PRIVATE_IMPORT.search("from alignlearn.a._b import c")
     assert not PRIVATE_IMPORT.search("from alignlearn.a import b\nfrom os import _exit")
-    assert list(imported(ast.parse(code))) == [("alignlearn.a", "_b")]
+    tree = ast.parse(code + "monkeypatch.setattr(module, '_E', 2)\nfrom os import _exit\n")
+    assert list(imported(tree)) == [("alignlearn.a", "_b")]
+    assert list(replaced(tree)) == ["_D", "_E"]

@@ -70,11 +70,38 @@ def test_the_recipe_needs_what_setup_cfg_needs_and_starts_what_it_starts():
     assert all((ROOT / name).is_file() for name in read["test"]["source_files"])
 
 
+def test_the_citation_is_valid():
+    yaml = pytest.importorskip("yaml")
+    read = yaml.safe_load(text("CITATION.cff"))
+    # Fields that the schema of the Citation File Format 1.2.0 requires, and the optional ones in
+    # use.
+    assert {"cff-version", "message", "title", "authors"} <= set(read)
+    assert read["cff-version"] == "1.2.0"
+    assert read["type"] == "software"
+    assert all(
+        "name" in one or {"family-names", "given-names"} <= set(one) for one in read["authors"]
+    )
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", read["date-released"])
+    for reference in read["references"]:
+        assert {"type", "title", "authors"} <= set(reference)
+    assert read["license"] == floors()[1]["metadata"]["license"]
+    assert read["version"] == floors()[1]["metadata"]["version"]
+
+
 def test_the_workflows_and_the_script_try_every_python(release):
     for name in ("test", "wheels"):
         (listed,) = re.findall(r"python: \[(.*)\]", text(f".github/workflows/{name}.yml"))
         assert re.findall(r"[\d.]+", listed) == list(release.PYTHONS)
     assert f">={release.PYTHONS[0]}" == floors()[1]["options"]["python_requires"]
+
+
+def test_support_names_the_floors_of_today():
+    page = text("docs/support.md")
+    found, config = floors()
+    for name, low in found.items():
+        assert re.search(rf"^\| {name} \| {re.escape(low)} \|", page, re.MULTILINE | re.I), name
+    python = config["options"]["python_requires"].removeprefix(">=")
+    assert f"| Python | {python} |" in page
 
 
 def git(tree, *command):

@@ -5,11 +5,11 @@ import importlib.util
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import pytest
-from cases import each
 from trees import parsed, statements
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -149,6 +149,70 @@ def test_functions_are_described_unless_a_claim_does_it():
     assert [f"{relative(path)}: {name}" for path in paths for name in undescribed(path)] == []
 
 
+def test_a_function_without_a_description_is_found(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text("def bound(case):\n    pass\n\n\ndef price(case):\n    pass\n")
+    assert list(undescribed(path)) == ["price"]
+
+
+def entries(text):
+    """(names, description) of the parameters and attributes of a docstring."""
+    for part in re.split(r"(?m)^(?=\w[\w ]*\n-+$)", text):
+        if part.startswith(("Parameters\n", "Attributes\n")):
+            for entry in re.split(r"(?m)^(?=\S)", part)[3:]:
+                names, _, rest = entry.replace("\\\n", "").partition("\n")
+                yield names, rest.strip()
+
+
+def exported():
+    """The names that packages of the library list in ``__all__``."""
+    for path in (ROOT / "alignlearn").rglob("__init__.py"):
+        for node in parsed(path).body:
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+                with suppress(ValueError):  # computed from other lists
+                    yield from ast.literal_eval(node.value)
+
+
+def functions(path):
+    """Names of the functions of a file."""
+    return {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
+
+
+def described(path, public):
+    """(name, docstring) of the classes of a file, and of functions and methods of the reference."""
+    for node in parsed(path).body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.name, ast.get_docstring(node) or ""
+            for part in node.body if node.name in public else ():
+                if isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+                    yield f"{node.name}.{part.name}", ast.get_docstring(part) or ""
+        elif isinstance(node, ast.FunctionDef) and node.name in public:
+            yield node.name, ast.get_docstring(node) or ""
+
+
+CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # of classes: their methods describe parameters in full
+
+
+def test_public_names_describe_their_own_parameters_and_attributes():
+    public = set(exported())
+    assert {"MKLClassifier", "hsic", "holm"} <= public
+    found = []
+    for path in SOURCES:
+        names = functions(path) if "bounds" in path.parts else public
+        for name, docstring in described(path, names):
+            for names, text in entries(docstring):
+                if re.match(r"As (?:in|of|for) ", text):
+                    found.append(f"{relative(path)}: {name}, {names}: {text}")
+            if re.search(r"(?m)^Parameters\b.* as (?:in|of) ", docstring) and name[0] in CAPITALS:
+                found.append(f"{relative(path)}: {name}")
+    assert found == []
+
+
+def test_a_description_that_refers_to_another_class_is_found():
+    text = "Fit.\n\nParameters\n----------\ntol, a\n    As in `SVC`.\nb : int\n    A number.\n"
+    assert list(entries(text)) == [("tol, a", "As in `SVC`."), ("b : int", "A number.")]
+
+
 def test_spelling_is_american(tmp_path):
     if importlib.util.find_spec("codespell_lib") is None:
         pytest.skip("needs codespell")
@@ -254,30 +318,84 @@ def measurements(text, known=()):
     return [match[0] for match in found if not any(word in match[0] for word in known)]
 
 
-@each("path", [*WITH_NUMBERS, *GALLERY])
+@pytest.mark.parametrize("path", [*WITH_NUMBERS, *GALLERY], ids=relative)
 def test_no_measurement_stands_in_text(path):
     text = prose_of_source(path) if path in GALLERY else path.read_text(encoding="utf-8")
     assert measurements(text, NOT_MEASURED.get(path.name, ())) == []
 
 
-@each(
-    "text, count",
+@pytest.mark.parametrize(
+    ("text", "count"),
     [
         ("A fit takes 2.6 s.", 1),
         ("It is 8 to 19 times as fast, with an accuracy of 0.812.", 2),
         ("| data | score |\n|---|---|\n| iris | 0.94 | 0.95 |\n", 1),
+        ("A gain of 1.9 points, 13.8 ± 0.5.", 2),
+        ("A fit takes <!-- n: text.a.b -->2.6<!-- /n --> s.", 0),
         ("<!-- numbers: a -->\nA fit takes 2.6 s.\n<!-- /numbers -->\n", 0),
         ("With `tol=0.001` and C = 0.1, version 0.4.11, at level 0.05, on 300 samples.", 0),
         ("It is 3.5 times faster, a 2.5-fold gain, 8x, 3× faster, in 1/50 of the time.", 5),
         ("An R² of 0.94, accuracies\nof 0.9, AUC 0.9; power is 0.60, and the error was 0.05.", 5),
         ("It takes 12s, 12 h, 12 s, 4 µs, 1,200 ms, half the time and 1.7 GB of memory.", 7),
         ("It classifies 93% of new images; a test rejected 31 to 50% of samples, 12% faster.", 3),
+        ("The CKA is 0.95. The first call takes half a second.", 2),
+        ("The predictions differ by 5e-13, by 0.7 percentage points and 2.6→0.19 s.", 4),
         ("A test at the 5% level, 95% intervals, 20% for validation, 30% of the samples.", 0),
         ("A coverage for a nominal 0.9 of 400 x 20 samples, five folds and 3 x 3 matrices.", 0),
     ],
 )
 def test_a_measurement_in_text_is_found(text, count):
     assert len(measurements(text)) == count
+
+
+# Of docstrings: narrower than `MEASURED`, because these have formulas, defaults and tolerances.
+MEASURED_IN_DOCSTRINGS = re.compile(
+    "|".join(
+        (
+            r"(?<![\w.,/])\d[\d,.]*\s(?:ms|[µu]s|ns|seconds|minutes|hours)\b",
+            r"(?<![\w.,/])\d[\d,.]*\ss(?=[.;:)]|,? (?:on|in|for|to|once|per|with|against)\b)",
+            r"\d(?:-fold| times (?:as|faster|slower)|%? (?:faster|slower|percentage points))\b",
+            rf"\b{SCORES} (?:[a-z]+ ){{0,4}}(?:is|was|are|were|of|from) (?:about )?[01]?\.\d",
+            r"\b(?:gain(?:s|ed)?|cover(?:s|ed)?|reject(?:s|ed)?|los(?:es|t)) (?:about )?\d",
+        )
+    )
+)
+
+
+def measured_in(text):
+    """The numbers in a docstring that look measured."""
+    text = re.sub(r"(?s)``.*?``|`[^`]*`|\"[^\"\n]*\"|(?m:^ *(?:>>>|\.\.\.).*)", " ", text)
+    return [match[0] for match in MEASURED_IN_DOCSTRINGS.finditer(re.sub(r"\s+", " ", text))]
+
+
+def test_no_measurement_stands_in_a_docstring():
+    paths = [path for path in SOURCES if path not in GALLERY]
+    assert [
+        f"{relative(path)}: {name}: {found}"
+        for path in paths
+        for name, text in docstrings(path)
+        for found in measured_in(text)
+    ] == []
+
+
+def test_a_measurement_in_a_docstring_is_found():
+    text = """Sum of kernels, R <= 2 s g for s = 0.5, to an accuracy of 1e-6.
+
+    It takes 2.3 ns a pair, 16 s with
+    all columns (0.7 s), and is 1.7 times as fast, 3 times faster or 12% slower. With 300 digits
+    the AUC is 0.912 and the mean
+    error was 0.05; intervals covered 0.76 instead of 0.9, and it gained 0.03.
+
+    coverage : float, default 0.9
+        A time such as ``"30 s"``.
+    """
+    assert len(measured_in(text)) == 10
+
+
+@pytest.mark.parametrize("path", WITH_NUMBERS, ids=relative)
+def test_no_line_starts_with_the_mark_of_a_number(path):
+    # In Markdown such a line ends its paragraph.
+    assert re.findall(r"(?m)^ *<!-- n: .*", path.read_text(encoding="utf-8")) == []
 
 
 def test_a_number_in_a_sentence_is_that_of_the_file(fill_pages, monkeypatch):
@@ -299,3 +417,35 @@ def test_every_paragraph_and_table_is_on_a_page(fill_pages):
     shown = set(re.findall("<!-- numbers: (.*?) -->", text))
     known = {*fill_pages.paragraphs(), *fill_pages.LAYOUTS, *fill_pages.read("tables.json")}
     assert known == shown
+
+
+def test_every_number_is_on_a_page(fill_pages):
+    text = "".join(path.read_text(encoding="utf-8") for path in fill_pages.pages())
+    paragraphs = "".join(fill_pages.paragraphs().values())
+    for key, entry in fill_pages.read("text.json").items():
+        for name in entry.keys() - {"script", "archived", "run"}:
+            assert f"text.{key}.{name} " in text or f"text[{key}][{name}]" in paragraphs, name
+
+
+def test_the_list_of_scripts_names_the_pages_that_quote_them(fill_pages):
+    """A row of scripts/README.md has a link to each page that a number of the script is on."""
+    files = {name: fill_pages.read(f"{name}.json") for name in ("text", "tables", "parts")}
+    known, folder = fill_pages.paragraphs(), ROOT / "scripts"
+    rows = re.findall(r"(?m)^\|(.*?)\|.*\|(.*)\|$", (folder / "README.md").read_text("utf-8"))
+    missing = set()
+    for path in fill_pages.pages():
+        text = path.read_text(encoding="utf-8")
+        blocks = re.findall(r"<!-- numbers: ([\w-]+) -->", text)
+        named = [name.split(".")[:2] for name in re.findall(r"<!-- n: ([\w.-]+) -->", text)]
+        named += [("tables", block) for block in blocks if block in files["tables"]]
+        named += [("parts", key) for key in files["parts"] if "parts" in blocks]
+        for block in blocks:
+            named += re.findall(r"\{(parts|text)\[([\w-]+)\]", known.get(block, ""))
+        entries = [files[file][key] for file, key in named]
+        for script in {entry["script"] for entry in entries if "script" in entry}:
+            name = Path(script).name
+            cells = [quoted for names, quoted in rows if f"{name}`" in names]
+            page = "README" if path.name == "README.md" else f"{path.relative_to(ROOT).as_posix()})"
+            if not any(page in cell for cell in cells):
+                missing.add(f"{script}: {page}")
+    assert missing == set()
