@@ -60,6 +60,8 @@ def _regressor():
 
 
 def _tuned():
+    _fit(al.MKLClassifierCV(), _classes())
+    _fit(al.MKLRegressorCV(), _data()[1])
     _fit(al.MKLClassifierCV(_kernels(), Cs=[0.1, 1.0], cv=2), _classes())
     _fit(al.MKLRegressorCV(_kernels(), alphas=[0.1, 1.0]), _data()[1])
     _fit(al.MKLRegressorCV(_kernels(), alphas=[0.1, 1.0], cv=2), _data()[1])
