@@ -90,6 +90,11 @@ def _given(estimator, fit):
     rows, seen = source.X if matrix is None else source.grams[matrix], estimator._ranges.pairs
     classes = estimator._estimator_type == "classifier"
     y = (class_labels if classes else real_targets)(estimator, fit[1], source.n_samples)
+    if seen is not None and source.n_samples != len(seen.hashes):
+        raise ValueError(
+            f"fit has {source.n_samples} samples, but the model was fitted on {len(seen.hashes)}; "
+            "accepted: all training samples."
+        )
     if seen is not None and seen.count(rows, y) < source.n_samples:
         raise ValueError(
             "fit contains samples on which the model was not fitted; accepted: the training "

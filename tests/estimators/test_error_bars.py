@@ -275,11 +275,10 @@ def test_refused():
     for more in ({"noise": True}, {"fit": (X, y)}):
         raises(ValueError, "return_std=True", model.predict, NEW, **more)
     again = {"folds": 3, "refit": True}
-    for fit in ((X, y[::-1]), (X + 0.1, y)):
-        words = "samples on which the model was not fitted"
+    for fit in ((X, y[::-1]), (X + 0.1, y), (X[:-1], y[:-1])):
+        words = "fit has 29 samples" if len(fit[1]) < M else "which the model was not fitted"
         raises(ValueError, words, closed_form, model, NEW, fit=fit)
         raises(ValueError, words, model.predict_interval, NEW, fit=fit, **again)
-    raises(ValueError, "fit has 29 samples", closed_form, model, NEW, fit=(X[:-1], y[:-1]))
     raises(ValueError, "was not given", closed_form, model, NEW, fit=(X, y, np.ones(M)))
     raises(TypeError, "tuple", closed_form, model, NEW, fit=X)
     raises(TypeError, "tuple", model.predict_interval, NEW, fit=(X, y, np.ones(M)), **again)
