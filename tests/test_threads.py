@@ -186,6 +186,18 @@ def test_phases_follow_one_another():
     assert sorted(seen) == [0, 0, 0, 3, 3, 3, 6, 6, 6, 9, 9, 9]
 
 
+def test_an_error_of_one_thread_ends_the_others():
+    ended = []
+
+    def work(thread, stop):
+        if not stop[0]:
+            patient(ended) if thread[0] else int("no number")
+
+    with pytest.raises(ValueError, match="no number"):
+        threads.on_threads(work, count=3, stoppable=True)
+    assert ended == []
+
+
 def test_an_error_in_a_phase_is_raised_and_ends_the_others(monkeypatch):
     later = []
     monkeypatch.setattr(threads, "thread_count", lambda: 3)

@@ -290,6 +290,9 @@ def test_arrays_come_back_with_their_bytes(array, order):
 @pytest.mark.parametrize(
     "array",
     [
+        np.array([np.nan, np.inf, -np.inf, -0.0]),
+        np.array(["2020-01-01", "NaT"], dtype="datetime64[s]"),
+        np.full((3, 0, 5), 1.0),
         np.linspace(0.0, 1.0, 1000, dtype=np.longdouble),
         np.asfortranarray(np.arange(600.0).reshape(20, 30)),
         np.arange(600.0).reshape(20, 30)[::2, ::3],
