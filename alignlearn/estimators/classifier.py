@@ -303,28 +303,8 @@ class MKLClassifier(KernelClassifier):
         memory = check_memory("memory", self.memory)
         if check_flag("per_label", self.per_label):
             return per_label.fit_labels(self, X, y, sample_weight)
-        given = self._learned(X, y, sample_weight)
-        return self._with_machine(X, *given, memory, probability)
-
-    def _fit_with(self, partner, X, y, sample_weight=None) -> Self:
-        """Fit this model and a partner that differs in its machine only, on the same kernel."""
-        memory = check_memory("memory", self.memory)
-        learned, labels = self._learned(X, y, sample_weight)
-        own = self._parameters()
-        vars(partner).update((name, value) for name, value in vars(self).items() if name not in own)
-        for model in (self, partner):
-            model._with_machine(X, learned, labels, memory)
-        return self
-
-    def _learned(self, X, y, sample_weight):
-        """Stage 1 of a fit: the combination, and the checked labels."""
-        self._forget("models_")
-        prepared, source = self._opened(X, sample_weight)
-        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
-        return self._learn(prepared, source, labels, "classification"), labels
-
-    def _with_machine(self, X, learned, labels, memory, probability=None):
-        """Stage 2 of a fit; returns the fitted model."""
+        *given, labels = self._checked(X, y, sample_weight)
+        learned = self._learn(*given, labels, "classification")
         choice = self._choice(learned, labels, memory, self.machine)
         self.chosen_machine_ = choice.machine
         self.machine_, predictor = self._train(learned, labels, memory, choice)
@@ -332,6 +312,34 @@ class MKLClassifier(KernelClassifier):
         if probability is not None:
             found = calibrate_on_folds(self, learned.source, labels, memory)
             self.calibration_, self._fold_predictors = found
+        return self._store_machine(X, learned, predictor)
+
+    def _fit_with(self, partner, X, y, sample_weight=None) -> Self:
+        """Fit this model and a partner that differs in its machine only, on the same kernel.
+
+        Neither is calibrated.
+        """
+        memory = check_memory("memory", self.memory)
+        *given, labels = self._checked(X, y, sample_weight)
+        learned, own = self._learn(*given, labels, "classification"), self._parameters()
+        vars(partner).update((name, value) for name, value in vars(self).items() if name not in own)
+        for model in (self, partner):
+            choice = model._choice(learned, labels, memory, model.machine)
+            model.chosen_machine_ = choice.machine
+            model.machine_, predictor = model._train(learned, labels, memory, choice)
+            model.calibration_, model._fold_predictors = None, ()
+            model._store_machine(X, learned, predictor)
+        return self
+
+    def _checked(self, X, y, sample_weight):
+        """Start a fit: X prepared, its source, and the checked labels."""
+        self._forget("models_")
+        X, source = self._opened(X, sample_weight)
+        labels = inputs.class_labels(self, y, source.n_samples, weight=source.weight, many=True)
+        return X, source, labels
+
+    def _store_machine(self, X, learned, predictor):
+        """Store the fitted attributes of ``machine_``, and the predictor; return the model."""
         self.intercept_ = predictor.intercept
         self.classes_ = self.machine_.classes_
         self.support_ = self.machine_.support_
