@@ -61,10 +61,12 @@ def take_sparse(kernels):
 def dense_if_small(X, memory):
     """Return a sparse matrix of few columns, not too sparse, as an array, and other X unchanged.
 
-    Scaled features and Laplacian kernels, which the default tries, need an array. ``memory``:
-    bytes, of which the array takes a small share.
+    Laplacian kernels and kernels of columns, which the default tries, need an array. ``memory``:
+    bytes, of which the array takes a small share. Rows of a fit that kept X sparse, which a refit
+    takes, stay sparse.
     """
-    if not is_sparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
+    of_scipy = is_sparse(X) and hasattr(X, "toarray")
+    if not of_scipy or X.ndim != 2 or X.dtype.kind not in "biuf":
         return X
     size = X.shape[0] * X.shape[1]
     small = X.shape[1] <= _DENSE_COLUMNS and 8 * size <= _DENSE_SHARE * memory

@@ -104,3 +104,6 @@ def test_the_default_keeps_wide_and_very_sparse_matrices_sparse():
         y = X[:, :5].sum(axis=1)
         model = al.MKLRegressorCV(random_state=0).fit(sparse.csr_array(X), y)
         assert "columns" not in set(model.cv_results_["param_method"])
+    # A refit gets rows of the sparse matrix.
+    low, high = model.predict_interval(sparse.csr_array(X[:5]), fit=(sparse.csr_array(X), y))
+    assert np.all(low < high)
