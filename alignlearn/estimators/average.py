@@ -321,7 +321,7 @@ def _better_machines(found, ways, score, scores):
     because predictions then need all samples. ``scores`` are those on parts of the test samples.
     """
     predicted = [kept[0] for kept in found.kept]
-    partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+    partners = _partners(ways)
     better = []
     for k, way in enumerate(ways):
         other = partners.get(way.name)
@@ -338,9 +338,21 @@ def _exceeds(gains, n_errors):
     return gains.mean() > n_errors * gains.std(ddof=min(1, len(gains) - 1)) / np.sqrt(len(gains))
 
 
+def _partners(ways):
+    """Numbers of the least-squares partners, by the names of the candidates beside them."""
+    return {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+
+
+def member_partners(members, ways):
+    """The least-squares partners among some members, by the names of those beside them."""
+    known, partners = {member.name: member for member in members}, _partners(ways)
+    names = {name: ways[k].name for name, k in partners.items() if name in known}
+    return {name: known[own] for name, own in names.items() if own in known}
+
+
 def _both_machines(chosen, ways):
     """Return some candidates, by number, followed by their least-squares partners."""
-    partners = {way.parent: k for k, way in enumerate(ways) if way.least_squares}
+    partners = _partners(ways)
     names = [ways[k].name for k in chosen]
     return chosen + [partners[name] for name in names if name in partners]
 

@@ -30,6 +30,7 @@ from . import inputs, search
 from .average import (
     Average,
     Member,
+    member_partners,
     members_of,
     noise_blocks,
     units_of,
@@ -539,7 +540,9 @@ class Tuned(KernelModel):
         used, rows = source.used_rows(), levels[_learned_level(levels)].rows
         rows = None if rows is None else used[rows]
         # A few samples take longer to learn a kernel than to train a machine.
-        together = {} if sent or source.n_samples > WHOLE else _partners(asked, planned.plan.ways)
+        alone = sent or source.n_samples > WHOLE
+        members = () if alone else [member for member, _ in asked]
+        together = member_partners(members, planned.plan.ways)
         partners = [partner.model for partner in together.values()]
         for member, block in asked:
             if any(member.model is partner for partner in partners):
@@ -595,13 +598,6 @@ def _keep_fitted(model, result):
     if result is not model:
         own = model._parameters()
         vars(model).update((name, value) for name, value in vars(result).items() if name not in own)
-
-
-def _partners(asked, ways):
-    """The least-squares partners among some members, by the names of those beside them."""
-    members = {member.name: member for member, _ in asked}
-    found = {way.parent: members.get(way.name) for way in ways if way.least_squares}
-    return {name: one for name, one in found.items() if one is not None and name in members}
 
 
 def _learned_level(levels):
